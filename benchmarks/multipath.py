@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from tiger.formats.files import read_topology
 from tiger.model.arrays import FloatArray
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -15,6 +16,7 @@ from tiger.model.topology import Links, Topology
 from tiger.objectives.multipath import split_equally, split_optimally
 from tiger.objectives.shortest_paths import link_loads
 
+MACHINE = Path(__file__).resolve().parents[1] / "examples" / "nvlinks8.xml"
 SEEDS = (0, 1, 2)
 # Shape of the volumes: the largest of a matrix is some tens of times the mean.
 SKEW = 1.2
@@ -23,10 +25,8 @@ REPEATS = 5
 
 
 def nvlink_graph() -> Topology:
-    """Return 8 GPUs of a hybrid cube mesh: bandwidths are numbers of NVLinks, six for each GPU."""
-    pairs = [(0, 1), (0, 2), (1, 3), (2, 6), (3, 7), (4, 5), (4, 6), (5, 7)]
-    twice = [(0, 3), (0, 4), (1, 2), (1, 5), (2, 3), (4, 7), (5, 6), (6, 7)]
-    return _join([(a, b, 1.0) for a, b in pairs] + [(a, b, 2.0) for a, b in twice], 8, 8)
+    """Return 8 GPUs of a hybrid cube mesh: six NVLinks for each GPU, and PCIe."""
+    return read_topology(str(MACHINE))
 
 
 def four_rails() -> Topology:
@@ -53,7 +53,7 @@ def least_load(topology: Topology, volume: FloatArray) -> float:
 
     `volume[m, m]` goes between nodes. It knows nothing of paths, unlike what it is compared with.
     """
-    links, size = topology.links, topology.size
+    links, size = topology.links, topology.size + len(topology.switches)
     if links is None:
         raise ValueError("expected hardware with links, got distances alone")
     count, sources = len(links.u), np.flatnonzero(volume.any(axis=1))
@@ -64,7 +64,8 @@ def least_load(topology: Topology, volume: FloatArray) -> float:
     equal = sp.hstack([balance, sp.csr_array((size * len(sources), 1))])
     both = sp.hstack([sp.eye_array(count), sp.eye_array(count)])
     over = sp.hstack([both] * len(sources) + [sp.csr_array(-links.bandwidth[:, None])])
-    supply = -volume[sources]
+    supply = np.zeros((len(sources), size))
+    supply[:, : topology.size] = -volume[sources]
     supply[np.arange(len(sources)), sources] += volume[sources].sum(axis=1)
     worst = np.append(np.zeros(2 * count * len(sources)), 1.0)
     return float(linprog(worst, over, np.zeros(count), equal, supply.ravel(), method="highs").fun)

@@ -21,6 +21,7 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
+from tiger.objectives.multipath import load_links
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
@@ -382,6 +383,20 @@ def test_loads_of_links_follow_the_routing():
     assert loads == [8, 4, pytest.approx(4)]
     report = solve(problem, routing="equal")
     assert ([link.load for link in report.links], report.baseline_max_link_load) == ([4] * 4, 4)
+
+
+@pytest.mark.parametrize("routing", ["single", "equal", "weighted"])
+def test_links_know_their_loads_in_the_block_order(routing):
+    """There each task talks to its opposite on the ring, and neighbours do in the mapping."""
+    tasks = task_graph_of(nx.DiGraph([("a", "c", {"weight": 8}), ("b", "d", {"weight": 2})]))
+    problem = Problem(tasks=tasks, topology=build("ring:4"), rule="one-to-one")
+    start = launch_order(problem)
+    before = load_links(problem, start, routing)
+    names = problem.topology.link_ends
+    stated = {(link.a, link.b): link.load for link in before.list_busiest(names, 4)}
+    links = solve(problem, routing=routing).links
+    assert [link.before for link in links] == [pytest.approx(stated.get((link.a, link.b), 0.0)) for link in links]
+    assert max(link.before for link in links) > 0
 
 
 @pytest.mark.parametrize(

@@ -136,11 +136,11 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
             by_objective.places,
             Origin(request.name, request.seed, time.perf_counter() - begun - by_objective.loading_s),
             request.routing,
+            before,
         ),
         baseline_cost=orders.block,
         baselines=orders,
         threshold=request.threshold,
-        baseline_max_link_load=None if before is None else before.worst,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
         # A cost that is proved is its own bound.
         lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,

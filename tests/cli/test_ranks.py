@@ -68,6 +68,20 @@ def test_the_threshold_and_the_order_of_hosts_are_those_stated(cli: Run) -> None
     assert cli("traffic.csv", *hosts, "--threshold", "1")[0] == 2
 
 
+def test_links_of_a_regular_tree_are_those_of_its_switches(cli: Run) -> None:
+    """By their names in the report and in a file of what others use, which the choice of nodes keeps off."""
+    conf = "SwitchName=leaf0 Nodes=n[0-1]\nSwitchName=leaf1 Nodes=n[2-3]\nSwitchName=top Switches=leaf[0-1]\n"
+    Path("even.conf").write_text(conf)
+    Path("busy.csv").write_text("n0,leaf0,0.5\n")
+    options = ("--cluster", "even.conf", "--slots", "2", "--nodes", "2", "--routing", "equal")
+    status, out, _ = cli("alltoall:4", *options, "--running", "busy.csv", "--json", "-")
+    report = json.loads(out)
+    assert (status, set(report["mapping"].values())) == (0, {"n2", "n3"})
+    status, out, _ = cli("alltoall:4", "--cluster", "even.conf", "--objective", "max-link-load", "--json", "-")
+    links = [(link["a"], link["b"]) for link in json.loads(out)["links"]]
+    assert (status, links[:2]) == (0, [("leaf0", "top"), ("leaf1", "top")])
+
+
 def test_nodes_inside_hosts_are_cores_of_theirs(cli: Run) -> None:
     """No number of slots has to be stated then."""
     status, out, _ = cli("traffic.csv", "--cluster", "cores.json", "--emit", "openmpi")

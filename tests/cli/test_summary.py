@@ -7,6 +7,7 @@ import pytest
 from tiger.cli.summary import describe_unmet, model_summary, number, summary, table
 from tiger.exchange.export import Model
 from tiger.model.violation import Violation
+from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.report import Baselines, Objective, Report
 from tiger.run.stage import Stage
 
@@ -27,6 +28,7 @@ SOLVED = Report(
     stages=(Stage(name="anneal", cost=12.0, seconds=0.25, detail={"sweeps": 30, "ratio": 0.5, "parts": (1, 2)}),),
     seconds=0.5,
     metrics={"max_link_load": 4.0},
+    links=tuple(LinkLoad(a=f"n{k}", b="[b]s", load=4.0 - k / 2, share=1 - k / 8, before=1.5) for k in range(6)),
     warnings=("the penalty sits at its bound",),
 )
 FAILED = replace(
@@ -63,6 +65,9 @@ def lines(report: Report) -> list[str]:
         "solver auto, seed 7",
         "seconds 0.500",
         "max link load 4",
+        "busiest links load of largest in block order",
+        "n0 - [b]s 4 100% 1.5",
+        "n4 - [b]s 2 50% 1.5",
         "anneal 12 0.250 sweeps 30, ratio 0.5",
         "warning: the penalty sits at its bound",
         "t1 b",

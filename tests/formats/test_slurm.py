@@ -64,6 +64,15 @@ def test_a_regular_tree_is_its_hosts():
     assert table(topology) == [[0, 2, 4, 4], [2, 0, 4, 4], [4, 4, 0, 2], [4, 4, 2, 0]]
 
 
+def test_a_regular_tree_knows_its_switches():
+    """From the leaf switches up, in the order of their hosts; blocks, and groups of them, are switches likewise."""
+    assert read_topology(TREE).switches == ("s0", "s1", "top")
+    mixed = read_topology("SwitchName=t Switches=b,a\nSwitchName=a Nodes=n[2-3]\nSwitchName=b Nodes=n[0-1]\n")
+    assert (mixed.names, mixed.switches) == (("n2", "n3", "n0", "n1"), ("a", "b", "t"))
+    blocks = read_topology((EXAMPLES / "blocks.conf").read_text())
+    assert blocks.switches == ("b0", "b1", "b2", "b3", "block2:0", "block2:1", "top")
+
+
 def test_an_uneven_tree_keeps_its_switches():
     """Every host counts its own links, however deep it is."""
     topology = read_topology(UNEVEN)

@@ -109,6 +109,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "scontrol.conf",
             "two_sockets.xml",
             "nvlinks4.xml",
+            "nvlinks8.xml",
             "clusters/workstation4.topo",
             "topologies/kube_nodes.json",
             "topologies/instances4.json",

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
 
 from tiger.errors import InputError
-from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, TreeMetric
 from tiger.model.topology import Links, LinkShare, Topology, distinct_links, link_matrix
-from tiger.topologies.spec import build
 
 LINE = GridMetric((3,), (False,))
 NAMES = ("x", "y", "z")
@@ -252,7 +251,44 @@ def test_shares_of_links_that_cannot_be_are_refused(running, reason):
         Topology(names=NAMES, metric=LINE).shared([LinkShare(*share) for share in running])
 
 
-def test_distances_alone_have_no_links_to_share():
-    """A tree's switches have no names."""
-    with pytest.raises(InputError, match=r"topology: expected links between nodes that have names"):
-        build("tree:2x2@1,2").shared([LinkShare("0,0", "0,1", 0.5)])
+@pytest.mark.parametrize("metric", [DenseMetric(np.ones((2, 2))), TreeMetric((2, 2), (1.0, 1.0))])
+def test_distances_alone_have_no_links_to_share(metric):
+    """A matrix has none, nor has a tree with a level that adds nothing to the distance."""
+    hardware = Topology(names=NAMES[:2] if metric.size == 2 else tuple("abcd"), metric=metric)
+    with pytest.raises(InputError, match=r"topology: expected links that have a length, .* got distances alone"):
+        hardware.shared([LinkShare("a", "b", 0.5)])
+
+
+@pytest.mark.parametrize("switches", [(), ("left", "right", "top")])
+def test_links_of_a_tree_are_those_above_its_subtrees(switches):
+    """Half of the link above the left half is 1 longer; subtrees without names are called by their leaves."""
+    tree = Topology(names=tuple("abcd"), metric=TreeMetric((2, 2), (1.0, 3.0)), switches=switches)
+    left, _, top = tree.link_ends[4:]
+    assert (left, top) == (("left", "top") if switches else ("a..b", "a..d"))
+    busy = tree.shared([LinkShare(top, left, 0.5)])
+    assert busy.metric.table.tolist() == [[0, 1, 4, 4], [1, 0, 4, 4], [4, 4, 0, 1], [4, 4, 1, 0]]
+    assert (busy.names, busy.link_ends) == (tree.names, tree.link_ends)
+    assert busy.links.bandwidth.tolist() == [1, 1, 1, 1, 0.5, 1]
+
+
+def test_distances_that_are_not_of_the_links_rise_as_those_do():
+    """A link over a switch gets 2 longer, the other one is free, and the distance of 7 says neither."""
+    table = np.array([[0.0, 7, 1], [7, 0, 1], [1, 1, 0]])
+    links = Links.unit([(0, 3), (3, 1), (1, 2), (0, 2)])
+    hardware = Topology(names=NAMES, metric=DenseMetric(table), links=links, switches=("s",))
+    busy = hardware.shared([LinkShare("x", "z", 0.5), LinkShare("y", "z", 0.0)])
+    assert busy.metric.table.tolist() == [[0, 7, 2], [7, 0, 1], [2, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"switches": ("s",), "metric": TreeMetric((3, 1), (1.0, 2.0))}, "topology/switches: expected 4, one for each"),
+        ({"switches": ("x",), "links": Links.unit([(0, 3)])}, "topology: expected different names, got 'x' twice"),
+        ({"switches": ("s",), "links": Links.unit([(0, 4)])}, "topology/links: expected node indices below 4, got 4"),
+    ],
+)
+def test_switches_that_cannot_be_are_refused(fields, reason):
+    """Those without links are the subtrees of a tree."""
+    with pytest.raises(InputError, match=f"^{reason}"):
+        Topology(**{"names": NAMES, "metric": LINE, **fields})

@@ -1,9 +1,13 @@
 """Max link load as an objective: bounds, stress, and prices on busy links."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import tiger
+from tiger.formats.files import read_topology
 from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -72,6 +76,18 @@ def test_split_transfers_between_two_corners_meet_the_bound():
         found = MaxLinkLoad(problem=corners, routes=routes_of(square), routing=routing)
         assert found.value(np.array([0, 3])) == pytest.approx(value)
         assert found.bound() == pytest.approx(4)
+
+
+@pytest.mark.parametrize("routing", ["single", "equal", "weighted"])
+def test_gpus_that_talk_share_two_nvlinks(routing):
+    """Whatever else carries a part, which is less than in the block order, where a pair has one; PCIe is for parts."""
+    machine = read_topology(str(Path(__file__).resolve().parents[2] / "examples" / "nvlinks8.xml"))
+    problem = talking(np.kron(np.eye(4), [[0, 100], [0, 0]]), machine)
+    report = tiger.solve(problem, objective="max-link-load", routing=routing)
+    assert report.objective.value == pytest.approx(report.metrics["max_link_load"])
+    assert report.objective.bound <= report.objective.value <= 2.0
+    assert report.objective.value < report.baseline_max_link_load
+    assert any(link.b.startswith("pix") for link in report.links) == (routing == "weighted")
 
 
 def test_stress_is_load_over_bandwidth():

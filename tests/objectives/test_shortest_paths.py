@@ -15,6 +15,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.objectives.shortest_paths import Transfers, link_loads, routes_of
+from tiger.topologies.spec import build
 
 SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])
@@ -287,6 +288,34 @@ LINE = Topology.from_links(("w", "x", "y", "z"), Links(u=[0, 1, 2], v=[1, 2, 3],
 def test_links_are_listed_by_load_over_bandwidth(topology, expected):
     """What each joins comes with it, links without load are left out, and no more than so many are listed."""
     loads = link_loads(pose(topology, [(0, 3, 6.0), (1, 2, 3.0)]), np.arange(4))
-    found = [f"{link.a}-{link.b} {link.load:g} {link.share:.3g}" for link in loads.list_busiest(topology.names, 5)]
+    found = [f"{link.a}-{link.b} {link.load:g} {link.share:.3g}" for link in loads.list_busiest(topology.link_ends, 5)]
     assert ", ".join(found) == expected
-    assert loads.list_busiest(topology.names, 1)[0].share == 1
+    assert loads.list_busiest(topology.link_ends, 1)[0].share == 1
+
+
+@given(seed=SEEDS)
+def test_switches_forward_as_nodes_without_slots_do(random_topology, random_problem, seed):
+    """Loads, lengths, bandwidths and the next links are those of the same hardware with all ends as nodes."""
+    whole, size = random_topology("links", seed, nodes=8), 5
+    metric = DenseMetric(whole.metric.table[:size, :size])
+    apart = Topology(names=whole.names[:size], metric=metric, links=whole.links, switches=whole.names[size:])
+    entries = [(a, b, 1.0 + a * b) for a in range(size) for b in range(size) if a != b]
+    one, other = (link_loads(pose(each, entries), np.arange(each.size)) for each in (whole, apart))
+    assert np.array_equal(one.load, other.load)
+    assert one.list_busiest(whole.names, 9) == other.list_busiest(apart.link_ends, 9)
+    prices = np.random.default_rng(seed).random(len(one.load))
+    assert np.array_equal(one.routes.lengths(prices)[:size, :size], other.routes.lengths(prices))
+    assert np.array_equal(one.routes.around[:size], other.routes.around)
+    assert np.array_equal(one.routes.arrays().table[:size], other.routes.arrays().table)
+
+
+def test_nodes_that_are_all_linked_load_the_link_between_two():
+    """A complete graph is no star, although its distances are those of one."""
+    assert find_load(build("complete:4"), [(0, 1, 2.0), (0, 2, 3.0), (3, 0, 4.0)]) == 4.0
+
+
+def test_a_tree_with_links_of_its_own_routes_over_them():
+    """Three nodes behind a switch with a link of bandwidth 4."""
+    star = Links(u=[0, 1, 2], v=[3, 3, 3], weight=np.ones(3), bandwidth=[4.0, 1.0, 1.0])
+    hardware = Topology(names=("a", "b", "c"), metric=TreeMetric((3,), (9.0,)), links=star, switches=("s",))
+    assert find_load(hardware, [(0, 1, 2.0), (0, 2, 4.0)]) == 4.0

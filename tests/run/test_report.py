@@ -169,6 +169,7 @@ def test_meets_is_up_to_rounding(cost, bound, expected):
 def test_a_mapping_is_reported_with_its_cost_and_measures(path_problem):
     """Tests a, b and c in a row: 3 and 2 over one hop, 1 over two; what a solve adds is open."""
     report = Report.of(path_problem, np.array([0, 1, 2]), Origin("peer", 7, 0.5))
+    assert {link.before for link in report.links} == {None}
     assert (report.mapping, report.cost, report.feasible) == ({"a": "x", "b": "y", "c": "z"}, 7, True)
     assert (report.solver, report.seed, report.seconds, report.rule) == ("peer", 7, 0.5, "one-to-one")
     assert report.metrics == {"dilation": 2, "mean_dilation": 7 / 6, "max_link_load": 4}
@@ -217,5 +218,6 @@ def test_links_of_the_mapping_come_busiest_first():
         ("0", "1", 1.0, 1.0), ("1", "2", 1.0, 1.0), ("2", "3", 1.0, 1.0), ("3", "0", 1.0, 1.0)
     ]  # fmt: skip
     assert Report.from_dict(report.to_dict()).links == report.links
+    assert [link.before for link in report.links] == [1.0] * 4
     assert report.baseline_max_link_load == report.metrics["max_link_load"] == 1.0
     assert len(tiger.assign("ring:1024", "tree:32x32@1,2", solver="identity").links) == 256

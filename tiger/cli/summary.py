@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 # Rows of a table on a terminal, beyond which --json is easier to read, and characters of a line where there is none.
 SHOWN, WIDTH = 40, 100
+# Links of a table: the bottleneck and what is next to it.
+LINKS = 5
 MILLISECONDS = 1e3
 
 
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
-    parts = [_headline(report), _facts(report), _stages(report.stages)]
+    parts = [_headline(report), _facts(report), _links(report), _stages(report.stages)]
     parts.append(warnings(report.warnings))
     if report.feasible:
         shown = list(report.mapping.items())[:SHOWN]
@@ -152,6 +154,15 @@ def _facts(report: "Report") -> str:
         facts["  cyclic order"] = number(report.objective.cyclic)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
     return _list_facts(facts)
+
+
+def _links(report: "Report") -> str:
+    """Return the loads of the busiest links, of which at most five, and those in the block order."""
+    rows = [
+        (f"{escape(link.a)} - {escape(link.b)}", number(link.load), f"{link.share:.0%}", number(link.before))
+        for link in report.links[:LINKS]
+    ]
+    return "\n" + table(("busiest links", "load", "of largest", "in block order"), rows) if rows else ""
 
 
 def _is_link_load(metric: tuple[str, float]) -> bool:

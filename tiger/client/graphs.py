@@ -30,9 +30,9 @@ def topology_document(topology: Topology) -> dict[str, object]:
     Raises InputError of `topology` where distances are not the shortest paths over its links. O(m^2) and the paths.
     """
     links = topology.links
-    if links is None:
+    if links is None or topology.switches:
         what = "expected a SPEC or hardware with links, as a service takes no table of distances"
-        raise InputError("topology", f"{what}, got distances alone")
+        raise InputError("topology", f"{what}, got {'switches apart' if links else 'distances alone'}")
     _check_distances(topology, Topology.from_links(topology.names, links))
     columns: Columns = {
         "slots": (topology.slots.tolist(), None),

@@ -141,7 +141,8 @@ def _read_blocks(records: Sequence[Record]) -> LevelHardware:
     factors = [factor for factor in _read_factors(records) if factor < len(blocks)]
     levels = [Level("node", 1.0, np.arange(len(hosts)))]
     for above, factor in enumerate(factors, 2):
-        levels.append(Level("block" if factor == 1 else f"block{factor}", float(above), block // factor))
+        named = ("block", tuple(index)) if factor == 1 else (f"block{factor}", ())
+        levels.append(Level(named[0], float(above), block // factor, named[1]))
     return LevelHardware(names=tuple(hosts), levels=tuple(reversed(levels)))
 
 

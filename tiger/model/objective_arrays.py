@@ -13,8 +13,8 @@ class RouteArrays(NamedTuple):
 
     GRID_ROUTES: `shape` are extents, `wrap` whether axes wrap around, `table[m, axes]` coordinates; link a m + p leads
     from node p up axis a. TREE_ROUTES: `table[m, levels]` are the links above the subtrees that hold a node.
-    PATH_ROUTES: `table[s, t]` is the last link on the route from node s to t, -1 without one, and `ends[l]` the sum of
-    a link's two nodes. Parts that do not apply have size 1.
+    PATH_ROUTES: `table[s, t]` is the last link on the route from node s to node or switch t, -1 without one, and
+    `ends[l]` the sum of a link's two ends. Parts that do not apply have size 1.
     """
 
     kind: int

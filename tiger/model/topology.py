@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, freeze, lock, unset_array
-from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, Metric
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, Metric, TreeMetric
 from tiger.model.wording import INSIDE
 
 # Sources of a shortest-path search at a time: what scipy makes beside the matrix stays small.
@@ -58,7 +58,9 @@ class Topology:
     """Hold m nodes, their links and a metric.
 
     `slots[m]` is how many tasks fit at once (default 1; 0 for a switch), `cost[m]` the price of a unit of work (default
-    0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
+    0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known. `switches`
+    name what forwards traffic without being a node; links end there too, numbered from m on. Without links they are the
+    subtrees of a tree, innermost first and the root last.
     `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly.
     `host` is the machine that all nodes are inside; without it nodes are hosts, or units that are called HOST/UNIT.
     Launchers fill the nodes by `turn[m]`, equal ones by index (default 0: all by index).
@@ -68,6 +70,7 @@ class Topology:
     names: tuple[str, ...]
     metric: Metric
     links: Links | None = None
+    switches: tuple[str, ...] = ()
     slots: IntArray = field(default_factory=unset_array)
     cost: FloatArray = field(default_factory=unset_array)
     memory: IntArray | None = None
@@ -78,12 +81,14 @@ class Topology:
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
-        names = check_names("topology", self.names)
-        size = len(names)
+        size = len(self.names)
+        names = check_names("topology", (*self.names, *self.switches))[:size]
         if self.metric.size != size:
             raise InputError("topology", f"expected distances for {size} nodes, got {self.metric.size}")
         if self.links is not None:
-            _check_ends(self.links, size)
+            _check_ends(self.links, size + len(self.switches))
+        elif self.switches and isinstance(self.metric, TreeMetric):
+            _check_subtrees(self.metric, len(self.switches))
         slots = self.slots if len(self.slots) else np.ones(size)
         cost = self.cost if len(self.cost) else np.zeros(size)
         turn = self.turn if len(self.turn) else np.zeros(size)
@@ -109,6 +114,34 @@ class Topology:
         _check_ends(links, size)
         metric = DenseMetric(lock(_compute_shortest(link_matrix(links, size))))
         return cls(names=names, metric=metric, links=links, slots=np.asarray(slots))
+
+    @property
+    def link_ends(self) -> tuple[str, ...]:
+        """Return the names of what links end at, the nodes and then the switches.
+
+        Subtrees of a tree that have no names are called by their first and last leaf, such as `n0..n3`.
+        """
+        if self.switches or not isinstance(self.metric, TreeMetric):
+            return self.names + self.switches
+        held = [*self.metric.leaves.tolist()[1:], self.size]
+        return self.names + tuple(
+            self.names[first] if leaves == 1 else f"{self.names[first]}..{self.names[first + leaves - 1]}"
+            for leaves in held
+            for first in range(0, self.size, leaves)
+        )
+
+    def with_links(self) -> "Topology | None":
+        """Return the hardware with the links of a grid or tree stated, and any other as it is.
+
+        None where there are no links: that is also so in a tree where a level adds nothing to the distance. O(m).
+        """
+        if self.links is not None:
+            return self
+        if isinstance(self.metric, GridMetric):
+            return replace(self, links=neighbour_links(self.metric))
+        if isinstance(self.metric, TreeMetric) and (np.diff(self.metric.distances, prepend=0.0) > 0).all():
+            return replace(self, links=tree_links(self.metric), switches=self.link_ends[self.size :])
+        return None
 
     @property
     def size(self) -> int:
@@ -168,20 +201,22 @@ class Topology:
         """Return the hardware as a job sees it while others use parts of its links.
 
         A link of which a part s is in use has 1 - s of its bandwidth left, and so counts 1 / (1 - s) times its length:
-        that is how much longer a byte takes to cross it. Distances are shortest paths by these lengths, as under
-        adaptive routing. Grids have links between neighbours. Raises InputError of `running`, with the position, for
-        nodes without a link, one that comes twice, and shares out of [0, 1); of `topology` for hardware without links
-        and, as `from_links` does, above 8,192 nodes.
+        that is how much longer a byte takes to cross it. Distances rise by as much as shortest paths by these lengths
+        do, as under adaptive routing. Grids have links between neighbours, trees above their subtrees. Raises
+        InputError of `running`, with the position, for nodes without a link, one that comes twice, and shares out of
+        [0, 1); of `topology` for hardware without links and, as `from_links` does, above 8,192 nodes and switches.
         """
-        links = self.links
-        if links is None and isinstance(self.metric, GridMetric) and self.size <= DENSE_LIMIT:
-            links = neighbour_links(self.metric)
-        if links is None:
-            expected = f"expected links between nodes that have names, or a grid of at most {DENSE_LIMIT} nodes"
+        wired = self.with_links() if self.size <= DENSE_LIMIT else None
+        if wired is None or wired.links is None:
+            expected = f"expected links that have a length, between at most {DENSE_LIMIT} nodes"
             raise InputError("topology", f"{expected}, for {len(running)} shares of links; got distances alone")
-        left = _left_over(self.names, links, running)
+        ends, links = wired.names + wired.switches, wired.links
+        left = _left_over(ends, links, running)
         busy = replace(links, weight=links.weight / left, bandwidth=links.bandwidth * left)
-        return replace(self, metric=Topology.from_links(self.names, busy).metric, links=busy)
+        metric = Topology.from_links(ends, busy).metric
+        if wired.switches:
+            metric = _lengthen(wired, Topology.from_links(ends, links).metric, metric)
+        return replace(wired, metric=metric, links=busy)
 
     def with_slots(self, slots: ArrayLike) -> "Topology":
         """Return the same hardware with other slots."""
@@ -197,6 +232,30 @@ def neighbour_links(metric: GridMetric) -> Links:
         pairs.append((step if around else step.take(range(extent - 1), axis)).reshape(-1, 2))
     links = Links.unit(np.concatenate(pairs))
     return replace(links, weight=links.weight * metric.hop)
+
+
+def tree_links(metric: TreeMetric) -> Links:
+    """Return the links above leaves and subtrees, link l above number l, leaves first and the root last; O(m).
+
+    Two links of a level together are as long as what the level adds to the distance, which has to be more than 0.
+    """
+    counts = metric.size // metric.leaves
+    above = [
+        begin + np.arange(count) // fanout
+        for begin, count, fanout in zip(np.cumsum(counts), counts, reversed(metric.fanouts), strict=True)
+    ]
+    lengths = np.repeat(np.diff(metric.distances, prepend=0.0) / 2, counts)
+    ends = np.concatenate(above)
+    return Links(u=np.arange(len(ends)), v=ends, weight=lengths, bandwidth=np.ones(len(ends)))
+
+
+def _lengthen(topology: Topology, free: Metric, busy: Metric) -> Metric:
+    """Return the distances of nodes, more by what shortest paths over the links of nodes and switches have gained."""
+    nodes = np.arange(topology.size)
+    before, after, apart = (each.between(nodes[:, None], nodes[None, :]) for each in (free, busy, topology.metric))
+    longer = after > before
+    apart[longer] += after[longer] - before[longer]
+    return DenseMetric(lock(apart))
 
 
 def _left_over(names: tuple[str, ...], links: Links, running: Sequence[LinkShare]) -> FloatArray:
@@ -215,6 +274,13 @@ def _left_over(names: tuple[str, ...], links: Links, running: Sequence[LinkShare
             raise InputError(f"running/{position}", f"expected a share >= 0 and < 1, got {share!r}")
         left[pair] = 1 - share
     return np.array([left.get(pair, 1.0) for pair in joined.tolist()])
+
+
+def _check_subtrees(metric: TreeMetric, count: int) -> None:
+    """Raise InputError where so many switches without links are not the subtrees of a tree."""
+    subtrees = int((metric.size // metric.leaves[1:]).sum()) + 1
+    if count != subtrees:
+        raise InputError("topology/switches", f"expected {subtrees}, one for each subtree, got {count}")
 
 
 def _check_ends(links: Links, size: int) -> None:

@@ -97,8 +97,9 @@ class MaxLinkLoad:
         prices, count = self.routes.lengths(1 / width), int(np.isfinite(width).sum())
         if links is not None:
             # Any path may be taken, so that the cheapest one counts.
-            cheap = link_matrix(replace(links, weight=1 / links.bandwidth), topology.size)
-            prices, count = dijkstra(cheap, directed=False), cheap.nnz
+            cheap = link_matrix(replace(links, weight=1 / links.bandwidth), topology.size + len(topology.switches))
+            nodes = np.arange(topology.size)
+            prices, count = dijkstra(cheap, directed=False, indices=nodes)[:, : topology.size], cheap.nnz
         bare = replace(topology, metric=DenseMetric(prices), cost=np.zeros(topology.size))
         return lower_bound(replace(self.problem, topology=bare), self.problem.pins) / count
 

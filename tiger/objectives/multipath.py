@@ -26,7 +26,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
-from tiger.model.topology import Links, distinct_links, neighbour_links
+from tiger.model.topology import Links, Topology, distinct_links, neighbour_links
 from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Transfers, link_loads, routes_of, transfers_of
 
 # Pairs of nodes whose shares are worked out.
@@ -93,7 +93,7 @@ def split_equally(problem: Problem, places: IntArray) -> LinkLoads | None:
     transfers = transfers_of(problem, places)
     if routes is None or links is None:
         return None if routes is None else LinkLoads(routes, routes.loads(transfers))
-    network = _Network(links, problem.topology.size)
+    network = _Network(links, problem.topology)
     load = np.zeros(len(network.width))
     for target in np.unique(transfers.target):
         mine = transfers.target == target
@@ -113,7 +113,7 @@ def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DE
     transfers = transfers_of(problem, places)
     if routes is None or links is None:
         return None if routes is None else _only_split(LinkLoads(routes, routes.loads(transfers)))
-    network = _Network(links, problem.topology.size)
+    network = _Network(links, problem.topology)
     joined = network.join(transfers)
     _check_pairs(len(joined.volume))
     if not len(joined.volume):
@@ -142,14 +142,15 @@ def path_links(problem: Problem) -> Links | None:
 
 
 class _Network:
-    """Hold l links between m nodes, one per pair, in the order of their nodes."""
+    """Hold l links between m nodes and switches, one per pair, in the order of their ends."""
 
-    def __init__(self, links: Links, size: int) -> None:
+    def __init__(self, links: Links, topology: Topology) -> None:
+        size = topology.size + len(topology.switches)
         ends = np.sort(np.stack([links.u, links.v], axis=1), axis=1)
         chosen = distinct_links(links)
         chosen = chosen[ends[chosen, 0] < ends[chosen, 1]]
         low, high = ends[chosen].T
-        self.size, self.routes = size, PathRoutes(links, size)
+        self.size, self.routes = size, PathRoutes(links, topology.size, len(topology.switches))
         self.width, self._weight = links.bandwidth[chosen], links.weight[chosen]
         self._keys, numbers = low * size + high, np.tile(np.arange(len(chosen)), 2)
         self.begin, self.end = np.concatenate([low, high]), np.concatenate([high, low])

@@ -4,7 +4,8 @@ Links are undirected, with one load for both directions:
 
 - Grids and tori have links between neighbours, just one on an axis of two nodes. Routes correct the last axis first and
   go the shorter way round; half way round an even axis they go up. Where `links` says nothing, bandwidth is 1.
-- Trees have a link of bandwidth 1 above every subtree, which carries all that leaves or enters it.
+- Trees without links of their own have one of bandwidth 1 above every subtree, which carries all that leaves or enters
+  it.
 - Elsewhere routes run along the shortest-path tree of the source over `links`; among parallel links they take the
   shortest, then the widest. Which of equally short routes scipy's search finds is arbitrary, but always the same.
   Transfers between disconnected parts load nothing.
@@ -66,7 +67,7 @@ class Routes(Protocol):
         ...
 
     def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
-        """Return what a link joins, given the names of the nodes."""
+        """Return what a link joins, given the names of what links end at."""
         ...
 
 
@@ -74,9 +75,9 @@ def routes_of(topology: Topology) -> Routes | None:
     """Return the routes of hardware, None where there are no links."""
     if isinstance(topology.metric, GridMetric):
         return GridRoutes(topology.metric, topology.links)
-    if isinstance(topology.metric, TreeMetric):
+    if isinstance(topology.metric, TreeMetric) and topology.links is None:
         return TreeRoutes(topology.metric)
-    return None if topology.links is None else PathRoutes(topology.links, topology.size)
+    return None if topology.links is None else PathRoutes(topology.links, topology.size, len(topology.switches))
 
 
 def transfers_of(problem: Problem, places: IntArray) -> Transfers:
@@ -91,13 +92,15 @@ def transfers_of(problem: Problem, places: IntArray) -> Transfers:
 class LinkLoad(Document):
     """Hold what crosses the link between `a` and `b`, in both directions together.
 
-    `share` is load over bandwidth as a part of the largest there is: 1 is the bottleneck.
+    `share` is load over bandwidth as a part of the largest there is: 1 is the bottleneck. `before` is the load in the
+    block order, None where that is not known.
     """
 
     a: str
     b: str
     load: float
     share: float
+    before: float | None = None
 
 
 class LinkLoads(NamedTuple):
@@ -111,15 +114,21 @@ class LinkLoads(NamedTuple):
         """Return the largest load of a link over its bandwidth."""
         return float((self.load / self.routes.width).max(initial=0.0))
 
-    def list_busiest(self, names: Sequence[str], most: int) -> tuple[LinkLoad, ...]:
+    def list_busiest(self, names: Sequence[str], most: int, before: "LinkLoads | None" = None) -> tuple[LinkLoad, ...]:
         """Return so many links at most, the one with the largest load over bandwidth first; those without load never.
 
-        `names` are those of the nodes.
+        `names` are those of what links end at, `before` the loads of the same links in the block order.
         """
         over, worst = self.load / self.routes.width, self.worst
         busiest = np.argsort(-over, kind="stable")[:most]
         return tuple(
-            LinkLoad(a=a, b=b, load=float(self.load[k]), share=float(over[k] / worst))
+            LinkLoad(
+                a=a,
+                b=b,
+                load=float(self.load[k]),
+                share=float(over[k] / worst),
+                before=None if before is None else float(before.load[k]),
+            )
             for k in busiest[over[busiest] > NOTHING * worst].tolist()
             for a, b in (self.routes.name_ends(k, names),)
         )
@@ -296,14 +305,10 @@ class TreeRoutes:
         return RouteArrays(TREE_ROUTES, none, none, table, none, self.width)
 
     def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
-        """Name a subtree and the next larger one, each by its first and its last leaf, n0..n3."""
+        """Name a subtree, or leaf, and the next larger one."""
         level = int(np.searchsorted(self._first, link, "right")) - 1
-        leaves = [*self._metric.leaves.tolist(), self._metric.size][level : level + 2]
-        node = (link - int(self._first[level])) * leaves[0]
-        first = [node // held * held for held in leaves]
-        ends = [(names[k], names[k + held - 1]) for k, held in zip(first, leaves, strict=True)]
-        a, b = (one if one == other else f"{one}..{other}" for one, other in ends)
-        return a, b
+        begin, count = int(self._first[level]), self._metric.size // int(self._metric.leaves[level])
+        return names[link], names[begin + count + (link - begin) // self._metric.fanouts[-1 - level]]
 
     def _subtrees(self, source: IntArray, target: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
         """Yield the first link of each level, and the subtrees that hold the ends."""
@@ -312,13 +317,17 @@ class TreeRoutes:
 
 
 class PathRoutes:
-    """Walk every route back from its target along the shortest-path tree of its source."""
+    """Walk every route back from its target along the shortest-path tree of its source.
 
-    def __init__(self, links: Links, size: int) -> None:
+    Links join `size` nodes and, numbered behind them, so many `switches`.
+    """
+
+    def __init__(self, links: Links, size: int, switches: int = 0) -> None:
         ends = np.sort(np.stack([links.u, links.v], axis=1), axis=1)
         chosen = distinct_links(links)
         chosen = chosen[ends[chosen, 0] < ends[chosen, 1]]
-        self._size, (self._low, self._high) = size, ends[chosen].T
+        self._nodes, self._size = size, size + switches
+        size, (self._low, self._high) = self._size, ends[chosen].T
         graph = sp.csr_array((links.weight[chosen], (self._low, self._high)), shape=(size, size))
         self._graph, self._keys = sp.csr_array(graph + graph.T), self._low * size + self._high
         self.width = links.bandwidth[chosen]
@@ -327,7 +336,7 @@ class PathRoutes:
     def around(self) -> FloatArray:
         """Return the bandwidth[m] of the links that end at each node."""
         low, high = (np.bincount(end, self.width, self._size) for end in (self._low, self._high))
-        return np.asarray(low + high)
+        return np.asarray(low + high)[: self._nodes]
 
     def loads(self, transfers: Transfers) -> FloatArray:
         """Walk the routes of a portion of the sources at once, link by link."""
@@ -348,24 +357,25 @@ class PathRoutes:
 
     def lengths(self, prices: FloatArray) -> FloatArray:
         """Jump back along all routes at once, twice as far each time."""
-        parents, nodes = _parents(self._graph, np.arange(self._size)), np.arange(self._size)
-        before = np.where(parents >= 0, parents, nodes[None, :])
+        nodes = np.arange(self._nodes)
+        parents = _parents(self._graph, nodes)
+        before = np.where(parents >= 0, parents, np.arange(self._size)[None, :])
         total = (
             np.where(parents >= 0, prices[self._last_links(parents)], 0.0) if len(prices) else np.zeros(parents.shape)
         )
         for _ in range(self._size.bit_length()):
             total += np.take_along_axis(total, before, 1)
             before = np.take_along_axis(before, before, 1)
-        return np.where(before == nodes[:, None], total, np.inf)
+        return np.where(before == nodes[:, None], total, np.inf)[:, : self._nodes]
 
     def arrays(self) -> RouteArrays:
         """Return the last link of every route."""
-        parents, none = _parents(self._graph, np.arange(self._size)), np.zeros(1, np.int64)
+        parents, none = _parents(self._graph, np.arange(self._nodes)), np.zeros(1, np.int64)
         table = np.where(parents >= 0, self._last_links(parents), -1)
         return RouteArrays(PATH_ROUTES, none, none, table, self._low + self._high, self.width)
 
     def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
-        """Name both nodes."""
+        """Name both ends."""
         return names[self._low[link]], names[self._high[link]]
 
     def _last_links(self, parents: IntArray) -> IntArray:
@@ -382,6 +392,9 @@ def _parents(graph: sp.csr_array, sources: IntArray) -> IntArray:
     """Return parents[s, m], every node's predecessor on the way from each source, negative where there is none."""
     if graph.nnz and graph.data.min() < graph.data.max():
         parents = dijkstra(graph, indices=sources, return_predecessors=True)[1]
+    elif graph.nnz == graph.shape[0] * (graph.shape[0] - 1):
+        # Every other node is one link away.
+        return np.where(np.arange(graph.shape[0]) == sources[:, None], -1, sources[:, None])
     else:
         parents = np.stack([breadth_first_order(graph, source)[1] for source in sources])
     return np.asarray(parents, np.int64)

@@ -13,7 +13,7 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.cost import cost_of, metrics
 from tiger.objectives.multipath import RoutingName, load_links
-from tiger.objectives.shortest_paths import LinkLoad
+from tiger.objectives.shortest_paths import LinkLoad, LinkLoads
 from tiger.run.stage import Stage
 from tiger.run.verdict import THRESHOLD, Minimized, Verdict, judge
 
@@ -119,10 +119,18 @@ class Report(Document):
         object.__setattr__(self, "verdict", self._judge())
 
     @classmethod
-    def of(cls, problem: Problem, places: IntArray, origin: Origin, routing: RoutingName = "single") -> "Report":
+    def of(
+        cls,
+        problem: Problem,
+        places: IntArray,
+        origin: Origin,
+        routing: RoutingName = "single",
+        before: LinkLoads | None = None,
+    ) -> "Report":
         """Report the feasible mapping `places[n]`, costed and measured again; bound, baseline and stages are left open.
 
-        Warnings are the remarks of whoever read tasks and hardware. O(edges) and the routing.
+        `before` are the loads of links in the block order, by the same routing. Warnings are the remarks of whoever
+        read tasks and hardware. O(edges) and the routing.
         """
         cost, loads = cost_of(problem, places), load_links(problem, places, routing)
         return cls(
@@ -132,8 +140,9 @@ class Report(Document):
             communication_cost=cost.communication,
             feasible=True,
             rule=problem.rule,
+            baseline_max_link_load=None if before is None else before.worst,
             metrics=metrics(problem, places, loads),
-            links=() if loads is None else loads.list_busiest(problem.topology.names, LINKS),
+            links=() if loads is None else loads.list_busiest(problem.topology.link_ends, LINKS, before),
             solver=origin.solver,
             seed=origin.seed,
             seconds=origin.seconds,

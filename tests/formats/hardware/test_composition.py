@@ -21,6 +21,26 @@ def test_trees_of_one_kind_make_a_tree():
     assert whole.slots.tolist() == [1] * 4 + [0] * 8 + [1] * 4
 
 
+def test_nodes_and_switches_of_a_tree_stay_switches():
+    """Where all is a tree, and where the insides differ; a name that is a unit's too leaves none."""
+    network = Topology(names=("a", "b"), metric=TreeMetric((2,), (9.0,)), switches=("s",))
+    tree = compose(network, [build("tree:2x2@1,2")], np.zeros(2, np.int64))
+    assert tree.switches == ("a/0,0..0,1", "a/1,0..1,1", "b/0,0..0,1", "b/1,0..1,1", "a", "b", "s")
+    mixed = compose(network, [PAIR, build("tree:3@1")], np.array([0, 1]))
+    assert (mixed.names[-2:], mixed.switches) == (("a", "b"), ("s",))
+    ends = [*zip(mixed.links.u.tolist(), mixed.links.v.tolist(), strict=True)]
+    assert ends == [(5, 7), (6, 7), (0, 5), (1, 5), (2, 6), (3, 6), (4, 6)]
+    taken = Topology(names=("a", "a/0"), metric=TreeMetric((2,), (9.0,)))
+    assert compose(taken, [PAIR], np.zeros(2, np.int64)).switches == ()
+
+
+def test_a_tree_that_is_full_of_units_goes_without_links():
+    """Units and nodes together would be more than a matrix takes."""
+    network = build("tree:1000@9")
+    whole = compose(network, [build("torus:2x4")], np.zeros(1000, np.int64))
+    assert (whole.size, whole.links, whole.switches) == (8000, None, ())
+
+
 @pytest.mark.parametrize("kind", ["dense", "links", "grid", "tree"])
 def test_distances_are_those_of_the_inside_and_of_the_nodes(kind, random_topology):
     """Tests all pairs, with an inside of two and one of three units."""

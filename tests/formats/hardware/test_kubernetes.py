@@ -35,6 +35,7 @@ def test_usual_labels_make_levels():
     (remark,) = topology.remarks
     assert remark.startswith("left out, as they lack a label out of topology.kubernetes.io/zone,")
     assert remark.endswith(": control-0")
+    assert topology.switches == ("lf0", "lf1", "lf2", "sp0", "sp1", "top")
 
 
 def test_labels_of_a_site_are_stated():

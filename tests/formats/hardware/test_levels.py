@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import Level, LevelHardware, fill_distances
 from tiger.model.metrics import DenseMetric, TreeMetric
+from tiger.model.topology import Topology
 
 
 def units(*groups: tuple[str, float, list[int]]) -> LevelHardware:
@@ -29,6 +32,42 @@ def test_uneven_groups_are_a_matrix():
     uneven = units(("far", 4.0, [0, 1, 0, 1]), ("mid", 2.0, [0, 0, 0, 1]), ("near", 1.0, [0, 1, 2, 3])).topology({})
     assert isinstance(uneven.metric, DenseMetric)
     assert uneven.metric.table.tolist() == [[0, 4, 1, 4], [4, 0, 4, 2], [1, 4, 0, 4], [4, 2, 4, 0]]
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_links_between_groups_add_up_to_the_distances(seed):
+    """Whatever lies in what, also where levels are as far as others; the shortest paths are those by the switches."""
+    rng = np.random.default_rng(seed)
+    count, far = int(rng.integers(2, 9)), np.sort(rng.integers(1, 4, 3))[::-1]
+    groups = [rng.integers(0, 3, count), rng.integers(0, 4, count), np.arange(count)]
+    hardware = units(*zip(("c", "b", "a"), map(float, far), groups, strict=True))
+    topology = hardware.topology({})
+    wired = topology.with_links()
+    assert wired is not None or isinstance(topology.metric, TreeMetric)
+    if wired is not None:
+        whole = Topology.from_links(wired.names + wired.switches, wired.links)
+        nodes = np.arange(count)
+        assert np.array_equal(whole.metric.table[:count, :count], topology.metric.between(nodes[:, None], nodes))
+
+
+def test_groups_are_called_by_their_titles():
+    """A title of two groups, or of a unit, is none; nor has anything a name where that is a unit's."""
+    titles = ("r0", "r1"), ("x", "x", "u0")
+    levels = (
+        Level("rack", 4.0, np.array([0, 0, 1, 1, 1]), titles[0]),
+        Level("box", 2.0, np.array([0, 1, 1, 2, 2]), titles[1]),
+        Level("node", 1.0, np.arange(5), tuple(f"u{k}" for k in range(5))),
+    )
+    names = tuple(f"u{k}" for k in range(5))
+    made = LevelHardware(names=names, levels=levels).topology({})
+    assert made.switches == ("box:0", "box:1", "box:2", "box:3", "r0", "r1", "top")
+    assert LevelHardware(names=(*names[:4], "top"), levels=levels).topology({}).links is None
+
+
+def test_units_at_no_distance_have_no_links():
+    """A link has a length."""
+    uneven = units(("far", 4.0, [0, 0, 1]), ("near", 0.0, [0, 1, 2])).topology({})
+    assert (uneven.links, uneven.switches) == (None, ())
 
 
 def test_a_level_that_is_not_stated_keeps_its_proportion():

@@ -5,6 +5,7 @@ as far as their nodes are.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.hardware.plain import find_nearest
 from tiger.model.arrays import FloatArray, IntArray, lock
-from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, TreeMetric
-from tiger.model.topology import Links, Topology, neighbour_links
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
+from tiger.model.topology import Links, Topology
 from tiger.topologies.coordinates import NODE_LIMIT
 
 FIELD = "node_topology"
@@ -24,12 +25,12 @@ BLOCK = 256
 def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
     """Return the units of all nodes that hold tasks, `which[h]` being the inside of the h-th of them; O(m^2).
 
-    A tree whose nodes are trees of one kind is a tree, of up to a million units. Elsewhere units and nodes are at most
-    8,192. Where the network has links its nodes stay, without slots, and each has a link to its units: half as long as
-    the farthest distance inside, and as much wider than the widest link of the node as that distance is shorter than
-    the least one between nodes. Slots and memory are those of the units; a unit of work costs what node and unit ask
-    together, and units have the turn of their node. Raises InputError of `node_topology` for more units, and for memory
-    that the network states, or some of the insides alone.
+    A tree whose nodes are trees of one kind is a tree, of up to a million units, with nodes and switches of the network
+    as switches. Elsewhere units and nodes are at most 8,192. Where the network has links its nodes stay, without slots,
+    and each has a link to its units: half as long as the farthest distance inside, and as much wider than the widest
+    link of the node as that distance is shorter than the least one between nodes. Slots and memory are those of the
+    units; a unit of work costs what node and unit ask together, and units have the turn of their node. Raises
+    InputError of `node_topology` for more units, and for memory that the network states, or some of the insides alone.
     """
     if network.memory is not None:
         raise InputError(FIELD, "expected memory stated inside the nodes alone, got it for the nodes of the network")
@@ -38,18 +39,21 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
     outer, inner = network.metric, insides[0].metric
     if len(insides) == 1 and isinstance(outer, TreeMetric) and isinstance(inner, TreeMetric):
         metric = TreeMetric(outer.fanouts + inner.fanouts, inner.distances + outer.distances)
-        return _compose_trees(network, insides[0], metric)
+        return _compose_trees(network, insides[0], metric, inner)
     return _compose_tables(network, insides, which)
 
 
-def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric) -> Topology:
+def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inner: TreeMetric) -> Topology:
     """Return the leaves of a tree whose upper levels are a network."""
     if metric.size > NODE_LIMIT:
         raise InputError(FIELD, f"expected at most {NODE_LIMIT} units in all nodes, got {metric.size}")
     node, unit = np.divmod(np.arange(metric.size), inside.size)
+    names = tuple(f"{above}/{name}" for above in network.names for name in inside.names)
+    switches = _name_subtrees(network, inside, inner)
     return Topology(
-        names=tuple(f"{above}/{name}" for above in network.names for name in inside.names),
+        names=names,
         metric=metric,
+        switches=switches if len({*names, *switches}) == len(names) + len(switches) else (),
         slots=np.where(network.slots[node] > 0, inside.slots[unit], 0),
         cost=network.cost[node] + inside.cost[unit],
         memory=None if inside.memory is None else inside.memory[unit],
@@ -60,13 +64,27 @@ def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric) -> T
     )
 
 
+def _name_subtrees(network: Topology, inside: Topology, inner: TreeMetric) -> tuple[str, ...]:
+    """Return the names of the subtrees of the whole tree, innermost first: each inside's root is its node."""
+    above, below = (
+        replace(tree, links=None, switches=() if tree.links else tree.switches).link_ends[tree.size :]
+        for tree in (network, inside)
+    )
+    names, begin = list[str](), 0
+    for count in (inner.size // inner.leaves[1:]).tolist():
+        names += [f"{node}/{name}" for node in network.names for name in below[begin : begin + count]]
+        begin += count
+    return (*names, *network.names, *above)
+
+
 def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
     """Return the units of all hosts and, where the network has links, its nodes behind them."""
-    links = network.links
-    if links is None and isinstance(network.metric, GridMetric):
-        links = neighbour_links(network.metric)
     held = np.array([len(inside.hosts) for inside in insides])[which]
-    count, hubs = int(held.sum()), 0 if links is None else network.size
+    count, wired = int(held.sum()), network.with_links()
+    if wired is not None and wired.switches and count > DENSE_LIMIT - network.size:
+        wired = None
+    links = None if wired is None else wired.links
+    hubs = 0 if links is None else network.size
     if not 0 < count <= DENSE_LIMIT - hubs:
         what = f"1 to {DENSE_LIMIT} units{' and nodes of the network' if hubs else ''}, or trees of trees of one kind"
         raise InputError(FIELD, f"expected {what}, got {count + hubs}")
@@ -82,6 +100,7 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
         names=(*own, *network.names[:hubs]),
         metric=DenseMetric(lock(_measure(network, insides, which, hubs))),
         links=None if links is None else _hang_units(network, links, insides, which),
+        switches=() if wired is None else wired.switches,
         slots=np.concatenate([slots[unit], none]),
         cost=np.concatenate([network.cost[node] + cost[unit], none]),
         memory=np.concatenate([memory[unit], none]) if memory.size else None,
@@ -115,7 +134,7 @@ def _hang_units(network: Topology, links: Links, insides: Sequence[Topology], wh
     """Return the links of the network between its nodes behind the units, and those from its nodes to their units."""
     held = np.array([len(inside.hosts) for inside in insides])[which]
     count = int(held.sum())
-    widest = np.zeros(network.size)
+    widest = np.zeros(1 + max(network.size - 1, links.u.max(initial=0), links.v.max(initial=0)))
     for ends in (links.u, links.v):
         np.maximum.at(widest, ends, links.bandwidth)
     # A node that is alone, and a unit that is, have no distance to compare.

@@ -6,10 +6,8 @@ Source: Amazon EC2, DescribeInstanceTopology, https://docs.aws.amazon.com/AWSEC2
 from collections.abc import Mapping
 from typing import TypeGuard
 
-import numpy as np
-
 from tiger.errors import InputError
-from tiger.formats.hardware.levels import Level, LevelHardware, list_distances, number_groups
+from tiger.formats.hardware.levels import LevelHardware, make_levels
 from tiger.formats.values import check_records
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
@@ -46,10 +44,9 @@ def read_instances(document: Mapping[str, object]) -> LevelHardware:
             what = f"expected {len(layers[0])} layers as instance 0 has, got {len(layer)}"
             raise InputError(f"{FIELD}/Instances/{k}/NetworkNodes", what)
     zones = [str(record.get("ZoneId") or record.get("AvailabilityZone") or "") for record in records]
-    groups = [number_groups(values) for values in (zones, *zip(*layers, strict=True))]
-    levels = ["zone", *(f"layer{depth}" for depth in range(1, len(groups))), "node"]
-    made = map(Level, levels, list_distances(levels), [*groups, np.arange(len(names))])
-    return LevelHardware(names=tuple(names), levels=tuple(made))
+    groups = [zones, *zip(*layers, strict=True), names]
+    levels = ["zone", *(f"layer{depth}" for depth in range(1, len(groups) - 1)), "node"]
+    return LevelHardware(names=tuple(names), levels=make_levels(levels, groups))
 
 
 def _read_text(k: int, record: Mapping[str, object], key: str) -> str:

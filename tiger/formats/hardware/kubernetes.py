@@ -8,10 +8,8 @@ Topograph, https://github.com/NVIDIA/topograph (docs/reference/node-labels.md).
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
-import numpy as np
-
 from tiger.errors import InputError
-from tiger.formats.hardware.levels import Level, LevelHardware, list_distances, number_groups
+from tiger.formats.hardware.levels import LevelHardware, make_levels
 from tiger.formats.values import check_records
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
@@ -66,12 +64,11 @@ def read_nodes(document: object, labels: Sequence[str] | None = None) -> LevelHa
     complete = [k for k, values in enumerate(stated) if all(label in values for label in chosen)]
     if not complete:
         raise InputError(f"{FIELD}/items", f"expected a node that has all of {', '.join(chosen)}, got none")
-    groups = [number_groups([stated[k][label] for k in complete]) for label in chosen]
     levels = [*(label.rpartition("/")[2] for label in chosen), "node"]
-    distances = list_distances(levels)
+    groups = [[stated[k][label] for k in complete] for label in chosen]
     return LevelHardware(
         names=tuple(names[k] for k in complete),
-        levels=tuple(map(Level, levels, distances, [*groups, np.arange(len(complete))])),
+        levels=make_levels(levels, [*groups, [names[k] for k in complete]]),
         remarks=_remark([names[k] for k in sorted({*range(len(items))}.difference(complete))], chosen),
     )
 

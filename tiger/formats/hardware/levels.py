@@ -1,17 +1,18 @@
 """Hardware as levels of groups: units are as far apart as the outermost level says that separates them."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import IntArray, lock
+from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
-from tiger.model.topology import Topology
+from tiger.model.topology import Links, Topology
 
 FIELD = "levels"
 
@@ -30,11 +31,23 @@ class Hardware(Protocol):
 
 
 class Level(NamedTuple):
-    """Hold the name of a level, the distance of units in different groups of it, and the group of every unit."""
+    """Hold the name of a level, the distance of units in different groups of it, and the group of every unit.
+
+    `titles` are what its groups are called, by their numbers, nothing where they have no names.
+    """
 
     name: str
     distance: float
     group: IntArray
+    titles: tuple[str, ...] = ()
+
+
+class _Tier(NamedTuple):
+    """Hold the switches of one level by name, the switch above every unit, and how far apart its units are."""
+
+    names: tuple[str, ...]
+    group: IntArray
+    distance: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,10 +68,13 @@ class LevelHardware:
         return {level.name: level.distance for level in reversed(self.levels)}
 
     def topology(self, stated: Mapping[str, float]) -> Topology:
-        """Return the units, without links; a level that is not stated keeps its proportion to the next one inside it.
+        """Return the units; a level that is not stated keeps its proportion to the next one inside it.
 
-        Equal groups one after another make a tree of any size. Raises InputError of `topology` for more than 8,192
-        units in others, and of `levels` for distances that fall from a level to one around it.
+        Equal groups one after another make a tree of any size. Every group is a switch, and so is `top` around all,
+        called by its title, or LEVEL:NUMBER where that is not one of its own. Links between them add up to the
+        distances; a group that is no farther from others than its units from each other is no switch then. Raises
+        InputError of `topology` for more than 8,192 units in others, and of `levels` for distances that fall from a
+        level to one around it.
         """
         distances = fill_distances(self.distances, stated)
         cuts = _refine([level._replace(distance=distances[level.name]) for level in self.levels])
@@ -66,22 +82,43 @@ class LevelHardware:
             if outer.distance < inner.distance:
                 what = f"expected at least {inner.distance:g}, the distance of {inner.name} inside it"
                 raise InputError(f"{FIELD}/{outer.name}", f"{what}, got {outer.distance:g}")
-        whole = np.zeros(len(self.names), np.int64)
-        fanouts = find_fanouts([whole, *(cut.group for cut in cuts[:-1])])
+        tiers, links = self._list_tiers(cuts), None
+        fanouts = find_fanouts([tier.group for tier in reversed(tiers)])
         rising = tuple(cut.distance for cut in reversed(cuts))
         metric = _measure(cuts) if fanouts is None else TreeMetric(fanouts, rising)
-        return Topology(names=self.names, metric=metric, host=self.host, remarks=self.remarks)
+        if fanouts is None:
+            tiers = [tier for tier, outer in pairwise(tiers) if tier.distance < outer.distance] + tiers[-1:]
+            links = _join(tiers) if tiers[0].distance > 0 else None
+        names = tuple(name for tier in tiers for name in tier.names)
+        if (links is None and fanouts is None) or not set(names).isdisjoint(self.names):
+            links, names = None, ()
+        return Topology(
+            names=self.names, metric=metric, links=links, switches=names, host=self.host, remarks=self.remarks
+        )
+
+    def _list_tiers(self, cuts: Sequence[Level]) -> list[_Tier]:
+        """Return the groups of every level as switches, innermost first, and the one around all."""
+        known = Counter(title for cut in cuts for title in cut.titles)
+        tiers = [_Tier(("top",), np.zeros(len(self.names), np.int64), cuts[0].distance)]
+        for cut, inner in pairwise(cuts):
+            titles = cut.titles or ("",) * (int(cut.group.max()) + 1)
+            usual = enumerate(titles)
+            names = (title if title and known[title] == 1 else f"{cut.name}:{k}" for k, title in usual)
+            tiers.append(_Tier(tuple(names), cut.group, inner.distance))
+        return tiers[::-1]
 
 
-def list_distances(levels: Sequence[str]) -> list[float]:
-    """Return the distances of levels outermost first, as if each were a switch: 2 for the innermost, then 2 more."""
-    return [2.0 * height for height in range(len(levels), 0, -1)]
+def make_levels(names: Sequence[str], values: Sequence[Sequence[str]]) -> tuple[Level, ...]:
+    """Return levels outermost first by the values that units have there, which are the titles of their groups.
 
-
-def number_groups(values: Sequence[str]) -> IntArray:
-    """Return the number of each value, in the order in which they come."""
-    number: dict[str, int] = {}
-    return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
+    Distances are as if each were a switch: 2 for the innermost, then 2 more.
+    """
+    levels = list[Level]()
+    for height, name, titles in zip(range(len(names), 0, -1), names, values, strict=True):
+        number = {title: k for k, title in enumerate(dict.fromkeys(titles))}
+        group = np.array([number[title] for title in titles], np.int64)
+        levels.append(Level(name, 2.0 * height, group, tuple(number)))
+    return tuple(levels)
 
 
 def fill_distances(usual: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
@@ -114,14 +151,34 @@ def find_fanouts(levels: Sequence[IntArray]) -> tuple[int, ...] | None:
 
 
 def _refine(levels: Sequence[Level]) -> list[Level]:
-    """Return the levels that separate units which none around them does, with groups that lie in one another."""
+    """Return the levels that separate units which none around them does, with groups that lie in one another.
+
+    Groups are numbered in the order of their first units.
+    """
     key, cuts = np.zeros_like(levels[0].group), list[Level]()
     for level in levels:
-        finer = np.unique(key * (level.group.max() + 1) + level.group, return_inverse=True)[1].astype(np.int64)
+        pairs = key * (level.group.max() + 1) + level.group
+        _, first, sorted_group = np.unique(pairs, return_index=True, return_inverse=True)
+        finer = np.argsort(np.argsort(first))[sorted_group]
         if finer.max() > key.max():
-            cuts.append(level._replace(group=finer))
+            titles = tuple(level.titles[k] for k in level.group[np.sort(first)].tolist()) if level.titles else ()
+            cuts.append(level._replace(group=finer, titles=titles))
         key = finer
     return cuts or [levels[-1]._replace(group=key)]
+
+
+def _join(tiers: Sequence[_Tier]) -> Links:
+    """Return the links from units up to the switch around all, those of a switch where its first unit is."""
+    count = len(tiers[0].group)
+    below, height, ends, lengths = np.arange(count), 0.0, list[IntArray](), list[FloatArray]()
+    for tier in tiers:
+        lower, first = np.unique(below, return_index=True)
+        below, count = count + tier.group, count + len(tier.names)
+        ends.append(np.column_stack([lower, below[first]]))
+        lengths.append(np.full(len(lower), (tier.distance - height) / 2))
+        height = tier.distance
+    links = Links.unit(np.concatenate(ends))
+    return replace(links, weight=np.concatenate(lengths))
 
 
 def _measure(cuts: Sequence[Level]) -> DenseMetric:

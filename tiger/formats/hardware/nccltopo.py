@@ -3,12 +3,13 @@
 Source: NCCL, src/graph/xml.cc and topo.cc, https://github.com/NVIDIA/nccl.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.gpulinks import NVLINK, GpuFabric
 from tiger.formats.hardware.nvidia import BANDWIDTHS, GPU_LIMIT, LANES, time_pairs
 from tiger.formats.hardware.pairs import PairHardware
 from tiger.formats.text import read_wholes
@@ -19,6 +20,10 @@ from tiger.model.wording import describe
 FIELD = "topology"
 # The class of PCI devices (PCI Code and ID Assignment, bridges) that NVSwitches have.
 SWITCH = "0x068000"
+# Bytes per second and direction of an NVLink by compute capability (NVIDIA's whitepapers of P100, GA102 and Blackwell);
+# those in between have versions 2 to 4.
+NVLINK_5 = 100
+RATES: Mapping[int, float] = {60: 20e9, 86: 14.0625e9, NVLINK_5: 50e9}
 # As many links as an entry of `nvidia-smi topo -m` may have.
 LINK_LIMIT = 9999
 _KINDS = {name: kind for kind, name in enumerate(BANDWIDTHS)}
@@ -47,11 +52,19 @@ def read_machine(elements: Sequence[Element]) -> PairHardware:
         raise root.error(FIELD, f"expected XML of NCCL, version 1, got {describe(version)}")
     _check_host(elements)
     gpus = _find_gpus(elements)
-    kind, share = _find_bridges(gpus), np.ones((len(gpus), len(gpus)))
-    lanes = _count_lanes(elements, gpus)
-    kind[lanes > 0] = _KINDS[LANES]
-    share[lanes > 0] = 1 / lanes[lanes > 0]
-    return time_pairs(tuple(f"gpu{gpu.number}" for gpu in gpus), kind, share)
+    bridges = _find_bridges(gpus)
+    direct, switched = _count_lanes(elements, gpus)
+    lanes = np.where(direct > 0, direct, np.minimum(switched[:, None], switched))
+    np.fill_diagonal(lanes, 0)
+    kind = np.where(lanes > 0, _KINDS[LANES], _find_kinds(bridges))
+    rate = np.array([_read_rate(elements[gpu.at]) for gpu in gpus])
+    fabric = GpuFabric(
+        direct * np.minimum(rate[:, None], rate),
+        switched * rate,
+        np.zeros(len(gpus), np.int64),
+        {name: (key, BANDWIDTHS[name]) for name, key in bridges.items()},
+    )
+    return time_pairs(tuple(f"gpu{gpu.number}" for gpu in gpus), kind, lanes, fabric)
 
 
 def _check_host(elements: Sequence[Element]) -> None:
@@ -97,22 +110,33 @@ def _locate(elements: Sequence[Element], at: int, number: int) -> _Gpu:
     return _Gpu(number, at, bridge, root, above)
 
 
-def _find_bridges(gpus: Sequence[_Gpu]) -> IntArray:
+def _find_bridges(gpus: Sequence[_Gpu]) -> dict[str, IntArray]:
+    """Return what is above every GPU, from its PCIe switch to the socket's links, by kind of connection."""
+    return {
+        "PIX": np.array([gpu.bridge for gpu in gpus]),
+        "PXB": np.array([gpu.root for gpu in gpus]),
+        "PHB": np.array([gpu.cpu for gpu in gpus]),
+        "SYS": np.zeros(len(gpus), np.int64),
+    }
+
+
+def _find_kinds(bridges: Mapping[str, IntArray]) -> IntArray:
     """Return the kind of connection of each two GPUs without their NVLinks."""
-    kind = np.full((len(gpus), len(gpus)), _KINDS["SYS"])
+    kind = np.full((len(bridges["SYS"]), len(bridges["SYS"])), _KINDS["SYS"])
     # From the farthest to the nearest, as what is nearer lies inside what is farther.
-    for name, group in (
-        ("PHB", [gpu.cpu for gpu in gpus]),
-        ("PXB", [gpu.root for gpu in gpus]),
-        ("PIX", [gpu.bridge for gpu in gpus]),
-    ):
-        key = np.array(group)
+    for name, key in reversed(list(bridges.items())):
         kind[(key[:, None] == key) & (key >= 0)] = _KINDS[name]
     return kind
 
 
-def _count_lanes(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> IntArray:
-    """Return the NVLinks between each two GPUs, over switches where they have none of their own."""
+def _read_rate(gpu: Element) -> float:
+    """Return what an NVLink of a GPU carries, by its compute capability, in bytes per second and direction."""
+    sm = _read_number(gpu, "sm") if "sm" in gpu.values else 0
+    return RATES.get(sm, NVLINK if sm < NVLINK_5 else RATES[NVLINK_5])
+
+
+def _count_lanes(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> tuple[IntArray, IntArray]:
+    """Return the NVLinks between each two GPUs, and those of every GPU to switches."""
     owner = {gpu.at: k for k, gpu in enumerate(gpus)}
     index = _index_buses(elements, gpus)
     direct, switched = np.zeros((len(gpus), len(gpus)), np.int64), np.zeros(len(gpus), np.int64)
@@ -130,9 +154,7 @@ def _count_lanes(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> IntArray:
         if target is not None and target != k:
             direct[k, target] += count
     _check_symmetry(elements, gpus, direct)
-    lanes = np.where(direct > 0, direct, np.minimum(switched[:, None], switched))
-    np.fill_diagonal(lanes, 0)
-    return lanes
+    return direct, switched
 
 
 def _index_buses(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> dict[str, int]:

@@ -13,18 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.gpulinks import NVLINK, GpuFabric
 from tiger.formats.hardware.pairs import PairHardware
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.wording import describe
 
 FIELD = "topology"
 LANES = "NV#"
-# Bytes per second and direction. NVLink 2 to 4 carry 25 GB/s a lane (NVIDIA's whitepapers of V100, A100 and H100;
-# NVLink 1: 20, NVLink 5: 50). The rest are the figures of NCCL (src/graph/topo.h): 12 GB/s over PCIe 3.0 x16, a fifth
-# more traffic through host bridges, 10 GB/s between sockets.
-BANDWIDTHS: Mapping[str, float] = {LANES: 25e9, "PIX": 12e9, "PXB": 12e9, "PHB": 10e9, "NODE": 10e9, "SYS": 10e9}
+# Bytes per second and direction. NVLink 2 to 4 carry 25 GB/s a lane. The rest are the figures of NCCL
+# (src/graph/topo.h): 12 GB/s over PCIe 3.0 x16, a fifth more traffic through host bridges, 10 GB/s between sockets.
+BANDWIDTHS: Mapping[str, float] = {LANES: NVLINK, "PIX": 12e9, "PXB": 12e9, "PHB": 10e9, "NODE": 10e9, "SYS": 10e9}
 # More than any machine has.
 GPU_LIMIT = 1024
+# The most NVLinks of a GPU up to now, H100 and B200: one with more in its row reaches others through switches.
+LANE_LIMIT = 18
 _OLDER = {"SOC": "SYS", "PSB": "PIX"}
 # Logs tend to lose the escape character and to keep the rest of the code.
 _ANSI = re.compile(r"\x1b?\[[0-9;]*m")
@@ -57,24 +59,47 @@ def read_machine(text: str) -> PairHardware:
     """
     matrix = read_matrix(FIELD, text, GPU_LIMIT)
     size, kinds = len(matrix.names), list(BANDWIDTHS)
-    kind, share = np.zeros((size, size), np.int64), np.ones((size, size))
+    kind, lanes = np.zeros((size, size), np.int64), np.zeros((size, size), np.int64)
     for (a, b), entry in matrix.entries.items():
-        lanes = count_lanes(entry)
-        kind[a, b] = kind[b, a] = kinds.index(LANES if lanes else entry)
-        share[a, b] = share[b, a] = 1 / (lanes or 1)
-    return time_pairs(tuple(name.lower() for name in matrix.names), kind, share)
+        lanes[a, b] = lanes[b, a] = count_lanes(entry)
+        kind[a, b] = kind[b, a] = kinds.index(LANES if lanes[a, b] else entry)
+    return time_pairs(tuple(name.lower() for name in matrix.names), kind, lanes, _find_fabric(kind, lanes))
 
 
-def time_pairs(names: tuple[str, ...], kind: IntArray, share: FloatArray) -> PairHardware:
+def time_pairs(names: tuple[str, ...], kind: IntArray, lanes: IntArray, fabric: GpuFabric) -> PairHardware:
     """Return GPUs as far apart as a byte takes long between them, the nearest two 1.
 
-    `kind` has the position of the connection of each two in BANDWIDTHS, `share` 1 over the links that are bonded.
+    `kind` has the position of the connection of each two in BANDWIDTHS, `lanes` the NVLinks that are bonded.
     """
+    share = 1 / np.maximum(lanes, 1)
     widths = np.array(list(BANDWIDTHS.values()))[kind] / share
     apart = ~np.eye(len(names), dtype=bool)
     widest = float(widths[apart].max()) if len(names) > 1 else BANDWIDTHS[LANES]
     distances = {name.removesuffix("#"): widest / width for name, width in BANDWIDTHS.items()}
-    return PairHardware(names=names, distances=distances, kind=kind, share=share)
+    return PairHardware(names=names, distances=distances, kind=kind, share=share, fabric=fabric)
+
+
+def _find_fabric(kind: IntArray, lanes: IntArray) -> GpuFabric:
+    """Return what joins GPUs as far as a matrix says it: NVLinks, through switches where they are too many, and PCIe.
+
+    Two GPUs are behind the same thing that is on the way between any two of a chain of GPUs from one to the other.
+    """
+    nvlinked = _group(lanes > 0)
+    busy = np.isin(nvlinked, nvlinked[lanes.sum(axis=1) > LANE_LIMIT])
+    joined, bridges = np.zeros(kind.shape, bool), dict[str, tuple[IntArray, float]]()
+    for position, (name, width) in enumerate(BANDWIDTHS.items()):
+        if name != LANES:
+            joined |= kind == position
+            bridges[name] = _group(joined), width
+    switched = np.where(busy, lanes.max(axis=1), 0) * NVLINK
+    return GpuFabric(np.where(busy, 0, lanes) * NVLINK, switched, nvlinked, bridges)
+
+
+def _group(joined: BoolArray) -> IntArray:
+    """Return the number of the connected group of every GPU, by which of them are joined."""
+    from scipy.sparse.csgraph import connected_components  # clusters read the same matrices, and need none of it
+
+    return np.asarray(connected_components(joined, directed=False)[1], np.int64)
 
 
 def is_matrix(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tiger.formats.hardware.gpulinks import GpuFabric, join_gpus
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.wording import LOCALHOST
 
@@ -22,16 +23,18 @@ LEVEL_LIMIT = 8
 class PairHardware:
     """Hold units of a machine by name, the `distances` of kinds of connections, and the kind of every pair of units.
 
-    `kind[n, n]` are positions in `distances`; the distance of a pair is that of its kind times `share[n, n]`.
+    `kind[n, n]` are positions in `distances`; the distance of a pair is that of its kind times `share[n, n]`. `fabric`
+    is what joins the units, where that is known.
     """
 
     names: tuple[str, ...]
     distances: Mapping[str, float]
     kind: IntArray
     share: FloatArray
+    fabric: GpuFabric | None = None
 
     def topology(self, stated: Mapping[str, float]) -> "Topology":
-        """Return the units, without links, for the distances stated of some kinds."""
+        """Return the units, for the distances stated of some kinds, which change no link."""
         # Clusters read the same matrices, and need neither these nor the scipy that they load.
         from tiger.model.metrics import DenseMetric
         from tiger.model.topology import Topology
@@ -39,7 +42,9 @@ class PairHardware:
         distances = [stated.get(name, distance) for name, distance in self.distances.items()]
         table = np.array(distances)[self.kind] * self.share
         np.fill_diagonal(table, 0.0)
-        return Topology(names=self.names, metric=find_tree(table) or DenseMetric(lock(table)), host=LOCALHOST)
+        metric = find_tree(table) or DenseMetric(lock(table))
+        links, switches = (None, ()) if self.fabric is None else join_gpus(self.fabric)
+        return Topology(names=self.names, metric=metric, links=links, switches=switches, host=LOCALHOST)
 
 
 def find_tree(table: FloatArray) -> "Metric | None":

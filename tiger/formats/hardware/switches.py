@@ -1,6 +1,6 @@
 """Trees of switches as batch systems and fabrics state them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -38,17 +38,18 @@ class SwitchTree:
     def topology(self, stated: Mapping[str, float]) -> Topology:
         """Return the hosts, as far apart as there are links on the way between them, or as is stated.
 
-        A regular tree is its hosts and a tree metric. Any other has its switches as further nodes without a slot, and
-        links of length 1, but of half of what a level adds to the distance where one is stated. Raises InputError of
-        `topology` where hosts and switches of such a tree are more than 8,192, and of `levels` for distances that fall
-        from a level to the one around it, or do not rise there.
+        A regular tree is its hosts and a tree metric, and knows the names of its switches. Any other has its switches
+        as further nodes without a slot, and links of length 1, but of half of what a level adds to the distance where
+        one is stated. Raises InputError of `topology` where hosts and switches of such a tree are more than 8,192, and
+        of `levels` for distances that fall from a level to the one around it, or do not rise there.
         """
         distances = fill_distances(self.distances, stated)
         levels = self._levels()
         fanouts = find_fanouts(levels)
         _check_rise(distances, strictly=fanouts is None)
         if fanouts is not None:
-            return Topology(names=self.hosts, metric=TreeMetric(fanouts, tuple(distances.values())))
+            metric = TreeMetric(fanouts, tuple(distances.values()))
+            return Topology(names=self.hosts, metric=metric, switches=self._name_subtrees(levels))
         count = len(self.hosts)
         _check_irregular(count + len(self.switches))
         below = np.flatnonzero(self.parent >= 0)
@@ -66,6 +67,14 @@ class SwitchTree:
             levels.insert(0, above)
             above = self.parent[above]
         return [] if (above >= 0).any() else levels
+
+    def _name_subtrees(self, levels: Sequence[IntArray]) -> tuple[str, ...]:
+        """Return the names of the switches of a regular tree, those of leaves first, level by level up to the root."""
+        return tuple(
+            self.switches[number]
+            for above in reversed(levels)
+            for number in above[np.flatnonzero(np.diff(above, prepend=-1))].tolist()
+        )
 
     def _heights(self) -> IntArray:
         """Return the number of switches on the longest way from every switch down to a host, itself included."""
