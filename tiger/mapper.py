@@ -71,17 +71,16 @@ def solve(
 
     `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is
     minimized: `cost`, `max-link-load` (tiger.objectives.link_load), `makespan` (tiger.objectives.makespan) or `ring`
-    (tiger.objectives.ring), which
-    follow a search for a low cost. `routing` is how the report counts the loads of links: on `single` paths, or split
-    over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so many of the nodes
-    (tiger.run.node_choice), whose bound and baselines are then reported. The verdict is to keep a simple order that the
-    mapping gains less on than the part `threshold` in [0, 1) of its value. `seed` is in [0, 2**63): the same seed and
-    effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1 without a time
-    limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of
-    the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are
-    sampled; `auto` keeps its own
-    sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
-    InputError, also an objective that the problem does not have.
+    (tiger.objectives.ring), which follow a search for a low cost. `routing` is how the report counts the loads of
+    links: on `single` paths, or split over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so
+    many of the nodes (tiger.run.node_choice), whose bound and baselines are then reported. The verdict is to keep a
+    simple order that the mapping gains less on than the part `threshold` in [0, 1) of its value. `seed` is in [0,
+    2**63): the same seed and effort give the same answer, on any number of threads. `effort` >= 1 counts iterations,
+    None is 1 without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor`
+    runs independent parts of the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties, temperatures and
+    sizes of the QUBOs that are sampled; `auto` keeps its own sizes. `progress` is called as stages begin. An
+    unsatisfiable problem gives a report that says so; bad values raise InputError, also an objective that the problem
+    does not have.
     """
     with open_executor(executor) as pool:
         request = Request(
