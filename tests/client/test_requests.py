@@ -15,7 +15,7 @@ import tiger
 from tiger.client.requests import Asked, assignment, circuit_layout, placement
 from tiger.errors import InputError
 from tiger.model.metrics import DenseMetric
-from tiger.model.topology import Topology
+from tiger.model.topology import Links, Topology
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.hardware.reading import cluster_of_document
@@ -97,6 +97,14 @@ def test_units_of_machines_go_along() -> None:
     assert body(asked)["units"] == "gpu"
     report = tiger.assign(PAIR, EXAMPLES / "topologies" / "gpu_node.xml", units="gpu")
     assert asked.read(report.to_dict()).emitted == "g01:2\n"
+
+
+def test_bug_the_order_of_allocated_hardware_goes_along() -> None:
+    """A graph has no order of launchers, so that a service would count another block order."""
+    links = Links.unit([(0, 1), (1, 2), (2, 3)])
+    hardware = Topology.from_links(("w", "x", "y", "z"), links).allocated(["z", "w", "y"])
+    assert body(assignment(PAIR, hardware))["allocation"] == ["z", "w", "y"]
+    assert body(assignment(PAIR, hardware, allocation=["y", "w"]))["allocation"] == ["y", "w"]
 
 
 def test_graphs_go_with_the_links_that_others_use() -> None:

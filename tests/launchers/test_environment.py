@@ -36,6 +36,13 @@ def test_hosts_need_as_many_ranks_each() -> None:
         write(SWAPPED)
 
 
+def test_bug_devices_were_repeated() -> None:
+    """CUDA shows none at all then."""
+    shared = order_ranks({"0": "a/gpu1", "1": "a/gpu1"}, launch_nodes({"a/gpu0": 2, "a/gpu1": 2}))
+    with pytest.raises(InputError, match=r"^emit: expected one rank on each GPU .*, got 2 on 'a/gpu1'$"):
+        write(shared)
+
+
 @given(order=orders())
 def test_ranks_are_read_back(order) -> None:
     """Each on its host; the local ranks of a host are 0, 1, .. by slot, and choose the device of the rank's node."""

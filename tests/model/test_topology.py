@@ -180,6 +180,12 @@ def test_allocated_nodes_keep_their_slots_and_the_others_lose_theirs():
     assert part.with_slots([0, 0, 1]).launch_hosts.tolist() == [2]
 
 
+def test_bug_units_of_a_machine_are_filled_in_its_order():
+    """A launcher binds processes to cores by their number, whatever the order of an allocation."""
+    part = Topology(names=NAMES, metric=LINE, host="m").allocated([NAMES[2], NAMES[0]])
+    assert (part.slots.tolist(), part.launch_hosts.tolist()) == ([1, 0, 1], [0, 2])
+
+
 @pytest.mark.parametrize(
     ("names", "field", "reason"),
     [

@@ -23,15 +23,21 @@ def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, o
     network = read_network(source, arguments.labels, arguments.units).topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
     known = isinstance(source, str | Path | HardwareText)
+    allocated = list_allocation(network, arguments.allocation)
     return {
         "topology": _state_source("topology", source) if known else topology_document(network),
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,
         "units": arguments.units,
-        "allocation": list_allocation(network, arguments.allocation),
+        "allocation": _list_turns(network) if allocated is None else allocated,
         "running": shares or None,
     }
+
+
+def _list_turns(network: Topology) -> list[str] | None:
+    """Return the nodes in the order in which launchers fill them, where that is not the order of the topology."""
+    return [network.names[host] for host in network.launch_hosts] if network.turn.any() else None
 
 
 def _state_source(field: str, source: "str | Path | HardwareText | Topology") -> Stated:

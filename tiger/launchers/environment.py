@@ -4,6 +4,7 @@ Source: https://docs.pytorch.org/docs/stable/elastic/run.html, Environment Varia
 host; processes that are started with these variables have the ranks of the mapping, by `init_method="env://"`.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tiger.errors import InputError
@@ -18,9 +19,10 @@ def write(order: RankOrder) -> str:
     """Return `HOST NAME=VALUE ..` for every rank, with RANK, LOCAL_RANK and the other variables of torchrun.
 
     Local ranks go by slot. Where nodes are GPUs, the variable CUDA_VISIBLE_DEVICES has those of the host in that order.
-    Raises InputError of `emit` where hosts have different numbers of ranks.
+    Raises InputError of `emit` where hosts have different numbers of ranks, and where ranks share a GPU.
     """
     check_hosts(order)
+    _check_devices(order)
     counts = order.counts
     size = next(iter(counts.values()))
     for host, count in counts.items():
@@ -45,6 +47,15 @@ def write(order: RankOrder) -> str:
         }
         lines.append(f"{seat.host} {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
     return "".join(lines)
+
+
+def _check_devices(order: RankOrder) -> None:
+    """Raise InputError of `emit` where ranks share a GPU: CUDA has no device for a list that repeats one."""
+    held = Counter((seat.host, seat.unit) for seat in order.seats if seat.number("gpu") is not None)
+    for (host, unit), count in held.items():
+        if count > 1:
+            what = "expected one rank on each GPU for torchrun, as CUDA_VISIBLE_DEVICES may not repeat one"
+            raise InputError(FIELD, f"{what}, got {count} on {describe(f'{host}/{unit}')}")
 
 
 def check_shares(ranks: int, hosts: Mapping[str, int]) -> None:

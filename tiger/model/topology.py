@@ -180,8 +180,8 @@ class Topology:
         """Return the hardware of which only the nodes named hold tasks, as in an allocation of a batch system.
 
         The others get 0 slots, still forward traffic, and keep their distances. Launchers fill the nodes in the order
-        of the names. Raises InputError of `allocation`, with the position, for a name that is unknown, that comes twice
-        or whose node has no slot.
+        of the names, but those inside one machine as that counts them. Raises InputError of `allocation`, with the
+        position, for a name that is unknown, that comes twice or whose node has no slot.
         """
         index, turn = {name: k for k, name in enumerate(self.names)}, np.zeros(self.size, np.int64)
         chosen = np.zeros(self.size, bool)
@@ -192,7 +192,7 @@ class Topology:
                 raise InputError(f"allocation/{position}", f"expected different nodes, got {name!r} twice")
             if not self.slots[index[name]]:
                 raise InputError(f"allocation/{position}", f"expected a node that can hold tasks, got {name!r}")
-            chosen[index[name]], turn[index[name]] = True, position
+            chosen[index[name]], turn[index[name]] = True, position if self.host is None else 0
         if not chosen.any():
             raise InputError("allocation", "expected at least one node, got none")
         return replace(self, slots=np.where(chosen, self.slots, 0), turn=turn)

@@ -101,6 +101,12 @@ def test_what_is_wrong_is_named(change, reason):
         read(text)
 
 
+def test_bug_rows_that_were_cut_off_were_left_out():
+    """A job that is stopped ends within a row, and the row before it is no bandwidth of the largest message."""
+    with pytest.raises(InputError, match=r"^topology: line 4: expected a value in every row, got 1 columns$"):
+        read("# pair a b\n# Size      Bandwidth (MB/s)\n1   10\n1024")
+
+
 def test_missing_pairs_are_named():
     """And those whose benchmark printed nothing."""
     part = "\n".join(OSU.split("\n")[:24])

@@ -97,6 +97,15 @@ def test_too_many_measured_connections_are_refused(monkeypatch):
         cluster_of_document({"hosts": {"file": "a.csv", "text": text}, "machine": {"devices": 1}})
 
 
+@pytest.mark.parametrize(("table", "stated"), [("a,b,GB/s\nx,y,1e-320\n", False), ("a,b,us\nx,y,1e300\n", True)])
+def test_bug_measured_values_out_of_bounds_were_blamed_on_networks(table, stated):
+    """Which nobody may have stated."""
+    networks = {"networks": {"node": LEVELS["node"]}} if stated else {}
+    with pytest.raises(InputError, match=r"expected .* s, got") as caught:
+        cluster_of_document({"hosts": {"file": "a.csv", "text": table}, "machine": {"devices": 1}} | networks)
+    assert caught.value.field.startswith("cluster/hosts/")
+
+
 def test_errors_of_a_network_are_those_of_its_field(monkeypatch):
     """Also where they are found late."""
     monkeypatch.setattr(infiniband, "WIDTH_LIMIT", 1)

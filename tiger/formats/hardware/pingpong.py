@@ -23,7 +23,7 @@ _TITLES = (
     (re.compile(r"# Size\s+(?:Bandwidth \()?MB/s"), "MB/s"),
     (re.compile(r"#\s+size\s.*\sbusbw\s"), "GB/s"),
 )
-_ROW = re.compile(r"[0-9]+\s")
+_ROW = re.compile(r"[0-9]+(?:\s|$)")
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tiger.formats.hardware.plain import Rates
     from tiger.model.topology import Topology
 
-FIELD = "cluster/networks"
+FIELD, STATED = "cluster/networks", "cluster/hosts"
 # Distances in a message; more are counted.
 NAMED = 8
 # All pairs of 256 hosts, whose curves take some seconds to make.
@@ -32,7 +32,7 @@ def join_hosts(hardware: "Hardware", networks: object, catalogue: Catalogue) -> 
     `networks` is a list of connections, one for each distance between hosts, the nearest first; or an object of them by
     level, where one that is not stated is that of the level inside it; or None where the network states bandwidths.
     In the latter two a latency that nobody states is that of NCCL between machines. Raises InputError of
-    `cluster/networks` or below.
+    `cluster/networks` or below, and of `cluster/hosts` for what the network states itself.
     """
     if isinstance(networks, list | tuple):
         return _join_by_distance(_measure(hardware.topology({})), networks, catalogue)
@@ -122,14 +122,14 @@ def _number_level(
 
 
 def _number_pairs(catalogue: Catalogue, bandwidth: FloatArray, latency_s: FloatArray) -> IntArray:
-    """Return the number of the connection of every pair, by bandwidth and latency."""
+    """Return the number of the connection of every pair, by bandwidth and latency, of which the network states one."""
     if not bandwidth.size:
         return np.zeros(0, np.int64)
     different, which = np.unique(np.column_stack([bandwidth, latency_s]), axis=0, return_inverse=True)
     if len(different) > PAIR_LIMIT:
         what = f"expected at most {PAIR_LIMIT:,} different connections between hosts"
-        raise InputError(FIELD, f"{what}, got {len(different):,}")
+        raise InputError(STATED, f"{what}, got {len(different):,}")
     # The worst of all has to be within the bounds of a connection.
-    connection(FIELD, {"bandwidth": float(bandwidth.min()), "latency": float(latency_s.max())})
+    connection(STATED, {"bandwidth": float(bandwidth.min()), "latency": float(latency_s.max())})
     numbers = [catalogue.number(Affine(rate, delay)) for rate, delay in different.tolist()]
     return np.array(numbers, np.int64)[which.reshape(-1)]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
+from tiger.formats.hardware.nvidia import is_matrix
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.wording import describe
@@ -70,7 +71,9 @@ def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED
         got = describe(str(source), 300)
         raise InputError("cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {got}")
     text = read_text(path, "cluster")
-    if is_network(path.name, text):
+    # What neither describes a network nor GPUs is told from both where a network is meant.
+    meant = bool(hosts.stated) and PRINTED.get(suffix) == TOPO and not is_matrix(text)
+    if meant or is_network(path.name, text):
         return compose_document(path.name, text, hosts)
     hosts.check_absent(f"devices in {describe(path.name)}")
     if suffix in PRINTED:
