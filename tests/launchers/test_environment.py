@@ -26,6 +26,7 @@ def test_variables_are_those_of_torchrun() -> None:
         "GROUP_WORLD_SIZE": "2",
         "MASTER_ADDR": "b",
         "MASTER_PORT": "29500",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": "0,2",
     }
 

@@ -18,7 +18,8 @@ PORT = 29500
 def write(order: RankOrder) -> str:
     """Return `HOST NAME=VALUE ..` for every rank, with RANK, LOCAL_RANK and the other variables of torchrun.
 
-    Local ranks go by slot. Where nodes are GPUs, the variable CUDA_VISIBLE_DEVICES has those of the host in that order.
+    Local ranks go by slot. Where nodes are GPUs, the variable CUDA_VISIBLE_DEVICES has those of the host in that order,
+    by the numbers that CUDA_DEVICE_ORDER makes those of nvidia-smi.
     Raises InputError of `emit` where hosts have different numbers of ranks, and where ranks share a GPU.
     """
     check_hosts(order)
@@ -94,7 +95,10 @@ def _number_locally(order: RankOrder) -> tuple[list[int], dict[str, dict[str, st
         local[rank] = len(own)
         own.append(seat.number("gpu"))
     known = {host: own for host, own in devices.items() if None not in own}
-    return local, {host: {"CUDA_VISIBLE_DEVICES": ",".join(map(str, own))} for host, own in known.items()}
+    return local, {
+        host: {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": ",".join(map(str, own))}
+        for host, own in known.items()
+    }
 
 
 def describe_torchrun(_: RankOrder) -> str:

@@ -107,6 +107,16 @@ def test_bug_rows_that_were_cut_off_were_left_out():
         read("# pair a b\n# Size      Bandwidth (MB/s)\n1   10\n1024")
 
 
+@pytest.mark.parametrize(
+    "title", ["# OSU MPI Bi-Directional Bandwidth Test v7.4", "# [ pairs: 2 ] [ window size: 64 ]"]
+)
+def test_bug_sums_over_directions_or_pairs_counted_as_bandwidths(title):
+    """A link does not carry what both directions, or several pairs, do together."""
+    text = f"# pair a b\n{title}\n# Size      Bandwidth (MB/s)\n4194304  10000.00\n"
+    with pytest.raises(InputError, match=r"^topology: line 2: expected the bandwidth of one pair in one direction"):
+        read_hardware(HardwareText("osu.txt", text), "node")
+
+
 def test_missing_pairs_are_named():
     """And those whose benchmark printed nothing."""
     part = "\n".join(OSU.split("\n")[:24])

@@ -23,6 +23,8 @@ _TITLES = (
     (re.compile(r"# Size\s+(?:Bandwidth \()?MB/s"), "MB/s"),
     (re.compile(r"#\s+size\s.*\sbusbw\s"), "GB/s"),
 )
+# Tables that look like those of osu_bw, and sum over both directions or over several pairs.
+_SUMS = re.compile(r"#.*\bBi-?directional\b.*|# \[ pairs: (?!1 ).*", re.IGNORECASE)
 _ROW = re.compile(r"[0-9]+(?:\s|$)")
 
 
@@ -112,6 +114,9 @@ def _read_table(output: _Output) -> _Table:
     table = None
     for number, line in output.lines:
         begun = _find_table(line)
+        if _SUMS.fullmatch(line):
+            what = "expected the bandwidth of one pair in one direction, as osu_bw prints it"
+            raise InputError(FIELD, f"line {number}: {what}, got {describe(line)}")
         if begun is not None:
             if table is not None:
                 raise InputError(FIELD, f"line {number}: expected one table for two nodes, got another")
