@@ -193,6 +193,17 @@ def test_bug_proofs_beside_a_large_constant_were_false():
     assert report.communication_cost == light.communication_cost
 
 
+def test_bug_a_proved_cost_was_above_that_of_another_objective():
+    """Tests that costs within rounding of each other leave the bound at the lower one."""
+    far = 1 + 1e-13
+    metric = DenseMetric(np.array([[0, far, far], [far, 0, 1], [far, 1, 0]]))
+    topology = Topology(names=("a", "b", "c"), metric=metric, slots=np.array([2, 2, 2]))
+    report = solve(
+        Problem(tasks=task_graph_of(nx.cycle_graph(4)), topology=topology, rule="capacity"), objective="ring"
+    )
+    assert report.lower_bound <= report.cost
+
+
 def test_bug_bounds_in_bytes_were_not_whole():
     """Tests that a stencil in units of 1e9 is proved optimal as one in units of 1 is."""
     graph = nx.grid_2d_graph(4, 4)

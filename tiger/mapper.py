@@ -141,8 +141,8 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         baselines=orders,
         threshold=request.threshold,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
-        # A cost that is proved is its own bound.
-        lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,
+        # A cost that is proved is its own bound, below which that of another mapping may be within rounding.
+        lower_bound=min(incumbent.cost if incumbent.optimal else incumbent.bound or 0.0, by_objective.cost),
         optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
     )

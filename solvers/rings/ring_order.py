@@ -158,7 +158,8 @@ def _solve_exactly(hops: Hops, slowest: float | None) -> IntArray:
 def hops_of(problem: Problem) -> Hops | None:
     """Return the hops of a ring of tasks that are alike, None for any other problem.
 
-    Alike are tasks that may all be on any node and send the same volumes ahead and back, if not each of its two.
+    Alike are tasks that may all be on any node and send the same volumes ahead and back, if not each of its two, and
+    for which what they send to themselves costs nothing.
     """
     hosts = problem.topology.hosts
     ring = find_ring(problem) if hosts.size <= HOSTS and problem.tasks.size <= TASKS else None
@@ -168,6 +169,8 @@ def hops_of(problem: Problem) -> Hops | None:
     if (cost != cost[0]).any() or (memory is not None and (memory != memory[0]).any()):
         return None
     away = problem.metric.between(hosts[:, None], hosts[None, :])
+    if away.diagonal().any() and problem.tasks.traffic.diagonal().any():
+        return None
     there, back = ring.there, ring.back
     if not (away == away.T).all() and ((there != there[0]).any() or (back != back[0]).any()):
         return None

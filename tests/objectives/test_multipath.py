@@ -102,3 +102,9 @@ def test_too_many_pairs_are_refused():
     ends = [(u, v, 1) for u in range(33) for v in range(33) if u != v]
     with pytest.raises(InputError, match=r"^routing: expected at most 1024 pairs of nodes .*, got up to 1056$"):
         split_optimally(*pose(name_nodes(GridMetric((33,), (True,))), *ends))
+
+
+def test_bug_equal_paths_went_back_over_short_links_for_ever():
+    """Tests that nothing leaves for a neighbour so near that the way over it is as short within rounding."""
+    problem, places = pose(link((0, 1, 1, 1), (1, 2, 1e-12, 1), (1, 3, 1e-12, 1)), (1, 0, 4.0), (3, 0, 1.0))
+    assert split_equally(problem, places).load.tolist() == [5, 0, 1]

@@ -266,3 +266,10 @@ def test_bug_tasks_without_memory_take_every_slot():
         ring_traffic(np.arange(4), 1, 0), [[0, 1, 9], [1, 0, 9], [9, 9, 0]], [2, 2, 2], "capacity", memory
     )
     assert solve(problem).cost == 2
+
+
+def test_bug_a_ring_beside_messages_to_itself_was_proved_without_these():
+    """Tests that a task which sends itself more than to the next goes where that costs least, and not into the ring."""
+    traffic = ring_traffic(np.arange(3), 1, 0) + np.diag([10, 0, 0])
+    report = solve(problem_of(traffic, [[1, 1, 1, 3], [1, 1, 1, 3], [1, 1, 1, 3], [3, 3, 3, 0]]), solver="search")
+    assert report.lower_bound <= report.cost == 7
