@@ -273,3 +273,10 @@ def test_bug_a_ring_beside_messages_to_itself_was_proved_without_these():
     traffic = ring_traffic(np.arange(3), 1, 0) + np.diag([10, 0, 0])
     report = solve(problem_of(traffic, [[1, 1, 1, 3], [1, 1, 1, 3], [1, 1, 1, 3], [3, 3, 3, 0]]), solver="search")
     assert report.lower_bound <= report.cost == 7
+
+
+def test_bug_the_sum_counted_for_nothing_where_the_slowest_hop_was_proved_before():
+    """A greedy mapping meets the bound on the slowest hop, and its sum of 9 was left as it was."""
+    away = [[0, 2, 3, 3, 1], [2, 0, 3, 1, 1], [3, 3, 0, 3, 1], [3, 1, 3, 0, 1], [1, 1, 1, 1, 0]]
+    report = solve(problem_of(ring_traffic(np.arange(5), 1, 0), away), solver="greedy", objective="ring")
+    assert (report.objective.value, report.cost) == (3, 8)
