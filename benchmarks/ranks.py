@@ -30,6 +30,8 @@ from tiger.topologies.spec import build
 
 SEED = 0
 RANKS = 1024
+# Bytes of `parallel:`, with 88 million units in the largest volume, keep SharedMap busy for minutes.
+LARGEST = 4096
 PATTERNS = ("halo:8x8x16", "fft:32x32", "cg:32x32", "parallel:tp=8,pp=8,dp=16")
 HEAD = (
     "traffic of 1,024 ranks",
@@ -130,10 +132,12 @@ def _measure(pattern: str, network: Network) -> tuple[list[str], dict[int, tuple
 
 
 def _traffic(pattern: str) -> TaskGraph:
-    """Return the task graph of a pattern, its volumes as the smallest whole numbers, since SharedMap's are small."""
+    """Return the task graph of a pattern, its volumes as the smallest whole numbers, the largest at most 4,096."""
     tasks = build_pattern(pattern)
     unit = int(np.gcd.reduce(tasks.traffic.data.astype(np.int64)))
-    return replace(tasks, traffic=tasks.traffic / unit)
+    traffic = tasks.traffic / max(unit, tasks.traffic.data.max() / LARGEST)
+    traffic.data = np.rint(traffic.data)
+    return replace(tasks, traffic=traffic)
 
 
 def _weigh(problem: Problem, places: IntArray) -> tuple[float, float]:
