@@ -15,7 +15,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 SEGMENT = 3
 # A kick exchanges two neighbouring segments that together hold at most so many tasks.
 KICKED = 50
-# Kinds of move.
+# Kinds of move, numbered as codes that a kernel can compare.
 REVERSE, INSERT, INSERT_REVERSED, EXCHANGE = 1, 2, 3, 4
 
 

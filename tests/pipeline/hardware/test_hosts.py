@@ -14,7 +14,7 @@ from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware import infiniband
 from tiger.formats.jsontext import read_json
-from tiger.pipeline.hardware import between
+from tiger.pipeline.hardware import host_connections
 from tiger.pipeline.hardware.dgx import NETWORK_LATENCY_S
 from tiger.pipeline.hardware.nvidia import cluster_of_topo
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster, read_cluster_document
@@ -91,7 +91,7 @@ def test_measured_latencies_count_beside_stated_bandwidths():
 
 def test_too_many_measured_connections_are_refused(monkeypatch):
     """Each has a curve of its own."""
-    monkeypatch.setattr(between, "PAIR_LIMIT", 1)
+    monkeypatch.setattr(host_connections, "PAIR_LIMIT", 1)
     text = "a,b,GB/s\nn0,n1,3\nn0,n2,4\nn1,n2,5\n"
     with pytest.raises(InputError, match="at most 1 different connections between hosts, got 3"):
         cluster_of_document({"hosts": {"file": "a.csv", "text": text}, "machine": {"devices": 1}})

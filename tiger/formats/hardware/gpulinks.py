@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.units import GIGABYTE
 
 if TYPE_CHECKING:
     from tiger.model.topology import Links
 
-GIGA = 1e9
 # Bytes per second and direction of an NVLink, versions 2 to 4 (NVIDIA's whitepapers of V100, A100 and H100).
 NVLINK = 25e9
 
@@ -48,12 +48,12 @@ def join_gpus(fabric: GpuFabric) -> "tuple[Links, tuple[str, ...]]":
     from tiger.model.topology import Links
 
     joins = [
-        _Join(a, b, 1.0, fabric.direct[a, b] / GIGA) for a, b in np.argwhere(np.triu(fabric.direct, 1) > 0).tolist()
+        _Join(a, b, 1.0, fabric.direct[a, b] / GIGABYTE) for a, b in np.argwhere(np.triu(fabric.direct, 1) > 0).tolist()
     ]
     names, count = list[str](), len(fabric.switched)
     for number, switch in enumerate(np.unique(fabric.switch[fabric.switched > 0]).tolist()):
         held = np.flatnonzero((fabric.switch == switch) & (fabric.switched > 0)).tolist()
-        joins += [_Join(gpu, count + len(names), 0.5, fabric.switched[gpu] / GIGA) for gpu in held]
+        joins += [_Join(gpu, count + len(names), 0.5, fabric.switched[gpu] / GIGABYTE) for gpu in held]
         names.append(f"nvswitch{number}")
     above = np.arange(count)
     for name, (group, width) in fabric.bridges.items():
@@ -62,7 +62,7 @@ def join_gpus(fabric: GpuFabric) -> "tuple[Links, tuple[str, ...]]":
             below = np.unique(above[group == bridge]).tolist()
             # What has a single thing below it joins nothing.
             if len(below) > 1:
-                joins += [_Join(end, count + len(names), NVLINK / width / 2, width / GIGA) for end in below]
+                joins += [_Join(end, count + len(names), NVLINK / width / 2, width / GIGABYTE) for end in below]
                 above[group == bridge] = count + len(names)
                 names.append(f"{name.lower()}{number}")
                 number += 1

@@ -18,9 +18,9 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray, lock
 from tiger.model.wording import describe
-from tiger.pipeline.hardware.between import join_hosts
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Catalogue
+from tiger.pipeline.hardware.host_connections import join_hosts
 from tiger.pipeline.hardware.insides import MACHINE, Inside, read_insides
 from tiger.pipeline.hardware.record import check_list, check_record, check_text, name_field, require
 
