@@ -18,6 +18,7 @@ from tiger.api.routes.entries import ASSIGN, PLACE
 from tiger.api.routes.examples import EXAMPLES, PLACEMENTS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
+from tiger.api.routes.page import add_page
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.schemas import limits
 from tiger.api.schemas.assignment import AssignRequest
@@ -56,6 +57,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         redirect_slashes=False,
     )
     protect(app, used, metrics)
+    add_page(app)
     _add_work(app, service)
     _add_jobs(app, JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())

@@ -1,0 +1,168 @@
+/**
+ * A graph: tasks, hardware or qubits as dots with links between them, to move, to enlarge and to ask about.
+ */
+
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { paletteOf } from "./colours.js";
+import { Keep } from "./picture.js";
+
+/** Vertices with names beside them, and edges that stay in sight while the graph is moved. */
+const NAMED = 72, MOVED_EDGES = 3000;
+/** The side of a graph in its own units, and pixels that an arrow key moves it by. */
+const SIDE = 1000, STEP = 40;
+const HEIGHT = 340;
+
+/**
+ * Show a graph.
+ * @param {{name: string, title: string, caption: string, graph: import("../types").GraphView,
+ *   look: {fill: string[], labels?: string[], edge?: {colour: string[], width: number[]}, square?: boolean[]},
+ *   tell?: (vertex: number) => string, chosen?: number[], onChoose?: (vertex: number | null) => void}} props
+ */
+export function Graph({ name, title, caption, graph, look, tell, chosen, onChoose }) {
+  const place = useRef(null);
+  const drawn = useRef(null);
+  const [told, setTold] = useState(null);
+  useEffect(() => {
+    let gone = false;
+    import("../vendor/cytoscape.js").then(({ default: cytoscape }) => {
+      if (gone) return;
+      drawn.current = open(cytoscape, place.current, graph);
+      style(drawn.current, look, place.current);
+      drawn.current.on("mouseover tap", "node", (event) => setTold(describe(graph, event.target.data("at"), tell)));
+      drawn.current.on("tap", (event) => onChoose?.(event.target === drawn.current ? null : event.target.data("at") ?? null));
+      drawn.current.on("mouseout", "node", () => setTold(null));
+      place.current.dataset.ready = "yes";
+    });
+    return () => {
+      gone = true;
+      drawn.current?.destroy();
+      drawn.current = null;
+    };
+  }, [graph]);
+  useEffect(() => {
+    if (drawn.current) style(drawn.current, look, place.current);
+    const again = () => drawn.current && style(drawn.current, look, place.current);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", again);
+    document.addEventListener("themechange", again);
+    return () => {
+      dark.removeEventListener("change", again);
+      document.removeEventListener("themechange", again);
+    };
+  }, [look]);
+  useEffect(() => {
+    drawn.current?.batch(() => {
+      drawn.current.nodes().removeClass("chosen");
+      for (const at of chosen ?? []) drawn.current.getElementById(`v${at}`).addClass("chosen");
+    });
+  }, [chosen, graph]);
+  return html`<figure class="picture">
+    <figcaption><strong>${title}</strong> <span>${caption}</span></figcaption>
+    <div class="graph" ref=${place} tabindex="0" role="img" onKeyDown=${(event) => move(event, drawn.current)}
+      aria-label=${`${title}. ${caption} Arrow keys move it, plus and minus enlarge and shrink it, 0 shows all of it.`}></div>
+    <${Keep} name=${name} title=${`${title}. ${caption}`} height=${560} told=${told}
+      draw=${(context, frame) => drawGraph(context, frame, graph, look)} />
+  </figure>`;
+}
+
+/** Draw a graph into a frame of a canvas or of SVG. */
+export function drawGraph(context, { width, height, colours }, graph, look) {
+  const scale = Math.min(width, height) - 48;
+  const left = (width - scale) / 2, top = 24;
+  const x = (at) => left + scale * graph.x[at], y = (at) => top + scale * graph.y[at];
+  graph.a.forEach((a, k) => {
+    context.strokeStyle = look.edge?.colour[k] ?? colours.line;
+    context.lineWidth = look.edge?.width[k] ?? 1;
+    context.beginPath();
+    context.moveTo(x(a), y(a));
+    context.lineTo(x(graph.b[k]), y(graph.b[k]));
+    context.stroke();
+  });
+  const size = dotSize(graph.names.length) * (scale / SIDE) * 0.5;
+  context.font = "11px sans-serif";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  graph.names.forEach((name, at) => {
+    context.fillStyle = look.fill[at];
+    context.beginPath();
+    context.arc(x(at), y(at), size, 0, 2 * Math.PI);
+    context.fill();
+    if (graph.names.length <= NAMED) {
+      context.fillStyle = colours.ink;
+      context.fillText(look.labels?.[at] ?? name, x(at), y(at) - size - 8);
+    }
+  });
+}
+
+function open(cytoscape, container, graph) {
+  const many = graph.names.length > NAMED;
+  const nodes = graph.names.map((name, at) => ({
+    data: { id: `v${at}`, at, name: many ? "" : name },
+    position: { x: SIDE * graph.x[at], y: SIDE * graph.y[at] },
+  }));
+  const edges = graph.a.map((a, k) => ({ data: { id: `e${k}`, at: k, source: `v${a}`, target: `v${graph.b[k]}` } }));
+  return cytoscape({
+    container,
+    elements: { nodes, edges },
+    layout: { name: "preset", padding: 24 },
+    autoungrabify: true,
+    boxSelectionEnabled: false,
+    hideEdgesOnViewport: edges.length > MOVED_EDGES,
+    textureOnViewport: nodes.length > NAMED,
+    // The wheel belongs to the page until the graph has the focus.
+    userZoomingEnabled: false,
+    minZoom: 0.05,
+    maxZoom: 12,
+  });
+}
+
+function style(drawn, look, place) {
+  const colours = paletteOf(place);
+  const size = dotSize(drawn.nodes().length);
+  drawn.style([
+    {
+      selector: "node",
+      style: {
+        width: size,
+        height: size,
+        "background-color": (node) => look.fill[node.data("at")],
+        shape: (node) => (look.square?.[node.data("at")] ? "rectangle" : "ellipse"),
+        label: (node) => (node.data("name") === "" ? "" : look.labels?.[node.data("at")] ?? node.data("name")),
+        "font-size": Math.max(18, size * 0.62),
+        color: colours.ink,
+        "text-valign": "top",
+        "text-margin-y": -2,
+        "border-width": 0,
+      },
+    },
+    {
+      selector: "edge",
+      style: {
+        width: (edge) => look.edge?.width[edge.data("at")] * 1.6 || 2,
+        "line-color": (edge) => look.edge?.colour[edge.data("at")] ?? colours.line,
+        "curve-style": "haystack",
+        "haystack-radius": 0,
+      },
+    },
+    { selector: ".chosen", style: { "border-width": size * 0.25, "border-color": colours.ink } },
+  ]);
+}
+
+function dotSize(vertices) {
+  return Math.min(Math.max(560 / Math.sqrt(vertices), 7), 64);
+}
+
+function describe(graph, at, tell) {
+  const many = graph.counts[at] > 1 ? ` and ${graph.counts[at] - 1} more` : "";
+  return `${graph.names[at]}${many}${tell ? `: ${tell(at)}` : ""}`;
+}
+
+function move(event, drawn) {
+  const steps = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] };
+  const zooms = { "+": 1.25, "=": 1.25, "-": 0.8 };
+  if (!drawn || !(event.key in steps || event.key in zooms || event.key === "0")) return;
+  event.preventDefault();
+  if (event.key in steps) drawn.panBy({ x: steps[event.key][0], y: steps[event.key][1] });
+  else if (event.key === "0") drawn.fit(undefined, 24);
+  else drawn.zoom({ level: drawn.zoom() * zooms[event.key], renderedPosition: { x: drawn.width() / 2, y: drawn.height() / 2 } });
+}
