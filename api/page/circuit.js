@@ -3,7 +3,7 @@
  */
 
 import { bars, tellBars } from "./draw/bars.js";
-import { amount, KINDS } from "./draw/colours.js";
+import { IDLE, KINDS } from "./draw/colours.js";
 import { gates, gatesHeight, layersIn, usedQubits } from "./draw/gates.js";
 import { Graph } from "./draw/graph.js";
 import { Picture } from "./draw/picture.js";
@@ -30,14 +30,14 @@ export function Device({ view }) {
   const virtual = useMemo(() => new Map(initial.map((qubit, k) => [qubit, k])), [view]);
   const used = useMemo(() => countUse(view), [view]);
   const look = useMemo(() => ({
-    fill: device.names.map((_, qubit) => (virtual.has(qubit) ? KINDS[0] : used.qubits.has(qubit) ? KINDS[5] : "#9aa3ad")),
+    fill: device.names.map((_, qubit) => (virtual.has(qubit) ? KINDS[0] : used.qubits.has(qubit) ? KINDS[5] : IDLE)),
     labels: device.names.map((name, qubit) => (virtual.has(qubit) ? `q${virtual.get(qubit)} on ${name}` : name)),
     edge: {
-      colour: edge_error.map((error) => (error === null ? "#8a94a0" : amount(1 - Math.sqrt(error / worst)))),
+      share: edge_error.map((error) => (error === null ? null : Math.sqrt(error / worst))),
       width: device.a.map((a, k) => (used.pairs.has(pairKey(a, device.b[k])) ? 4 : 1.2)),
     },
   }), [view]);
-  const errors = known.length ? ` Dark links have errors of up to ${formatShare(worst)}.` : "";
+  const errors = known.length ? ` The strongest colours are errors of up to ${formatShare(worst)}.` : "";
   const caption = `${formatNumber(initial.length)} qubits of the circuit (blue) begin on ${formatNumber(device.total)} of the device; light blue ones are passed through. Thick links carry gates.${errors}`;
   return html`<${Graph} name="layout" title="Layout" caption=${caption} graph=${device} look=${look}
     tell=${(qubit) => [virtual.has(qubit) ? `circuit qubit ${virtual.get(qubit)}` : "free", readout_error[qubit] === null ? "" : `readout error ${formatShare(readout_error[qubit])}`].filter(Boolean).join(", ")} />`;

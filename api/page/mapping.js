@@ -4,7 +4,7 @@
  */
 
 import { bars, tellBars } from "./draw/bars.js";
-import { amount } from "./draw/colours.js";
+import { IDLE, placeColour } from "./draw/colours.js";
 import { Graph } from "./draw/graph.js";
 import { arrange } from "./draw/layers.js";
 import { matrices, matrixHeight, tellMatrix } from "./draw/matrix.js";
@@ -36,12 +36,12 @@ export function TaskGraph({ view, tasks, order, at, chosen, onChoose }) {
   const nodes = view.topology.names;
   const most = Math.max(...tasks.weight, 0) || 1;
   const look = useMemo(() => {
-    const fill = order.places.map((place) => amount(nodes.length > 1 ? place / (nodes.length - 1) : 0));
-    return { fill, edge: { colour: tasks.weight.map(() => "#8a94a0"), width: tasks.weight.map((weight) => 0.6 + 2 * Math.sqrt(weight / most)) } };
+    const fill = order.places.map((place) => placeOf(place, nodes));
+    return { fill, edge: { width: tasks.weight.map((weight) => 0.8 + 2 * Math.sqrt(weight / most)) } };
   }, [view, tasks, order]);
   const marked = useMemo(() => (chosen === null ? [] : [chosen]), [chosen]);
   const groups = tasks.names.length < tasks.total ? ` Each dot is a group of about ${formatNumber(Math.round(tasks.total / tasks.names.length))} tasks, at the node of most of them.` : "";
-  const caption = `${nameOf(view, at)}: cost ${formatNumber(order.cost, 6)}. Dots of like colour lie on nodes next to each other in the list of nodes.${groups}`;
+  const caption = `${nameOf(view, at)}: cost ${formatNumber(order.cost, 6)}. Dots are coloured by node, as in the picture of the hardware.${groups}`;
   return html`<${Graph} name=${`tasks-${slug(view, at)}`} title="Tasks" caption=${caption} graph=${tasks} look=${look} chosen=${marked} onChoose=${onChoose}
     tell=${(task) => `on node ${nodes[order.places[task]]}`} />`;
 }
@@ -51,14 +51,15 @@ function Loads({ view, order, at, chosen }) {
   const most = Math.max(...view.orders.flatMap((each) => each.link_load ?? [0]), 0) || 1;
   const busiest = Math.max(...view.orders.flatMap((each) => each.node_load), 0) || 1;
   const look = useMemo(() => ({
-    fill: topology.names.map((_, node) => (topology.slots[node] === 0 ? "#8a94a0" : amount(1 - (0.9 * order.node_load[node]) / busiest))),
+    fill: topology.names.map((_, node) => (order.node_load[node] > 0 ? placeOf(node, topology.names) : IDLE)),
+    size: order.node_load.map((load) => (load > 0 ? 0.7 + 0.6 * (load / busiest) : 0.6)),
     square: topology.slots.map((slots) => slots === 0),
-    edge: order.link_load && { colour: order.link_load.map((load) => amount(1 - load / most)), width: order.link_load.map((load) => 0.8 + 5 * (load / most)) },
+    edge: order.link_load && { share: order.link_load.map((load) => load / most), width: order.link_load.map((load) => 0.8 + 5 * (load / most)) },
   }), [view, order]);
   const marked = useMemo(() => (chosen === null ? [] : [order.places[chosen]]), [chosen, order]);
   const worst = order.link_load ? Math.max(...order.link_load, 0) : null;
   const idle = order.link_load ? order.link_load.filter((load) => load === 0).length / (order.link_load.length || 1) : null;
-  const links = worst === null ? "Links carry what cannot be told here." : `The busiest link carries ${formatNumber(worst, 5)}; ${formatShare(idle)} of the links carry nothing. Thick dark links carry most.`;
+  const links = worst === null ? "Links carry what cannot be told here." : `The busiest link carries ${formatNumber(worst, 5)}; ${formatShare(idle)} of the links carry nothing. Thick links carry most, large dots have most work, grey ones none.`;
   return html`<${Graph} name=${`loads-${slug(view, at)}`} title="Hardware" caption=${`${nameOf(view, at)}. ${links}`} graph=${topology} look=${look} chosen=${marked}
     tell=${(node) => (topology.slots[node] === 0 ? "a switch" : `work ${formatNumber(order.node_load[node])}`)} />`;
 }
@@ -85,7 +86,7 @@ export function Hops({ view }) {
 function Matrices({ view }) {
   const draw = useMemo(() => matrices(view), [view]);
   const tell = useMemo(() => tellMatrix(view), [view]);
-  const height = matrixHeight(Math.min(innerWidth - 48, 1100), view.orders.length);
+  const height = (width) => matrixHeight(width, view.orders.length);
   const cell = view.matrix.tasks_per_cell > 1 ? ` A cell is ${formatNumber(view.matrix.tasks_per_cell, 3)} tasks wide.` : "";
   const caption = `Rows and columns are the tasks in the order of the nodes that they lie on; the nearer to the diagonal, the nearer traffic stays.${cell}`;
   return html`<${Picture} name="matrix" title="Communication matrix" caption=${caption} height=${height} draw=${draw} tell=${tell} />`;
@@ -100,6 +101,10 @@ function meanDistance({ distances, distance_width: width }, { volume }) {
 /** Return the name of an order for people. */
 export function nameOf(view, at) {
   return at || view.orders.length === 1 ? "TIGER" : `${view.orders[0].name[0].toUpperCase()}${view.orders[0].name.slice(1)} order`;
+}
+
+function placeOf(place, nodes) {
+  return placeColour(nodes.length > 1 ? place / (nodes.length - 1) : 0);
 }
 
 function slug(view, at) {

@@ -3,7 +3,7 @@
  */
 
 import { bars, tellBars } from "./draw/bars.js";
-import { amount, KINDS } from "./draw/colours.js";
+import { KINDS } from "./draw/colours.js";
 import { describeMemory, gantt, memory, rowsHeight, tellGantt } from "./draw/gantt.js";
 import { Graph } from "./draw/graph.js";
 import { Picture } from "./draw/picture.js";
@@ -77,7 +77,7 @@ function Traffic({ view }) {
   }, [view]);
   const look = useMemo(() => ({
     fill: traffic.names.map(() => KINDS[0]),
-    edge: { colour: traffic.bytes.map((bytes) => amount(1 - bytes / most)), width: traffic.bytes.map((bytes) => 0.8 + 5 * (bytes / most)) },
+    edge: { share: traffic.bytes.map((bytes) => bytes / most), width: traffic.bytes.map((bytes) => 0.8 + 5 * (bytes / most)) },
   }), [view]);
   const at = traffic.bytes.indexOf(most);
   const caption = `Most goes between ${traffic.names[traffic.a[at]]} and ${traffic.names[traffic.b[at]]}: ${formatBytes(most)} an iteration.`;

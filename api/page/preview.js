@@ -2,7 +2,7 @@
  * What the service makes of a source or of hardware, before anything is solved.
  */
 
-import { amount, KINDS } from "./draw/colours.js";
+import { IDLE, KINDS } from "./draw/colours.js";
 import { Graph } from "./draw/graph.js";
 import { arrange } from "./draw/layers.js";
 import { formatBytes, formatNumber, formatSeconds } from "./numbers.js";
@@ -51,9 +51,9 @@ function lookOf({ kind, graph }) {
   const most = Math.max(...graph.weight, 0) || 1;
   const traffic = kind !== "topology" && kind !== "cluster";
   return {
-    fill: graph.names.map((_, at) => (switches?.[at] ? KINDS[6] : KINDS[0])),
+    fill: graph.names.map((_, at) => (switches?.[at] ? IDLE : KINDS[0])),
     square: switches,
-    edge: traffic ? { colour: graph.weight.map((weight) => amount(0.9 * (1 - weight / most))), width: graph.weight.map((weight) => 1 + 3 * Math.sqrt(weight / most)) } : undefined,
+    edge: traffic ? { share: graph.weight.map((weight) => weight / most), width: graph.weight.map((weight) => 1 + 3 * Math.sqrt(weight / most)) } : undefined,
   };
 }
 

@@ -20,7 +20,7 @@ export function stagesOf(report) {
   const stages = report.schema === "tiger.placement/1" ? report.progress : report.stages;
   let seconds = 0;
   return (stages ?? [])
-    .map((stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: null }))
+    .map((stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
     .filter(({ cost }) => cost !== null);
 }
 

@@ -7,7 +7,7 @@ import { parseNumber } from "./numbers.js";
 
 /** The kinds of work, by what a request states and where it is sent. */
 export const USES = {
-  tasks: { title: "Tasks", path: "assign", source: "tasks", hardware: "topology", shown: ["rule", "solver", "objective", "seed", "effort", "time_limit_s", "emit"] },
+  tasks: { title: "Tasks", path: "assign", source: "tasks", hardware: "topology", shown: ["rule", "solver", "objective", "seed", "effort", "time_limit_s"] },
   circuit: { title: "Circuit", path: "assign", source: "circuit", hardware: "topology", shown: ["level", "objective", "seed", "effort", "time_limit_s"] },
   network: { title: "Network", path: "place", source: "model", hardware: "cluster", shown: ["mode", "schedule", "microbatches", "virtual", "pipeline", "tensor", "data", "seed", "time_limit_s"] },
   plan: { title: "Training plan", path: "plan", source: "model", hardware: "cluster", shown: ["batch", "pipeline", "tensor", "data", "schedule", "top", "seed"] },

@@ -10,6 +10,8 @@ const VIRIDIS = [
 ];
 /** Colours of kinds (Okabe and Ito 2008), the darker ones first. */
 export const KINDS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a"];
+/** The colour of what carries nothing, such as switches and free qubits. */
+export const IDLE = "#8a94a0";
 /** The colour of the simple order and that of the mapping found. */
 export const BEFORE = "#d55e00", AFTER = "#0072b2";
 
@@ -21,17 +23,22 @@ export function amount(share) {
   return `rgb(${mixed.join(",")})`;
 }
 
-/** Return whether text on the colour of a share is to be white. */
-export function isDark(share) {
-  return share < 0.6;
+/** Return the colour of a share of traffic or load: the more, the further from the paper. */
+export function intensity(share, { dark }) {
+  return amount(dark ? 0.15 + 0.85 * share : 0.95 * (1 - share));
+}
+
+/** Return the colours of places in order, which differ from light and from dark paper. */
+export function placeColour(share) {
+  return amount(0.08 + 0.84 * share);
 }
 
 /** Return the colours of a picture on the page as it is shown now, light or dark. */
 export function paletteOf(element) {
   const style = getComputedStyle(element);
   const colour = (name) => style.getPropertyValue(name).trim();
-  return { ink: colour("--ink"), faint: colour("--faint"), line: colour("--line"), paper: colour("--paper"), accent: colour("--accent") };
+  return { ink: colour("--ink"), faint: colour("--faint"), line: colour("--line"), paper: colour("--paper"), dark: style.colorScheme === "dark" };
 }
 
 /** Return the colours of a picture on white paper. */
-export const PRINT = { ink: "#16202a", faint: "#5b6773", line: "#c9d1d8", paper: "#ffffff", accent: "#0b5cad" };
+export const PRINT = { ink: "#16202a", faint: "#5b6773", line: "#c9d1d8", paper: "#ffffff", dark: false };

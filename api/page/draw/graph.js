@@ -3,19 +3,18 @@
  */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { paletteOf } from "./colours.js";
+import { intensity, paletteOf } from "./colours.js";
 import { Keep } from "./picture.js";
 
 /** Vertices with names beside them, and edges that stay in sight while the graph is moved. */
 const NAMED = 72, MOVED_EDGES = 3000;
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
 const SIDE = 1000, STEP = 40;
-const HEIGHT = 340;
 
 /**
  * Show a graph.
  * @param {{name: string, title: string, caption: string, graph: import("../types").GraphView,
- *   look: {fill: string[], labels?: string[], edge?: {colour: string[], width: number[]}, square?: boolean[]},
+ *   look: {fill: string[], size?: number[], square?: boolean[], labels?: string[], edge?: {share?: (number | null)[], width: number[]}},
  *   tell?: (vertex: number) => string, chosen?: number[], onChoose?: (vertex: number | null) => void}} props
  */
 export function Graph({ name, title, caption, graph, look, tell, chosen, onChoose }) {
@@ -71,18 +70,19 @@ export function drawGraph(context, { width, height, colours }, graph, look) {
   const left = (width - scale) / 2, top = 24;
   const x = (at) => left + scale * graph.x[at], y = (at) => top + scale * graph.y[at];
   graph.a.forEach((a, k) => {
-    context.strokeStyle = look.edge?.colour[k] ?? colours.line;
+    context.strokeStyle = edgeColour(look, k, colours);
     context.lineWidth = look.edge?.width[k] ?? 1;
     context.beginPath();
     context.moveTo(x(a), y(a));
     context.lineTo(x(graph.b[k]), y(graph.b[k]));
     context.stroke();
   });
-  const size = dotSize(graph.names.length) * (scale / SIDE) * 0.5;
+  const usual = dotSize(graph.names.length) * (scale / SIDE) * 0.5;
   context.font = "11px sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
   graph.names.forEach((name, at) => {
+    const size = usual * (look.size?.[at] ?? 1);
     context.fillStyle = look.fill[at];
     context.beginPath();
     context.arc(x(at), y(at), size, 0, 2 * Math.PI);
@@ -123,8 +123,8 @@ function style(drawn, look, place) {
     {
       selector: "node",
       style: {
-        width: size,
-        height: size,
+        width: (node) => size * (look.size?.[node.data("at")] ?? 1),
+        height: (node) => size * (look.size?.[node.data("at")] ?? 1),
         "background-color": (node) => look.fill[node.data("at")],
         shape: (node) => (look.square?.[node.data("at")] ? "rectangle" : "ellipse"),
         label: (node) => (node.data("name") === "" ? "" : look.labels?.[node.data("at")] ?? node.data("name")),
@@ -139,13 +139,18 @@ function style(drawn, look, place) {
       selector: "edge",
       style: {
         width: (edge) => look.edge?.width[edge.data("at")] * 1.6 || 2,
-        "line-color": (edge) => look.edge?.colour[edge.data("at")] ?? colours.line,
+        "line-color": (edge) => edgeColour(look, edge.data("at"), colours),
         "curve-style": "haystack",
         "haystack-radius": 0,
       },
     },
     { selector: ".chosen", style: { "border-width": size * 0.25, "border-color": colours.ink } },
   ]);
+}
+
+function edgeColour(look, at, colours) {
+  const share = look.edge?.share?.[at];
+  return share === undefined || share === null ? colours.line : intensity(share, colours);
 }
 
 function dotSize(vertices) {

@@ -10,19 +10,26 @@ import { SvgContext } from "./svg.js";
 /** Dots of a saved picture a pixel of the page, which print sharply. */
 const SAVED_SCALE = 2;
 const SAVED_WIDTH = 900;
+/** The width of the page's content and the margins of a picture, to guess the room of one before it is there. */
+const WIDEST = 1180, MARGINS = 78;
 
 /**
  * Show a picture.
- * @param {{name: string, title: string, caption: string, height: number, draw: (context, frame) => void,
+ * @param {{name: string, title: string, caption: string, height: number | ((width: number) => number), draw: (context, frame) => void,
  *   tell?: (x: number, y: number, frame) => string | null}} props `draw` paints a frame {width, height, colours}, and
  *   `tell` says what lies at a point of it.
  */
 export function Picture({ name, title, caption, height, draw, tell }) {
   const canvas = useRef(null);
   const [told, setTold] = useState(null);
+  const [width, setWidth] = useState(() => Math.min(innerWidth, WIDEST) - MARGINS);
+  const high = heightIn(height, width);
   useEffect(() => {
     const place = canvas.current.parentElement;
-    const paint = () => paintCanvas(canvas.current, place.clientWidth, height, draw);
+    const paint = () => {
+      setWidth(place.clientWidth);
+      paintCanvas(canvas.current, place.clientWidth, heightIn(height, place.clientWidth), draw);
+    };
     const watcher = new ResizeObserver(paint);
     watcher.observe(place);
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -36,12 +43,12 @@ export function Picture({ name, title, caption, height, draw, tell }) {
   }, [draw, height]);
   const point = (event) => {
     const box = canvas.current.getBoundingClientRect();
-    const frame = { width: box.width, height };
+    const frame = { width: box.width, height: high };
     setTold(tell?.(event.clientX - box.left, event.clientY - box.top, frame) ?? null);
   };
   return html`<figure class="picture">
     <figcaption><strong>${title}</strong> <span>${caption}</span></figcaption>
-    <div class="canvas" style=${{ height: `${height}px` }}>
+    <div class="canvas" style=${{ height: `${high}px` }}>
       <canvas ref=${canvas} role="img" aria-label=${`${title}. ${caption}`} onPointerMove=${tell && point} onPointerLeave=${() => setTold(null)}></canvas>
     </div>
     <${Keep} name=${name} title=${`${title}. ${caption}`} height=${height} draw=${draw} told=${told} />
@@ -75,20 +82,25 @@ export function paintCanvas(canvas, width, height, draw) {
 
 /** Return a picture as SVG text. */
 export function toSvg(draw, height, title) {
-  const context = new SvgContext(SAVED_WIDTH, height);
-  draw(context, { width: SAVED_WIDTH, height, colours: PRINT });
+  const context = new SvgContext(SAVED_WIDTH, heightIn(height, SAVED_WIDTH));
+  draw(context, { width: SAVED_WIDTH, height: context.height, colours: PRINT });
   return context.toText(title);
 }
 
 /** Return a picture as PNG. */
 export function toPng(draw, height) {
   const canvas = document.createElement("canvas");
+  const high = heightIn(height, SAVED_WIDTH);
   canvas.width = SAVED_WIDTH * SAVED_SCALE;
-  canvas.height = height * SAVED_SCALE;
+  canvas.height = high * SAVED_SCALE;
   const context = canvas.getContext("2d");
   context.scale(SAVED_SCALE, SAVED_SCALE);
   context.fillStyle = PRINT.paper;
-  context.fillRect(0, 0, SAVED_WIDTH, height);
-  draw(context, { width: SAVED_WIDTH, height, colours: PRINT });
+  context.fillRect(0, 0, SAVED_WIDTH, high);
+  draw(context, { width: SAVED_WIDTH, height: high, colours: PRINT });
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+function heightIn(height, width) {
+  return typeof height === "number" ? height : height(width);
 }
