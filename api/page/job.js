@@ -9,6 +9,7 @@ import { Fault, keptRequest } from "./form.js";
 import { Files } from "./takehome.js";
 import { MappingPictures } from "./mapping.js";
 import { NetworkPictures } from "./network.js";
+import { Plans } from "./plan.js";
 import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
 import { ask, followJob, hasEnded, ProblemError, send } from "./service.js";
 import { describeReport, figuresOf, stagesOf } from "./reports.js";
@@ -46,7 +47,8 @@ export function JobPage({ id }) {
     ${!hasEnded(job) && html`<${Running} job=${job} heard=${heard.current} />`}
     ${job.problem && html`<${Fault} error=${new ProblemError(job.problem.status, job.problem)} />`}
     ${job.report && html`<${Result} job=${job} heard=${heard.current} />`}
-    ${view && html`<${Pictures} view=${view} report=${job.report} />`}
+    ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
+    ${view && html`<${Pictures} view=${view} report=${job.report.placement ?? job.report} />`}
     ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false ? "" : "Drawing .."}</div>`}
     ${job.report && html`<${Stages} report=${job.report} />`}
     ${job.report && html`<${Files} id=${id} report=${job.report} />`}

@@ -17,19 +17,24 @@ export function figuresOf(report) {
 
 /** Return the points of the convergence of a report: seconds since the start and the best cost then. */
 export function stagesOf(report) {
-  const stages = report.schema === "tiger.placement/1" ? report.progress : report.stages;
   let seconds = 0;
-  return (stages ?? [])
+  return recordedStages(report)
     .map((stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
     .filter(({ cost }) => cost !== null);
+}
+
+/** Return the stages of the solve that a report records; `stages` of a placement are those of its pipeline. */
+export function recordedStages(report) {
+  return report.progress ?? report.stages;
 }
 
 const DESCRIBED = {
   "tiger.report/1": describeMapping,
   "tiger.circuit/1": describeCircuit,
   "tiger.placement/1": describePlacement,
+  "tiger.plan/1": describePlan,
 };
-const FIGURES = { "tiger.report/1": mappingFigures, "tiger.circuit/1": circuitFigures, "tiger.placement/1": placementFigures };
+const FIGURES = { "tiger.report/1": mappingFigures, "tiger.circuit/1": circuitFigures, "tiger.placement/1": placementFigures, "tiger.plan/1": planFigures };
 
 function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
   const proof = optimal ? "It is optimal: no mapping is better." : gap === null ? "" : `No mapping can be more than ${formatShare(gap)} better, as the bound of ${formatNumber(lower_bound, 6)} shows.`;
@@ -94,6 +99,23 @@ function placementFigures(report) {
     ["Stages", formatNumber(report.stages.length)],
     ["Time", formatSeconds(report.seconds)],
   ].filter(([, text]) => text !== "–");
+}
+
+function describePlan({ degrees, iteration_s, gain, heuristic, optimal, lower_bound_s }) {
+  const usual = heuristic ? `, ${formatNumber(gain, 3)} times as fast as the usual plan (${formatSeconds(heuristic.iteration_s)})` : "";
+  const proof = optimal ? " No plan is faster." : ` No plan can take less than ${formatSeconds(lower_bound_s)}.`;
+  return `Pipeline ${degrees.pipeline}, tensor ${degrees.tensor}, data ${degrees.data} with ${degrees.schedule}: an iteration takes ${formatSeconds(iteration_s)}${usual}.${proof}`;
+}
+
+function planFigures(report) {
+  return [
+    ["Iteration", formatSeconds(report.iteration_s)],
+    ["Lower bound", formatSeconds(report.lower_bound_s)],
+    ["Tokens a second", formatNumber(report.tokens_per_s && Math.round(report.tokens_per_s))],
+    ["Batch", formatNumber(report.batch)],
+    ["Choices", formatNumber(report.choices)],
+    ["Time", formatSeconds(report.seconds)],
+  ];
 }
 
 function capitalize(text) {

@@ -3,6 +3,7 @@
  */
 
 import { formatNumber, formatSeconds } from "./numbers.js";
+import { recordedStages } from "./reports.js";
 import { html } from "./vendor/preact.js";
 
 const COMMON = ["name", "cost", "seconds"];
@@ -11,7 +12,7 @@ const SHOWN = 12;
 
 /** Show the stages of a report. */
 export function Stages({ report }) {
-  const stages = (report.schema === "tiger.placement/1" ? report.progress : report.stages) ?? [];
+  const stages = recordedStages(report);
   if (!stages.length) return null;
   const details = stages.map((stage) => Object.entries(stage).filter(([name]) => !COMMON.includes(name)));
   const row = (stage, k) => html`<tr><th scope="row">${stage.name}</th><td class="number">${formatNumber(stage.cost, 6)}</td><td class="number">${formatSeconds(stage.seconds)}</td>

@@ -54,17 +54,19 @@ export function drawLine(context, [x, y, toX, toY], colour) {
   context.stroke();
 }
 
-/** Draw a legend of [colour, text] from a point on, one beside the other. */
-export function drawLegend(context, entries, x, y, colours) {
+/** Draw a legend of [colour, text] from a point on, one beside the other, and in a second row beyond a width. */
+export function drawLegend(context, entries, x, y, colours, width = Infinity) {
   context.font = "12px sans-serif";
   context.textAlign = "left";
   context.textBaseline = "middle";
-  let at = x;
+  let at = x, row = y;
   for (const [colour, text] of entries) {
+    const wide = 16 + context.measureText(text).width + 18;
+    if (at + wide - 18 > width && at > x) [at, row] = [x, row + 16];
     context.fillStyle = colour;
-    context.fillRect(at, y - 5, 11, 10);
+    context.fillRect(at, row - 5, 11, 10);
     context.fillStyle = colours.ink;
-    context.fillText(text, at + 16, y);
-    at += 16 + context.measureText(text).width + 18;
+    context.fillText(text, at + 16, row);
+    at += wide;
   }
 }
