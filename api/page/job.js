@@ -8,6 +8,7 @@ import { Curve } from "./draw/curve.js";
 import { Fault, keptRequest } from "./form.js";
 import { Files } from "./takehome.js";
 import { MappingPictures } from "./mapping.js";
+import { Penalties } from "./penalties.js";
 import { NetworkPictures } from "./network.js";
 import { Plans } from "./plan.js";
 import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
@@ -50,7 +51,7 @@ export function JobPage({ id }) {
     ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
     ${view && html`<${Pictures} view=${view} report=${job.report.placement ?? job.report} />`}
     ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false ? "" : "Drawing .."}</div>`}
-    ${job.report && html`<${Stages} report=${job.report} />`}
+    ${job.report && html`<${Penalties} report=${job.report} /><${Stages} report=${job.report} />`}
     ${job.report && html`<${Files} id=${id} report=${job.report} />`}
     ${form && html`<${Commands} use=${kept.use} form=${form} request=${kept.request} />`}`;
 }

@@ -6,7 +6,8 @@ import { formatNumber, formatSeconds } from "./numbers.js";
 import { recordedStages } from "./reports.js";
 import { html } from "./vendor/preact.js";
 
-const COMMON = ["name", "cost", "seconds"];
+/** What has a column of its own, or a picture. */
+const APART = ["name", "cost", "seconds", "rounds"];
 /** Rows that are shown at once; the others are folded away. */
 const SHOWN = 12;
 
@@ -14,7 +15,7 @@ const SHOWN = 12;
 export function Stages({ report }) {
   const stages = recordedStages(report);
   if (!stages.length) return null;
-  const details = stages.map((stage) => Object.entries(stage).filter(([name]) => !COMMON.includes(name)));
+  const details = stages.map((stage) => Object.entries(stage).filter(([name]) => !APART.includes(name)));
   const row = (stage, k) => html`<tr><th scope="row">${stage.name}</th><td class="number">${formatNumber(stage.cost, 6)}</td><td class="number">${formatSeconds(stage.seconds)}</td>
     <td>${details[k].map(([name, value]) => html`<span class="detail">${name.replaceAll("_", " ")} <b>${showDetail(value)}</b></span> `)}</td></tr>`;
   const table = (rows) => html`<div class="wide" tabindex="0" role="region" aria-label="Stages"><table>

@@ -8,6 +8,8 @@ import { Keep } from "./picture.js";
 
 /** Vertices with names beside them, and edges that stay in sight while the graph is moved. */
 const NAMED = 72, MOVED_EDGES = 3000;
+/** Edges whose directions can be seen. */
+const ARROWS = 400;
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
 const SIDE = 1000, STEP = 40;
 
@@ -21,12 +23,13 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
   const place = useRef(null);
   const drawn = useRef(null);
   const [told, setTold] = useState(null);
+  const directed = graph.directed && graph.a.length <= ARROWS;
   useEffect(() => {
     let gone = false;
     import("../vendor/cytoscape.js").then(({ default: cytoscape }) => {
       if (gone) return;
       drawn.current = open(cytoscape, place.current, graph);
-      style(drawn.current, look, place.current);
+      style(drawn.current, look, { directed, place: place.current });
       drawn.current.on("mouseover tap", "node", (event) => setTold(describe(graph, event.target.data("at"), tell)));
       drawn.current.on("tap", (event) => onChoose?.(event.target === drawn.current ? null : event.target.data("at") ?? null));
       drawn.current.on("mouseout", "node", () => setTold(null));
@@ -39,8 +42,8 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
     };
   }, [graph]);
   useEffect(() => {
-    if (drawn.current) style(drawn.current, look, place.current);
-    const again = () => drawn.current && style(drawn.current, look, place.current);
+    const again = () => drawn.current && style(drawn.current, look, { directed, place: place.current });
+    again();
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", again);
     document.addEventListener("themechange", again);
@@ -116,7 +119,7 @@ function open(cytoscape, container, graph) {
   });
 }
 
-function style(drawn, look, place) {
+function style(drawn, look, { directed, place }) {
   const colours = paletteOf(place);
   const size = dotSize(drawn.nodes().length);
   drawn.style([
@@ -140,8 +143,10 @@ function style(drawn, look, place) {
       style: {
         width: (edge) => look.edge?.width[edge.data("at")] * 1.6 || 2,
         "line-color": (edge) => edgeColour(look, edge.data("at"), colours),
-        "curve-style": "haystack",
-        "haystack-radius": 0,
+        // The quick kind has no arrows.
+        ...(directed
+          ? { "curve-style": "straight", "target-arrow-shape": "triangle", "target-arrow-color": (edge) => edgeColour(look, edge.data("at"), colours), "arrow-scale": 1.4 }
+          : { "curve-style": "haystack", "haystack-radius": 0 }),
       },
     },
     { selector: ".chosen", style: { "border-width": size * 0.25, "border-color": colours.ink } },
