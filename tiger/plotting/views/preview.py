@@ -1,7 +1,7 @@
 """What a request states, as pictures show it before it is solved: tasks, hardware, a circuit, a model or a cluster."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tiger.plotting.views.graph import EDGES, SCHEMA, GraphView, TopologyView, g
 from tiger.plotting.views.positions import fit, place_on_circle
 from tiger.plotting.views.tasks import GraphEdges, view_edges, view_tasks
 from tiger.plotting.views.topology import view_hardware, wire
+
+if TYPE_CHECKING:
+    from tiger.circuits.entry.layers import Circuit
 
 # Bytes of a message whose seconds are the length of a link.
 GIGABYTE = 1e9
@@ -91,6 +94,23 @@ def preview_topology(topology: Topology) -> HardwareView:
     """Return the view of hardware."""
     hardware = wire(topology)
     return HardwareView(graph=view_hardware(hardware, hardware.merge()))
+
+
+def preview_circuit(circuit: "Circuit") -> CircuitPreview:
+    """Return the view of a circuit before it is routed; its depth is as Qiskit counts it."""
+    from tiger.circuits.entry.layers import list_gates  # which loads Qiskit, and other previews do without
+
+    gates = list_gates(circuit)
+    pairs = gates.second >= 0
+    names = tuple(map(str, range(circuit.num_qubits)))
+    edges = GraphEdges(gates.first[pairs], gates.second[pairs], np.ones(int(pairs.sum())), directed=False)
+    return CircuitPreview(
+        qubits=circuit.num_qubits,
+        gates=len(gates.name),
+        two_qubit_gates=len(edges.a),
+        depth=gates.layers,
+        interactions=view_edges(names, edges)[0],
+    )
 
 
 def preview_model(model: Layers | Operators) -> ModelView:
