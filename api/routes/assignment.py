@@ -1,12 +1,13 @@
 """The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from tiger.api.jobs.files import Solution
 from tiger.api.routes.admission import is_small
 from tiger.api.routes.circuits import lay_out, scan_circuit
-from tiger.api.routes.document import parse
+from tiger.api.routes.document import encode, parse
+from tiger.api.routes.files import circuit_files, mapping_files
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.assignment import AssignRequest, IsingBody
 from tiger.api.schemas.circuits import CircuitRequest
@@ -66,18 +67,18 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
     registry.kind_of(solver)
 
 
-def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> bytes:
-    """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> Solution:
+    """Solve what a checked body asks and return the report and drafts of files; raise InputError that names the field.
 
     `watch` is called with its progress. A mapping that takes long is shared with the Dask cluster at `executor`.
     """
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
     if isinstance(request, AssignRequest):
-        report = _assign(request, limits, watch, executor).to_dict()
-    else:
-        report = lay_out(request, limits, watch).to_dict()
-    return json.dumps(report, allow_nan=False).encode()
+        mapped = _assign(request, limits, watch, executor)
+        return Solution(encode(mapped), mapping_files(mapped))
+    routed = lay_out(request, limits, watch)
+    return Solution(encode(routed), circuit_files(routed))
 
 
 def _read_request(data: object) -> AssignRequest | CircuitRequest:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from tiger.api.jobs.files import Solution
 from tiger.api.jobs.job import Kind
 from tiger.api.routes import assignment, placement
 from tiger.api.schemas.assignment import AssignRequest
@@ -16,11 +17,11 @@ WorkRequest = AssignRequest | CircuitRequest | PlaceRequest
 
 
 class Answer(Protocol):
-    """Answer a checked body with a report as strict JSON; raise InputError."""
+    """Answer a checked body with a report as strict JSON, and drafts of files beside it; raise InputError."""
 
     def __call__(
         self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ..., executor: str | None = ..., /
-    ) -> bytes:
+    ) -> Solution:
         """Answer, call `watch` with the progress of the solve, and share what takes long with a Dask cluster."""
 
 
@@ -45,6 +46,11 @@ class Solve:
     limits: Limits
     executor: str | None = None
 
-    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> bytes:
+    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> Solution:
         """Answer a body with its report, and call `watch` with the progress of the solve."""
         return ENTRIES[kind].answer(body, self.limits, watch, self.executor)
+
+
+def report_on(kind: str, body: bytes, limits: Limits) -> bytes:
+    """Answer a body, in a worker, with its report alone."""
+    return ENTRIES[kind].answer(body, limits).report

@@ -1,11 +1,12 @@
 """The work behind `POST /place`: from the bytes of a request to the bytes of its answer."""
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
-from tiger.api.routes.document import parse
+from tiger.api.routes.document import encode, parse
+from tiger.api.routes.files import placement_files
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.model.options import narrow
@@ -28,8 +29,10 @@ def check(body: bytes, limits: Limits) -> PlaceRequest:
     return request
 
 
-def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /) -> bytes:
-    """Place what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+def answer(
+    body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /
+) -> Solution:
+    """Place what a checked body asks and return the report and drafts of files; raise InputError that names the field.
 
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
@@ -50,7 +53,7 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     else:
         layers = model_of_document(request.model, limits.max_tasks)
         report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
-    return json.dumps(report.to_dict(), allow_nan=False).encode()
+    return Solution(encode(report), placement_files(report))
 
 
 def _cluster(request: PlaceRequest, limits: Limits) -> "Cluster | None":

@@ -223,7 +223,7 @@ def test_networks_are_jobs_too(client: TestClient) -> None:
 def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
     """Stages are told as they begin, in the worker that does the job."""
     told: list[Progress] = []
-    report = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), told.append)
+    report, _ = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), told.append)
     assert json.loads(report)["cost"] == 3
     assert told
 
