@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs" / "scripts" / "vendor"
 TARGET = ROOT / "api" / "page" / "vendor"
 LICENCES, SUMS = "LICENSES.txt", "SHA256SUMS"
-# Files of packages that are taken as they are: a worker cannot be part of a bundle, nor style.
-COPIED = {"elkjs/lib/elk-worker.min.js": "elk-worker.js", "uplot/dist/uPlot.min.css": "uplot.css"}
+# Files of packages that are only minified: a worker cannot be part of a bundle, nor style.
+ALONE = {"elkjs/lib/elk-worker.min.js": "elk-worker.js", "uplot/dist/uPlot.min.css": "uplot.css"}
 # Packages that bundle, but are no part of what they write.
 TOOLS = ("esbuild", "@esbuild")
 
@@ -34,19 +34,18 @@ def main() -> None:
         shutil.rmtree(TARGET, ignore_errors=True)
         TARGET.mkdir(parents=True)
         for source in sorted(work.glob("*.mjs")):
-            bundle(work, source)
-        for name, copy in COPIED.items():
-            shutil.copy(work / "node_modules" / name, TARGET / copy)
+            minify(work, source.name, source.with_suffix(".js").name, "--bundle", "--format=esm")
+        for name, copy in ALONE.items():
+            minify(work, f"node_modules/{name}", copy)
         (TARGET / LICENCES).write_text("\n".join(licences(work)), encoding="utf-8")
     sums = [f"{digest(path)}  {path.name}\n" for path in sorted(TARGET.iterdir())]
     (TARGET / SUMS).write_text("".join(sums), encoding="utf-8")
 
 
-def bundle(work: Path, source: Path) -> None:
-    """Write one bundle, a module that names its licence in a file beside it."""
-    options = ["--bundle", "--minify", "--format=esm", "--legal-comments=none", "--log-level=warning"]
-    target = TARGET / source.with_suffix(".js").name
-    subprocess.run(["npx", "esbuild", source.name, *options, f"--outfile={target}"], cwd=work, check=True)
+def minify(work: Path, source: str, name: str, *options: str) -> None:
+    """Write one file; licences are in a file beside it."""
+    usual = ["--minify", "--legal-comments=none", "--log-level=error", f"--outfile={TARGET / name}"]
+    subprocess.run(["npx", "esbuild", source, *options, *usual], cwd=work, check=True)
 
 
 def licences(work: Path) -> list[str]:
