@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.entry.layers import Circuit, LayeredGates, list_gates
+from tiger.circuits.entry.layers import Circuit, list_gates
 from tiger.circuits.entry.reading import qasm_circuit
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.scan import CircuitLimits
