@@ -62,7 +62,14 @@ def circuit_files(report: "CircuitReport", device: "Device") -> Iterator[Draft]:
 
 
 def placement_files(report: "PlacementReport") -> Iterator[Draft]:
-    """Yield the plan for every system that takes it."""
+    """Yield the view of a placement, its plan for every system that takes it, and the trace of an iteration."""
+    from tiger.plotting.trace import chrome_trace
+    from tiger.plotting.views.placement import view_placement
+
+    if not report.stages:
+        return
+    yield _draft_view(lambda: view_placement(report))
+    yield _draft("trace.json", "An iteration, as Perfetto and chrome://tracing open it.", lambda: chrome_trace(report))
     for system in WRITERS:
         yield _draft(FILES[system], f"The plan for {system}.", partial(report.emit, system))
 

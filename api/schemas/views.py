@@ -15,7 +15,9 @@ from tiger.api.schemas.networks import CLUSTERS, MODELS
 from tiger.api.schemas.reports import AsDocument
 from tiger.model.options import about
 from tiger.plotting.views.mapping import MappingView
+from tiger.plotting.views.placement import PlacementView
 from tiger.plotting.views.preview import CircuitPreview, ClusterView, HardwareView, ModelView, TasksView
+from tiger.plotting.views.routed import CircuitView
 
 PAIRS: JsonDict = {"type": "array", "items": QUBITS}
 
@@ -72,7 +74,12 @@ class FileBody(BaseModel):
     media_type: str
 
 
-ViewBody = Annotated[MappingView, AsDocument()]
+ViewBody = Annotated[
+    Annotated[MappingView, AsDocument()]
+    | Annotated[CircuitView, AsDocument()]
+    | Annotated[PlacementView, AsDocument()],
+    Field(discriminator="kind_"),
+]
 PreviewBody = Annotated[
     Annotated[TasksView, AsDocument()]
     | Annotated[HardwareView, AsDocument()]
