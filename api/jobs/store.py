@@ -67,12 +67,16 @@ class Store:
 
     def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left, by name."""
+        if not ID.match(job_id):
+            return ()
         query = sa.select(*(FILES.c[name] for name in FILE_COLUMNS)).where(*_files_of(job_id, owner))
         with self.database.read() as connection:
             return tuple(FileInfo(**row._mapping) for row in connection.execute(query.order_by(FILES.c.name)))
 
     def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
         """Return a file that a job has left."""
+        if not ID.match(job_id):
+            return None
         columns = (FILES.c[column] for column in (*FILE_COLUMNS, "packed"))
         query = sa.select(*columns).where(*_files_of(job_id, owner), FILES.c.name == name)
         with self.database.read() as connection:

@@ -21,13 +21,13 @@ from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
+from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.parallel import executors
 from tiger.patterns import spec as patterns
 from tiger.qubo.ising import IsingParams
 from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
-from tiger.run.report import Report
 from tiger.solvers import registry
 from tiger.topologies import spec
 
@@ -54,7 +54,7 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
                 spec.find_kind(inside.topology)
     else:
         bounds.check_device(limits, request.topology)
-        scan_circuit(request, limits)
+        scan_circuit(request.circuit, limits)
     return request
 
 
@@ -75,10 +75,9 @@ def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | N
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
     if isinstance(request, AssignRequest):
-        mapped = _assign(request, limits, watch, executor)
-        return Solution(encode(mapped), mapping_files(mapped))
+        return _assign(request, limits, watch, executor)
     routed = lay_out(request, limits, watch)
-    return Solution(encode(routed), circuit_files(routed))
+    return Solution(encode(routed.report), circuit_files(routed.report, routed.device))
 
 
 def _read_request(data: object) -> AssignRequest | CircuitRequest:
@@ -92,12 +91,10 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
     return AssignRequest.read(data)
 
 
-def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
+def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
     shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
-    work = request.tasks
-    tasks = patterns.build(work) if isinstance(work, str) else nodelink.read_task_graph(work)
-    topology = build_hardware(_state_hardware(request))
+    tasks, topology = read_tasks(request.tasks), build_hardware(_state_hardware(request))
     terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
     bounded = request.time_limit_s is not None
     problem = open_slots(build_problem(tasks, topology, terms), request.nodes)
@@ -118,16 +115,16 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         progress=watch,
     )
     report = report.emitting(request.emit)
-    return replace(report, warnings=(*report.warnings, shared.trouble)) if shared and shared.trouble else report
+    if shared and shared.trouble:
+        report = replace(report, warnings=(*report.warnings, shared.trouble))
+    return Solution(encode(report), mapping_files(report, problem, request.routing))
 
 
 def _state_hardware(request: AssignRequest) -> HardwareArguments:
     """Return the hardware of a request; no text in it is taken for the path of a file."""
-    hardware = request.topology
-    graph = None if isinstance(hardware, str) or "text" in hardware else nodelink.read_topology(hardware)
     insides = request.node_topology
     return HardwareArguments(
-        topology=graph or _read_source("topology", hardware),
+        topology=read_network(request.topology),
         node_topology=None
         if insides is None
         else [
@@ -140,6 +137,18 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
         allocation=request.allocation,
         running=[(share.a, share.b, share.share) for share in request.running],
     )
+
+
+def read_tasks(stated: str | dict[str, object]) -> TaskGraph:
+    """Return the tasks of a pattern or of a node-link graph; raise InputError of `tasks`."""
+    return patterns.build(stated) if isinstance(stated, str) else nodelink.read_task_graph(stated)
+
+
+def read_network(stated: str | dict[str, object]) -> Topology | HardwareText:
+    """Return the hardware of a node-link graph or of a specification, or the text of a file; raise InputError."""
+    if isinstance(stated, dict) and "text" not in stated:
+        return nodelink.read_topology(stated)
+    return _read_source("topology", stated)
 
 
 def _read_source(field: str, stated: str | dict[str, object]) -> Topology | HardwareText:

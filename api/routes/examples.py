@@ -148,3 +148,11 @@ PLACEMENTS = {
         "value": DIAMOND,
     },
 }
+
+PREVIEWS = {
+    "tasks": {"summary": "The tasks of a stencil", "value": {"tasks": "halo:8x8"}},
+    "topology": {"summary": "A torus", "value": {"topology": "torus:4x4x4"}},
+    "circuit": {"summary": "A quantum Fourier transform", "value": {"circuit": FOURIER}},
+    "model": {"summary": "A diamond of operators", "value": {"model": DIAMOND["model"]}},
+    "cluster": {"summary": "Two machines of eight GPUs", "value": {"cluster": "dgx:2"}},
+}

@@ -3,7 +3,6 @@
 import sys
 
 import networkx as nx
-import numpy as np
 import pytest
 
 from tiger.entry import problem_of
@@ -13,6 +12,7 @@ from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.plotting import mapping as plot
 from tiger.plotting.mapping import draw
+from tiger.plotting.views.mapping import find_simple_order
 from tiger.topologies.spec import build
 
 PNG = b"\x89PNG"
@@ -55,7 +55,7 @@ def test_the_better_of_two_simple_orders_is_drawn_beside():
     for pairs, name, places in (([1, 3], "block", [0, 0, 1, 1]), ([2, 3], "cyclic", [0, 1, 0, 1])):
         graph = nx.empty_graph(4)
         graph.add_edges_from([(0, pairs[0]), (6 - sum(pairs), pairs[1])])
-        order, found = plot._simple_order(problem_of(graph, "grid:2", slots=2))
+        order, found = find_simple_order(problem_of(graph, "grid:2", slots=2))
         assert (order, found.tolist()) == (name, places)
 
 
@@ -77,12 +77,3 @@ def test_a_missing_matplotlib_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.cm", None)
     with pytest.raises(InputError, match=r"pip install 'tiger-mapper\[plot\]'"):
         draw(stencil(), {}, tmp_path / "a.png")
-
-
-def test_tasks_named_by_coordinates_lie_at_them():
-    """Tests the layout of tasks whose names are coordinates: rows go down, columns to the right."""
-    problem = stencil()
-    spots = plot._layout(problem, nx.empty_graph(9))
-    assert spots[0] == (0, 0)
-    assert spots[5] == (2, -1)
-    assert np.ptp([x for x, _ in spots.values()]) == 2

@@ -13,13 +13,12 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.costs.stages import workloads
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.schedules.memory import Footprint, footprint
 from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, Schedule
-from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
+from tiger.pipeline.schedules.simulator import Timeline
 from tiger.plotting.bars import (
     CAPACITY,
     MESSAGES,
@@ -51,6 +50,7 @@ from tiger.plotting.panels import (
     row_in,
     write_figure,
 )
+from tiger.plotting.views.iteration import messages_of, simulate_slowest, thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,6 @@ HELD = "#9fb8c9"
 DRAWN_PASSES, OUTLINED_PASSES, NUMBERED_PASSES, HATCHED_MESSAGES = 100_000, 2000, 1500, 2000
 # The size of numbers on passes.
 NUMBER_POINTS = 7
-# The golden ratio less 1: its multiples are spread evenly over [0, 1) and never repeat.
-GOLDEN = 0.6180339887498949
 
 
 def draw_placement(report: PlacementReport, path: Path | str) -> None:
@@ -102,9 +100,7 @@ def _draw_iteration(
     axes: Sequence["Axes"], report: PlacementReport, deployment: Deployment, schedule: tuple[Schedule, int]
 ) -> None:
     """Draw an iteration of the slowest replica, and under it what that holds."""
-    replicas = workloads(deployment.layers, deployment.cluster, deployment.plan)
-    workload = max(replicas, key=lambda load: iteration_s(load, *schedule))
-    timeline = simulate(workload, *schedule)
+    timeline, workload = simulate_slowest(deployment, *schedule)
     names = _names(report, deployment.plan.positions)
     capacity = [float(deployment.cluster.memory_bytes[ranks].min()) for ranks in deployment.plan.grid]
     _draw_passes(axes[0], timeline, names, deployment.plan.grid[0].size)
@@ -151,15 +147,10 @@ def _thin(timeline: Timeline) -> Timeline:
     if len(timeline.kind) <= DRAWN_PASSES:
         return timeline
     dot_s = timeline.iteration_s / (WIDTH_IN * DPI) or 1.0
-    dot = np.floor(timeline.start_s / dot_s)
-    spot = timeline.position * (dot.max() + 1) + dot
-    by_spot = np.argsort(spot, kind="stable")
-    _, first, count = np.unique(spot[by_spot], return_index=True, return_counts=True)
-    # Always the first would draw stripes that are not there; steps of the golden ratio take each kind as often.
-    pick = np.floor(count * (np.arange(len(count)) * GOLDEN % 1)).astype(np.int64)
-    rows = by_spot[first + pick]
+    rows, count = thin(timeline.position, timeline.start_s, dot_s)
     crowded = count > 1
-    shown_s = np.where(crowded, dot[rows] * dot_s, timeline.start_s[rows])
+    start = timeline.start_s[rows]
+    shown_s = np.where(crowded, np.floor(start / dot_s) * dot_s, start)
     still = np.zeros(len(rows))
     return replace(
         timeline,
@@ -185,14 +176,11 @@ def _draw_kind(axes: "Axes", timeline: Timeline, rows: BoolArray, style: tuple[s
 
 def _draw_messages(axes: "Axes", timeline: Timeline) -> None:
     """Draw what is received before and sent after passes as thin bars, and all-reduces behind the last of them."""
-    before, after = timeline.received_s > 0, timeline.sent_s > 0
     # What is received is drawn before its pass, what is sent behind it: both ends are busy.
-    position = np.concatenate([timeline.position[before], timeline.position[after]])
-    start = np.concatenate([(timeline.start_s - timeline.received_s)[before], timeline.end_s[after]])
-    end = np.concatenate([timeline.start_s[before], (timeline.end_s + timeline.sent_s)[after]])
-    if len(position):
-        hatch = "/////" if len(position) <= HATCHED_MESSAGES else ""
-        spans = corners(position, start, end, 0.36)
+    messages = messages_of(timeline)
+    if len(messages.row):
+        hatch = "/////" if len(messages.row) <= HATCHED_MESSAGES else ""
+        spans = corners(messages.row, messages.start_s, messages.end_s, 0.36)
         add_bars(axes, spans, {**MESSAGES, "hatch": hatch, "label": "message"})
     closing = np.flatnonzero(timeline.closing_s > 0)
     if len(closing):

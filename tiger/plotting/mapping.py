@@ -11,11 +11,11 @@ import networkx as nx
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.feasibility.start import launch_order
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of
-from tiger.run.baselines import cyclic_order
+from tiger.plotting.views.mapping import distances_of, find_simple_order, places_of
+from tiger.plotting.views.tasks import view_tasks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,13 +39,16 @@ def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'") from None
-    after, (simple, before) = _places(problem, mapping), _simple_order(problem)
-    titles = (f"{simple} order", "TIGER")
+    after, simple = places_of(problem, mapping), find_simple_order(problem, None)
+    if simple is None:
+        raise InputError("mapping", "expected a satisfiable problem, got one for which no simple order is known")
+    name, before = simple
+    titles = (f"{name} order", "TIGER")
     graphs = problem.tasks.size <= DRAWN_TASKS
     figure = Figure(figsize=(12, 8.2 if graphs else 3.6), layout="constrained")
     grid = figure.add_gridspec(2 if graphs else 1, 2, height_ratios=[3, 1] if graphs else [1])
     bars = figure.add_subplot(grid[-1, :])
-    farthest = max(_distances(problem, before).max(initial=1), _distances(problem, after).max(initial=1))
+    farthest = max(distances_of(problem, before).max(initial=1), distances_of(problem, after).max(initial=1))
     scale = ScalarMappable(Normalize(0, farthest), "coolwarm")
     for column, (title, places) in enumerate(zip(titles, (before, after), strict=True)):
         if graphs:
@@ -64,40 +67,16 @@ def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None
     figure.savefig(path, dpi=110)
 
 
-def _simple_order(problem: Problem) -> tuple[str, IntArray]:
-    """Return the cheaper of the orders in blocks and in turns, by name."""
-    block, cyclic = launch_order(problem), cyclic_order(problem)
-    if isinstance(block, tuple):
-        raise InputError("mapping", f"expected a satisfiable problem, but {block[0].message}")
-    if cyclic is not None and cost_of(problem, cyclic).total < cost_of(problem, block).total:
-        return "cyclic", cyclic
-    return "block", block
-
-
-def _places(problem: Problem, mapping: Mapping[str, str]) -> IntArray:
-    """Return the node indices of a mapping by name."""
-    index = {name: k for k, name in enumerate(problem.topology.names)}
-    for task in problem.tasks.names:
-        if mapping.get(task) not in index:
-            raise InputError(f"mapping/{task}", f"expected a node of the topology, got {mapping.get(task)!r}")
-    return np.array([index[mapping[task]] for task in problem.tasks.names])
-
-
-def _distances(problem: Problem, places: IntArray) -> FloatArray:
-    """Return the distance of every traffic entry."""
-    edges = problem.tasks.traffic.tocoo()
-    return problem.metric.between(places[edges.row], places[edges.col])
-
-
 def _draw_graph(axes: "Axes", problem: Problem, places: IntArray, scale: "ScalarMappable") -> None:
     """Draw the task graph at fixed positions, the same for every mapping."""
     edges = problem.tasks.traffic.tocoo()
     graph = nx.Graph()
     graph.add_nodes_from(range(problem.tasks.size))
     graph.add_edges_from(zip(edges.row.tolist(), edges.col.tolist(), strict=True))
-    spots = _layout(problem, graph)
+    view, _ = view_tasks(problem.tasks)
+    spots = {k: (x, -y) for k, (x, y) in enumerate(zip(view.x, view.y, strict=True))}
     away = {
-        (min(u, v), max(u, v)): d for u, v, d in zip(edges.row, edges.col, _distances(problem, places), strict=True)
+        (min(u, v), max(u, v)): d for u, v, d in zip(edges.row, edges.col, distances_of(problem, places), strict=True)
     }
     colours = [away[min(u, v), max(u, v)] for u, v in graph.edges]
     size = float(np.clip(9000 / problem.tasks.size, 12, 420))
@@ -116,19 +95,10 @@ def _draw_graph(axes: "Axes", problem: Problem, places: IntArray, scale: "Scalar
     )
 
 
-def _layout(problem: Problem, graph: nx.Graph) -> Mapping[int, tuple[float, float]]:
-    """Return positions of the tasks: their own coordinates where names have two, or a spring layout."""
-    parts = [name.split(",") for name in problem.tasks.names]
-    if all(len(part) == 2 and part[0].isdecimal() and part[1].isdecimal() for part in parts):
-        return {k: (float(y), -float(x)) for k, (x, y) in enumerate(parts)}
-    spots: Mapping[int, tuple[float, float]] = nx.spring_layout(graph, seed=0)
-    return spots
-
-
 def _draw_bars(axes: "Axes", problem: Problem, places: IntArray, series: tuple[str, int]) -> None:
     """Draw the traffic at every distance; distances that are not whole are put into twenty bins."""
     title, column = series
-    away, volume = _distances(problem, places), problem.tasks.traffic.data
+    away, volume = distances_of(problem, places), problem.tasks.traffic.data
     whole = bool((away == np.floor(away)).all()) and away.max(initial=0) <= 40
     edges = np.arange(away.max(initial=0) + 2) - 0.5 if whole else np.linspace(0, away.max(initial=1), 21)
     heights, _ = np.histogram(away, bins=edges, weights=volume)

@@ -1,12 +1,9 @@
 """A circuit on a device as pictures show it: where its qubits start and end, its gates in layers, and its SWAPs."""
 
-from dataclasses import dataclass, field
-from typing import Literal
-
 import numpy as np
 
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.entry.layers import Circuit, LayeredGates, list_gates
+from tiger.circuits.entry.layers import Circuit, list_gates
 from tiger.circuits.entry.reading import qasm_circuit
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.scan import CircuitLimits
@@ -14,38 +11,12 @@ from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.document import Document
-from tiger.plotting.views.graph import SCHEMA, GraphView
+from tiger.plotting.views.graph import GraphView
+from tiger.plotting.views.routed import CircuitView
 from tiger.plotting.views.tasks import GraphEdges, view_edges
 
 # What a browser draws without a pause, and bars that fit beside each other on a screen.
 GATES, BINS = 20_000, 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CircuitView(Document):
-    """Show a routed circuit on the vertices of a device, which are its qubits unless there are too many.
-
-    `initial` and `final` are where every circuit qubit starts and ends. Gates are in the order of their layers, at most
-    20,000 of `total_gates`; `second` is -1 for those on one qubit. `swaps` counts the SWAPs of `layers_per_bin` layers
-    each. Errors are None where they are not known.
-    """
-
-    schema: Literal["tiger.view/1"] = field(default=SCHEMA, init=False, repr=False)
-    kind: Literal["circuit"] = field(default="circuit", init=False, repr=False)
-    device: GraphView
-    edge_error: tuple[float | None, ...]
-    readout_error: tuple[float | None, ...]
-    initial: tuple[int, ...]
-    final: tuple[int, ...]
-    name: tuple[str, ...]
-    first: tuple[int, ...]
-    second: tuple[int, ...]
-    layer: tuple[int, ...]
-    layers: int
-    total_gates: int
-    swaps: tuple[int, ...]
-    layers_per_bin: float
 
 
 def view_circuit(report: CircuitReport, device: Device) -> CircuitView:

@@ -11,7 +11,7 @@ from tiger.feasibility.start import launch_order
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.document import Document
 from tiger.model.problem import Problem
-from tiger.objectives.cost import cost_of
+from tiger.objectives.cost import cost_of, violations
 from tiger.objectives.multipath import RoutingName, load_links
 from tiger.plotting.views.graph import SCHEMA, GraphView, Groups, Merged, TopologyView
 from tiger.plotting.views.tasks import view_tasks
@@ -108,13 +108,18 @@ def view_mapping(problem: Problem, mapping: Mapping[str, str], routing: RoutingN
     )
 
 
-def find_simple_order(problem: Problem) -> tuple[OrderName, IntArray] | None:
-    """Return the cheaper of the orders in blocks and in turns, by name, None where neither is found to be feasible."""
-    block, cyclic = launch_order(problem, ORDER_S), cyclic_order(problem)
-    found: list[tuple[OrderName, IntArray]] = []
-    found += [] if isinstance(block, tuple) else [("block", block)]
+def find_simple_order(problem: Problem, limit_s: float | None = ORDER_S) -> tuple[OrderName, IntArray] | None:
+    """Return the cheaper of the orders in blocks and in turns, by name, None where neither is found to be feasible.
+
+    `limit_s` is as in `launch_order`.
+    """
+    block, cyclic = launch_order(problem, limit_s), cyclic_order(problem)
+    if isinstance(block, tuple):
+        # Dealing out in turns takes it for granted that there is a mapping.
+        return None if cyclic is None or violations(problem, cyclic) else ("cyclic", cyclic)
+    found: list[tuple[OrderName, IntArray]] = [("block", block)]
     found += [] if cyclic is None else [("cyclic", cyclic)]
-    return min(found, key=lambda each: cost_of(problem, each[1]).total, default=None)
+    return min(found, key=lambda each: cost_of(problem, each[1]).total)
 
 
 def places_of(problem: Problem, mapping: Mapping[str, str]) -> IntArray:

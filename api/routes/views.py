@@ -1,0 +1,102 @@
+"""The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
+
+from dataclasses import fields
+
+from tiger.api.routes.assignment import read_network, read_tasks
+from tiger.api.routes.circuits import read_circuit, read_device, scan_circuit
+from tiger.api.routes.document import encode, parse
+from tiger.api.schemas import limits as bounds
+from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.views import ViewRequest
+from tiger.errors import InputError
+from tiger.formats import nodelink
+from tiger.hardware import HardwareArguments, build_hardware
+from tiger.model.document import Document
+from tiger.model.topology import Topology
+from tiger.plotting.views import preview as previews
+from tiger.topologies import spec
+
+# What says of an object that it is a device of qubits.
+OF_DEVICES = ("coupling_map", "gates")
+# What says of a model that it is a graph of operators.
+OF_OPERATORS = ("nodes", "operators")
+
+
+def check(body: bytes, limits: Limits) -> ViewRequest:
+    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type.
+
+    What it states is only measured.
+    """
+    request = ViewRequest.read(parse(body))
+    known = [field.name for field in fields(request)]
+    stated = [name for name in known if getattr(request, name) is not None]
+    if len(stated) != 1:
+        got = " and ".join(stated) or "none of them"
+        raise InputError(stated[-1] if stated else "", f"expected one of {', '.join(known)}, got {got}")
+    bounds.check_tasks(limits, request.tasks)
+    _check_topology(limits, request.topology)
+    if request.circuit is not None:
+        scan_circuit(request.circuit, limits)
+    bounds.check_network(limits, request.model)
+    bounds.check_cluster(limits, request.cluster)
+    return request
+
+
+def preview(body: bytes, limits: Limits) -> bytes:
+    """Return the view of what a checked body states as strict JSON; raise InputError that names the field.
+
+    No text in it is taken for the path of a file.
+    """
+    return encode(_view(check(body, limits), limits))
+
+
+def _check_topology(limits: Limits, topology: object) -> None:
+    """Raise InputError of `topology` for one with too many nodes, qubits or links, or of an unknown kind."""
+    if isinstance(topology, str):
+        spec.find_kind(topology)
+    elif _is_device(topology):
+        bounds.check_device(limits, topology)
+    else:
+        bounds.check_hardware(limits, topology)
+
+
+def _is_device(topology: object) -> bool:
+    """Return whether hardware is stated as a device of qubits."""
+    return isinstance(topology, list) or (isinstance(topology, dict) and any(name in topology for name in OF_DEVICES))
+
+
+def _view(request: ViewRequest, limits: Limits) -> Document:
+    """Return the view of what a request states."""
+    if request.tasks is not None:
+        return previews.preview_tasks(read_tasks(request.tasks))
+    if request.topology is not None:
+        return previews.preview_topology(_read_topology(request.topology, limits))
+    if request.circuit is not None:
+        return previews.preview_circuit(read_circuit(request.circuit, limits))
+    if request.model is not None:
+        return _view_model(request.model, limits)
+    from tiger.pipeline.hardware.reading import cluster_of_document
+
+    return previews.preview_cluster(cluster_of_document(request.cluster, limits.max_tasks))
+
+
+def _read_topology(stated: str | list[object] | dict[str, object], limits: Limits) -> Topology:
+    """Return hardware, whose nodes are the qubits of a device where one is stated."""
+    if isinstance(stated, list) or _is_device(stated):
+        from tiger.circuits.transpiler.target import coupling_of
+
+        coupling = coupling_of(read_device(stated, limits))
+        nodes = [{"id": qubit} for qubit in range(coupling.size)]
+        edges = [{"source": a, "target": b} for a, b in coupling.edges.tolist()]
+        return nodelink.read_topology({"nodes": nodes, "edges": edges})
+    return build_hardware(HardwareArguments(topology=read_network(stated)))
+
+
+def _view_model(model: str | list[object] | dict[str, object], limits: Limits) -> Document:
+    """Return the view of layers, or of operators with their edges."""
+    from tiger.pipeline.models.graphs import operators_of_document
+    from tiger.pipeline.models.reading import model_of_document
+
+    if isinstance(model, dict) and any(name in model for name in OF_OPERATORS):
+        return previews.preview_model(operators_of_document(model, limits.max_tasks)[0])
+    return previews.preview_model(model_of_document(model, limits.max_tasks))
