@@ -13,7 +13,7 @@ export function Files({ id, report }) {
   const [fault, setFault] = useState(null);
   useEffect(() => {
     const stop = new AbortController();
-    ask(`jobs/${id}/files`, { signal: stop.signal }).then(({ files: found }) => setFiles(found), (error) => {
+    ask(`jobs/${id}/files`, { signal: stop.signal }).then(setFiles, (error) => {
       if (!stop.signal.aborted && !(error instanceof ProblemError && error.status === 404)) setFault(error.message);
     });
     return () => stop.abort();
