@@ -39,7 +39,7 @@ export function JobList() {
     <p class="actions"><a class=${`button${picked.length === 2 ? "" : " off"}`} href=${picked.length === 2 ? `#/compare/${picked.join("/")}` : undefined} aria-disabled=${picked.length !== 2}>Compare two</a>
       <span class="hint">${picked.length === 2 ? "" : `Pick ${2 - picked.length} more.`}</span></p>
     ${jobs.length === 0 ? html`<div class="empty">No jobs yet. <a href="#/">Run one.</a></div>` : html`<div class="wide" tabindex="0" role="region" aria-label="Jobs"><table>
-      <thead><tr><th scope="col"><span class="unseen">pick</span></th><th scope="col">job</th><th scope="col">kind</th><th scope="col">state</th><th scope="col">begun</th><th scope="col" class="number">took</th><th scope="col" class="number">best</th></tr></thead>
+      <thead><tr><th scope="col"><span class="unseen">pick</span></th><th scope="col">job</th><th scope="col">kind</th><th scope="col">state</th><th scope="col">begun</th><th scope="col" class="number">took</th></tr></thead>
       <tbody>${jobs.map((job) => html`<${Row} key=${job.id} job=${job} picked=${picked.includes(job.id)} onPick=${pick} />`)}</tbody></table></div>`}
     ${pages[pages.length - 1].next && html`<p class="actions"><button class="plain" onClick=${more}>Show older ones</button></p>`}`;
 }
@@ -47,8 +47,8 @@ export function JobList() {
 function Row({ job, picked, onPick }) {
   const took = job.started_s && job.ended_s ? formatSeconds(job.ended_s - job.started_s) : "–";
   return html`<tr><td><input type="checkbox" checked=${picked} aria-label=${`Pick job ${job.id.slice(0, 8)}`} onChange=${(event) => onPick(job.id, event.target.checked)} /></td>
-    <th scope="row"><a href=${`#/jobs/${job.id}`}>${job.id.slice(0, 8)}</a></th><td>${job.kind}</td><td><span class=${`status ${job.status}`}>${job.status}</span></td>
-    <td>${formatTime(job.created_s)}</td><td class="number">${took}</td><td class="number">${formatNumber(job.progress?.cost, 6)}</td></tr>`;
+    <th scope="row"><a href=${`#/jobs/${job.id}`}>${job.id.slice(0, 8)}</a></th><td>${job.kind}</td><td><span class=${`status ${job.status}`}>${job.status}</span> ${job.progress?.cost > 0 && html`<span class="hint">best ${formatNumber(job.progress.cost, 6)}</span>`}</td>
+    <td>${formatTime(job.created_s)}</td><td class="number">${took}</td></tr>`;
 }
 
 /** Return a moment as the same text in every locale. */
