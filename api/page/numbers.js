@@ -54,6 +54,7 @@ export function ticksTo(end, wanted = 5) {
 function formatUnit(value, units) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
+  if (size === 0) return `0 ${units.find(([factor]) => factor === 1)[1]}`;
   const [factor, unit] = units.find(([least]) => size >= least) ?? units[units.length - 1];
   return `${formatNumber(value / factor, 3)} ${unit}`;
 }

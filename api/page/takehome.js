@@ -31,6 +31,6 @@ export function Files({ id, report }) {
     ${fault && html`<p class="fault" role="alert">${fault}</p>`}
     <ul class="files">
       <li><button class="plain" onClick=${json}>report.json</button> <span>the whole report, which <code>tiger explain</code> reads</span></li>
-      ${files.map((file) => html`<li><button class="plain" onClick=${() => keep(file)}>${file.name}</button> <span>${file.description}, ${formatBytes(file.bytes)}</span></li>`)}
+      ${files.map((file) => html`<li><button class="plain" onClick=${() => keep(file)}>${file.name}</button> <span>${file.description} <small>${formatBytes(file.bytes)}</small></span></li>`)}
     </ul></section>`;
 }

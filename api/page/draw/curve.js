@@ -14,20 +14,21 @@ const HEIGHT = 240;
 /**
  * Show curves over seconds.
  * @param {{name: string, title: string, caption: string, seconds: number[], cost: (number | null)[],
- *   bound: (number | null)[], simple: number | null}} props `simple` is the cost of the best simple order.
+ *   bound: (number | null)[], simple: {name: string, cost: number} | null}} props `simple` is what is to be beaten.
  */
 export function Curve({ name, title, caption, seconds, cost, bound, simple }) {
   const place = useRef(null);
   const plot = useRef(null);
-  const data = [seconds, cost, bound, seconds.map(() => simple)];
+  const data = [seconds, cost, bound, ...(simple ? [seconds.map(() => simple.cost)] : [])];
   useEffect(() => {
+    const element = place.current;
     const build = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(place.current), data, place.current);
+      plot.current = new uPlot(options(element, simple?.name), data, element);
     };
     build();
-    const watcher = new ResizeObserver(() => plot.current?.setSize({ width: place.current.clientWidth, height: HEIGHT }));
-    watcher.observe(place.current);
+    const watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
+    watcher.observe(element);
     document.addEventListener("themechange", build);
     return () => {
       watcher.disconnect();
@@ -47,7 +48,7 @@ export function Curve({ name, title, caption, seconds, cost, bound, simple }) {
   </figure>`;
 }
 
-function options(place) {
+function options(place, simple) {
   const colours = paletteOf(place);
   const text = (_, values) => values.map((value) => formatNumber(value, 4));
   const axis = { stroke: colours.faint, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line }, values: text };
@@ -56,19 +57,19 @@ function options(place) {
     width: place.clientWidth,
     height: HEIGHT,
     scales: { x: { time: false } },
-    axes: [{ ...axis, label: "seconds" }, { ...axis, size: 74 }],
+    axes: [{ ...axis, label: "seconds", space: 80 }, { ...axis, size: 74 }],
     cursor: { drag: { x: true, y: false } },
     series: [
       { label: "seconds", value },
       { label: "best cost", stroke: AFTER, width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: true, size: 5 }, value },
       { label: "lower bound", stroke: KINDS[2], width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value, spanGaps: true },
-      { label: "best simple order", stroke: BEFORE, width: 1.5, dash: [6, 4], points: { show: false }, value },
+      ...(simple ? [{ label: simple, stroke: BEFORE, width: 1.5, dash: [6, 4], points: { show: false }, value }] : []),
     ],
   };
 }
 
 function drawCurves(context, frame, { seconds, cost, bound, simple }) {
-  const known = [...cost, ...bound, simple].filter((value) => Number.isFinite(value) && value !== null);
+  const known = [...cost, ...bound, simple?.cost].filter((value) => Number.isFinite(value) && value !== null);
   const low = Math.min(...known), high = Math.max(...known), span = high - low || 1;
   const end = seconds[seconds.length - 1] || 1;
   const area = { left: 70, top: 34, width: frame.width - 86, height: frame.height - 76 };
@@ -84,10 +85,10 @@ function drawCurves(context, frame, { seconds, cost, bound, simple }) {
   }
   drawBottomAxis(context, area, frame.colours, { ticks: ticksTo(end), at: x, name: "seconds", format: (tick) => formatNumber(tick, 3) });
   context.lineWidth = 2;
-  for (const [values, colour] of [[cost, AFTER], [bound, KINDS[2]], [seconds.map(() => simple), BEFORE]]) {
+  for (const [values, colour] of [[cost, AFTER], [bound, KINDS[2]], [seconds.map(() => simple?.cost ?? null), BEFORE]]) {
     drawSteps(context, seconds.map((second, k) => [x(second), values[k] === null ? null : y(values[k])]), colour);
   }
-  drawLegend(context, [[AFTER, "best cost"], [KINDS[2], "lower bound"], [BEFORE, "best simple order"]], area.left, 14, frame.colours);
+  drawLegend(context, [[AFTER, "best cost"], [KINDS[2], "lower bound"], ...(simple ? [[BEFORE, simple.name]] : [])], area.left, 14, frame.colours);
 }
 
 function drawSteps(context, points, colour) {
