@@ -2,11 +2,11 @@
  * Pictures of a placed network: the schedule as a Gantt chart, memory over time, load of devices, and their traffic.
  */
 
-import { bars, tellBars } from "./draw/bars.js";
 import { KINDS } from "./draw/colours.js";
 import { describeMemory, gantt, memory, rowsHeight, tellGantt } from "./draw/gantt.js";
 import { Graph } from "./draw/graph.js";
 import { Picture } from "./draw/picture.js";
+import { stacks, stacksHeight } from "./draw/stacks.js";
 import { formatBytes, formatNumber, formatSeconds, formatShare } from "./numbers.js";
 import { html, useMemo, useState } from "./vendor/preact.js";
 
@@ -41,18 +41,18 @@ function Iteration({ view }) {
 }
 
 function Load({ view }) {
-  const chart = useMemo(() => ({
-    names: ["computing", "sending and receiving"],
-    labels: view.rows.map((row) => row.name),
-    values: [view.compute_s, view.communication_s],
-    xName: "device",
-    yName: "seconds a microbatch",
+  const draw = useMemo(() => stacks({
+    names: view.rows.map((row) => row.name),
+    parts: [
+      { label: "computing", colour: KINDS[0], values: view.compute_s },
+      { label: "sending and receiving", colour: KINDS[1], values: view.communication_s },
+    ],
+    bound: null,
+    axis: "time of a microbatch",
   }), [view]);
-  const draw = useMemo(() => bars(chart), [chart]);
-  const tell = useMemo(() => tellBars(chart), [chart]);
   const sums = view.compute_s.map((seconds, row) => seconds + view.communication_s[row]);
   const worst = sums.indexOf(Math.max(...sums));
-  return html`<${Picture} name="load" title="Load of devices" caption=${`${view.rows[worst]?.name} is the bottleneck with ${formatSeconds(sums[worst])}. ${describeMemory(view)}`} height=${250} draw=${draw} tell=${tell} />`;
+  return html`<${Picture} name="load" title="Load of devices" caption=${`${view.rows[worst]?.name} is the bottleneck with ${formatSeconds(sums[worst])}. ${describeMemory(view)}`} height=${stacksHeight(view.rows.length)} draw=${draw} />`;
 }
 
 function StageTable({ view, report }) {

@@ -25,6 +25,7 @@ export function Plans({ report }) {
     names,
     parts: PARTS.map(([key, label, colour]) => ({ label, colour, values: plans.map((plan) => plan.breakdown[key]) })),
     bound: report.lower_bound_s,
+    axis: "time of an iteration; no plan ends left of the dashed line",
   }), [report]);
   const [best] = report.ranked;
   const waits = best.breakdown.waiting_s / best.iteration_s;

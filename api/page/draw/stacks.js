@@ -1,5 +1,5 @@
 /**
- * Stacked bars, a row each: where the time of plans goes.
+ * Stacked bars, a row each: where the time of plans and of devices goes.
  */
 
 import { formatSeconds, ticksTo } from "../numbers.js";
@@ -16,9 +16,9 @@ export function stacksHeight(rows) {
 
 /**
  * Return a function that draws bars of parts.
- * @param {{names: string[], parts: {label: string, colour: string, values: number[]}[], bound: number | null}} chart
+ * @param {{names: string[], parts: {label: string, colour: string, values: number[]}[], bound: number | null, axis: string}} chart
  */
-export function stacks({ names, parts, bound }) {
+export function stacks({ names, parts, bound, axis }) {
   const totals = names.map((_, row) => parts.reduce((sum, part) => sum + part.values[row], 0));
   const end = Math.max(...totals, bound ?? 0);
   return (context, frame) => {
@@ -42,7 +42,7 @@ export function stacks({ names, parts, bound }) {
       drawLine(context, [area.x(bound), area.top - 4, area.x(bound), area.top + area.height], frame.colours.ink);
       context.setLineDash([]);
     }
-    drawBottomAxis(context, area, frame.colours, { ticks: ticksTo(end, 4), at: area.x, name: "time of an iteration; no plan is left of the dashed line", format: formatSeconds });
+    drawBottomAxis(context, area, frame.colours, { ticks: ticksTo(end, 4), at: area.x, name: axis, format: formatSeconds });
     drawLegend(context, parts.map(({ label, colour }) => [colour, label]), 8, 14, frame.colours, frame.width);
   };
 }
