@@ -16,7 +16,10 @@ export function Compare({ ids }) {
   const [error, setError] = useState(null);
   useEffect(() => {
     const stop = new AbortController();
-    const one = async (id) => ({ job: await ask(`jobs/${id}`, { signal: stop.signal }), view: await askView(id, stop.signal) });
+    const one = async (id) => {
+      const job = await ask(`jobs/${id}`, { signal: stop.signal });
+      return { job, view: job.report?.feasible && (await askView(id, stop.signal)) };
+    };
     Promise.all(ids.map(one)).then(setFound, (fault) => !stop.signal.aborted && setError(fault));
     return () => stop.abort();
   }, [ids.join()]);

@@ -34,7 +34,7 @@ export function JobPage({ id }) {
     follow(id, show, stop.signal).then(
       async (last) => {
         setJob(last);
-        if (last.report) setView(await askView(id, stop.signal));
+        if (last.report?.feasible) setView(await askView(id, stop.signal));
       },
       (fault) => !stop.signal.aborted && setError(fault),
     );
@@ -52,7 +52,7 @@ export function JobPage({ id }) {
     ${view && html`<${Pictures} view=${view} report=${job.report.placement ?? job.report} />`}
     ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false ? "" : "Drawing .."}</div>`}
     ${job.report && html`<${Penalties} report=${job.report} /><${Stages} report=${job.report} />`}
-    ${job.report && html`<${Files} id=${id} report=${job.report} />`}
+    ${job.report?.feasible && html`<${Files} id=${id} report=${job.report} />`}
     ${form && html`<${Commands} use=${kept.use} form=${form} request=${kept.request} />`}`;
 }
 
