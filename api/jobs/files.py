@@ -9,11 +9,10 @@ import structlog
 
 from tiger.errors import InputError
 
-# Bytes of a text, which a server may have to hold whole for a client that takes no compressed answer. The view of 4,096
-# tasks that all talk to each other has 10 MB.
-TEXT_BYTES = 16 << 20
-# Compressed bytes of all files of a job: by default what a body may have, whose place they take as the job ends.
-JOB_BYTES = 4 << 20
+# Bytes of a text, which a server holds whole for a client that takes no compressed answer, and compressed bytes of all
+# files of a job. The largest of views, that of 630 tasks with 200,000 volumes of 17 digits, has 15.5 MB and 5 MB; that
+# of a halo exchange of 4,096 tasks 136 kB and 22 kB, and all files beside it 100 kB.
+TEXT_BYTES, JOB_BYTES = 16 << 20, 8 << 20
 LOG = structlog.get_logger()
 
 

@@ -11,9 +11,8 @@ from tiger.model.options import narrow
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
-    from qiskit.circuit import QuantumCircuit
-
     from tiger.circuits.entry.hardware import Device
+    from tiger.circuits.entry.layers import Circuit
     from tiger.circuits.entry.report import CircuitReport
 
 # Bytes of OpenQASM 3, whose parser takes far longer for each than that of OpenQASM 2.
@@ -51,7 +50,7 @@ def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress],
     return Routed(device, report_mapping(LayoutRequest(circuit, device, params, watch), request.initial_layout))
 
 
-def read_circuit(text: str, limits: Limits) -> "QuantumCircuit":
+def read_circuit(text: str, limits: Limits) -> "Circuit":
     """Return the circuit of a text within the limits; raise InputError of `circuit`."""
     from tiger.circuits.entry.reading import qasm_circuit
 

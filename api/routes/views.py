@@ -16,7 +16,7 @@ from tiger.model.topology import Topology
 from tiger.plotting.views import preview as previews
 from tiger.topologies import spec
 
-# What says of an object that it is a device of qubits.
+# What says of an object that it is a device of qubits; no other hardware has links of one direction.
 OF_DEVICES = ("coupling_map", "gates")
 # What says of a model that it is a graph of operators.
 OF_OPERATORS = ("nodes", "operators")
@@ -62,7 +62,9 @@ def _check_topology(limits: Limits, topology: object) -> None:
 
 def _is_device(topology: object) -> bool:
     """Return whether hardware is stated as a device of qubits."""
-    return isinstance(topology, list) or (isinstance(topology, dict) and any(name in topology for name in OF_DEVICES))
+    if isinstance(topology, dict):
+        return topology.get("directed") is True or any(name in topology for name in OF_DEVICES)
+    return isinstance(topology, list)
 
 
 def _view(request: ViewRequest, limits: Limits) -> Document:

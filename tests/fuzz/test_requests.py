@@ -23,7 +23,18 @@ NONE = {400, 431, 501, 505}
 FINE = {501, 503, 505}
 
 METHODS = ["GET"] * 3 + ["POST"] * 2 + ["DELETE", "HEAD", "PUT", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW", "get"]
-ROUTES = ["assign", "place", "jobs", "jobs/x", "jobs/x/events", "solvers", "topologies", "healthz", "readyz", "metrics"]
+ROUTES = [
+    "assign",
+    "place",
+    "views",
+    "jobs",
+    "jobs/x",
+    "jobs/x/events",
+    "jobs/x/view",
+    "jobs/x/files",
+    "jobs/x/files/y",
+]
+ROUTES += ["solvers", "topologies", "healthz", "readyz", "metrics"]
 PATHS = [f"/{route}" for route in [*ROUTES, "docs", "openapi.json", "none", "", "/"]]
 PATHS += [f"/jobs?limit={value}" for value in ("0", "x", "1e9", "9" * 20, "1&limit=2", "%zz", "&=")]
 PATHS += [f"/jobs?after={value}" for value in ("%00", "9" * 22, "1,x", "%F0%9F%98%80", "", "1,1")]
@@ -203,6 +214,13 @@ NAMES += [*("objective", "pinned", "level", "nodes", "edges", "links", "weight",
 PLACES = [example["value"] for example in PLACEMENTS.values()]
 BASES = [("/assign", body) for body in (TINY, ELEVEN_TASKS, FOURIER_ON_RING, ENTANGLED_ON_TARGET)]
 BASES += [("/place", body) for body in PLACES]
+SHOWN = [
+    {name: body[name]}
+    for _, body in BASES
+    for name in ("tasks", "topology", "circuit", "model", "cluster")
+    if name in body
+]
+BASES += [("/views", body) for body in SHOWN]
 WORDS = [
     b"NaN",
     b"-Infinity",
@@ -234,7 +252,7 @@ WORDS += [
 def bodies(draw: st.DrawFn) -> tuple[str, bytes]:
     """Draw a path, and a body that is damaged in its tree or in its text."""
     path, base = draw(st.sampled_from(BASES))
-    tree = json.loads(json.dumps({**base, "time_limit_s": 0.05}))
+    tree = json.loads(json.dumps(base if path == "/views" else {**base, "time_limit_s": 0.05}))
     for _ in range(draw(st.integers(0, 2))):
         _damage(draw, tree)
     text = json.dumps(tree).encode()

@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
-from tiger.model.topology import Topology, distinct_links
+from tiger.model.topology import Links, Topology, distinct_links, neighbour_links
 from tiger.objectives.shortest_paths import GridRoutes, LinkLoads
 from tiger.plotting.views.graph import (
     EDGES,
@@ -63,13 +63,16 @@ class Hardware:
 
     def load(self, loads: LinkLoads) -> FloatArray:
         """Return the load of each link."""
-        metric = self.topology.metric
-        if not (isinstance(loads.routes, GridRoutes) and isinstance(metric, GridMetric)):
+        metric, wires = self.topology.metric, self.wires
+        if not isinstance(metric, GridMetric):
             return loads.load
-        low, high, real = _grid_ends(metric)
-        key = self.wires.a * len(self.wires.names) + self.wires.b
-        found = np.searchsorted(key, low * len(self.wires.names) + high)
-        return np.bincount(found, loads.load[real], len(key)).astype(np.float64)
+        if isinstance(loads.routes, GridRoutes):
+            low, high, numbers = _grid_ends(metric)
+        else:
+            low, high, _ = _link_ends(self.topology.links or neighbour_links(metric))
+            numbers = np.arange(len(low))
+        found = np.searchsorted(wires.a * len(wires.names) + wires.b, low * len(wires.names) + high)
+        return np.bincount(found, loads.load[numbers], len(wires.a)).astype(np.float64)
 
 
 def wire(topology: Topology) -> Hardware:
@@ -106,21 +109,41 @@ def view_hardware(hardware: Hardware, merged: Merged) -> TopologyView:
 def _wires_of(topology: Topology) -> Wires:
     """Return the links of hardware, none where distances alone are known."""
     metric, links = topology.metric, topology.links
+    if isinstance(metric, GridMetric):
+        return _grid_wires(topology.names, metric, links)
     if links is not None:
-        chosen = distinct_links(links)
-        low, high = np.minimum(links.u, links.v)[chosen], np.maximum(links.u, links.v)[chosen]
-        chosen, low, high = (each[low < high] for each in (chosen, low, high))
+        low, high, chosen = _link_ends(links)
         names = topology.names + topology.switches
         return Wires(names, low, high, links.weight[chosen], links.bandwidth[chosen])
-    if isinstance(metric, GridMetric):
-        low, high, _ = _grid_ends(metric)
-        order = np.lexsort((high, low))
-        return Wires(topology.names, low[order], high[order], np.full(len(order), metric.hop), None)
     if isinstance(metric, TreeMetric):
         low, high, lengths = _tree_ends(metric)
         return Wires(topology.link_ends, low, high, lengths, None)
     none = np.empty(0, np.int64)
     return Wires(topology.names, none, none, np.empty(0), None)
+
+
+def _grid_wires(names: tuple[str, ...], metric: GridMetric, links: Links | None) -> Wires:
+    """Return the links of a grid, with what is stated of them, which may be more links than those to neighbours."""
+    size, stated = len(names), np.empty(0, np.int64)
+    low, high, _ = _grid_ends(metric)
+    if links is not None:
+        first, second, chosen = _link_ends(links)
+        stated = first * size + second
+    key = np.unique(np.concatenate([low * size + high, stated]))
+    length, bandwidth = np.full(len(key), metric.hop), np.ones(len(key))
+    if links is None:
+        return Wires(names, key // size, key % size, length, None)
+    at = np.searchsorted(key, stated)
+    length[at], bandwidth[at] = links.weight[chosen], links.bandwidth[chosen]
+    return Wires(names, key // size, key % size, length, bandwidth)
+
+
+def _link_ends(links: Links) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the ends, lower and higher, of one link for each pair, and their numbers among all."""
+    chosen = distinct_links(links)
+    low, high = np.minimum(links.u, links.v)[chosen], np.maximum(links.u, links.v)[chosen]
+    apart = low < high
+    return low[apart], high[apart], chosen[apart]
 
 
 def _tree_ends(metric: TreeMetric) -> tuple[IntArray, IntArray, FloatArray]:
