@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Kind = Literal["assign", "place"]
+Kind = Literal["assign", "place", "plan"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 # Where a page of jobs ends: the time and the id of its last one.
 CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")

@@ -2,7 +2,7 @@
 
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
-from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.patterns.spec import parse
 from tiger.solvers.registry import DWAVE
 
@@ -14,7 +14,7 @@ SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 LISTS = ("layers", "operators", "nodes")
 
 
-def is_small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
+def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanRequest) -> bool:
     """Guess from its size, its effort and its time limit whether a request takes a fraction of a second."""
     if request.solver in DWAVE:
         return False
@@ -28,6 +28,9 @@ def is_small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
             return len(request.circuit) * request.effort <= most
         case PlaceRequest():
             return _has_few_layers(request)
+        case PlanRequest():
+            # A plan is the search of many placements.
+            return False
 
 
 def _has_few_tasks(request: AssignRequest) -> bool:

@@ -148,3 +148,18 @@ PLACEMENTS = {
         "value": DIAMOND,
     },
 }
+
+DEGREES = {
+    "model": "transformer:layers=8,hidden=1024,heads=16,vocabulary=50257,sequence=2048",
+    "cluster": {"machines": [{"devices": 4, "memory_bytes": "40GB", "bandwidth": "300GB/s", "latency": "5us"}]},
+    "batch": 16,
+    "top": 3,
+}
+
+PLANS = {
+    "degrees": {
+        "summary": "The degrees of parallelism for a transformer of eight layers on four devices",
+        "description": "Stages, ways to cut a layer, replicas, the size of a microbatch and the schedule are open.",
+        "value": DEGREES,
+    },
+}

@@ -1,4 +1,4 @@
-"""What models and clusters look like in the documentation of `POST /place`, as JSON Schema."""
+"""What models and clusters look like in the documentation of requests, as JSON Schema."""
 
 from dataclasses import MISSING, fields
 from typing import Literal, get_args, get_origin, get_type_hints

@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema
 from tiger.circuits.entry.report import CircuitReport
 from tiger.model.document import LIKE, Document, members
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.planning.report import PlanReport
 from tiger.run.report import Report
 
 MODELS: dict[type[Document], type[BaseModel]] = {}
@@ -28,13 +29,14 @@ class AsDocument:
 ReportBody = Annotated[Report, AsDocument()]
 CircuitBody = Annotated[CircuitReport, AsDocument()]
 PlacementBody = Annotated[PlacementReport, AsDocument()]
+PlanBody = Annotated[PlanReport, AsDocument()]
 Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_")]
 
 
 def model_of(kind: type[Document]) -> type[BaseModel]:
     """Return the model of a document, with one field for each of its members, made once."""
     if kind not in MODELS:
-        stated = dict(members(kind))
+        stated = _spread(kind)
         further = [name for name, field in stated.items() if field.metadata.get("inline")]
         # A member may have the name of a method of all models.
         fields: dict[str, tuple[object, object]] = {
@@ -46,6 +48,15 @@ def model_of(kind: type[Document]) -> type[BaseModel]:
         doc = getdoc(kind)
         MODELS[kind] = create_model(kind.__name__, __config__=config, __doc__=doc, **fields)  # type: ignore[call-overload]
     return MODELS[kind]
+
+
+def _spread(kind: type[Document]) -> dict[str, "DataclassField[object]"]:
+    """Return the members of a document, with those of another document that stand among them."""
+    stated: dict[str, DataclassField[object]] = {}
+    for name, field in members(kind):
+        inner = field.type if field.metadata.get("inline") else None
+        stated |= _spread(inner) if isinstance(inner, type) and issubclass(inner, Document) else {name: field}
+    return stated
 
 
 def _type_of(field: "DataclassField[object]") -> object:

@@ -15,7 +15,7 @@ from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
 from tiger.client.graphs import task_document
 from tiger.client.hardware import state_hardware
-from tiger.client.networks import read_network
+from tiger.client.networks import read_network, read_planning
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern
@@ -27,6 +27,10 @@ from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import check_request
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
+from tiger.pipeline.planning.arguments import PlanArguments
+from tiger.pipeline.planning.params import PlanOptions
+from tiger.pipeline.planning.report import PlanReport
+from tiger.pipeline.planning.request import check_plan_options
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions, Request
 from tiger.run.node_choice import open_slots
@@ -105,6 +109,15 @@ def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     return Asked("place", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
 
+def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
+    """State what `tiger.plan` answers for some arguments; files are read here."""
+    # Which solvers there are is for the service to say.
+    check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
+    stated = read_planning(arguments)
+    options = {**asdict(narrow(PlanOptions, arguments)), "solver": _solver_name(arguments.solver)}
+    return Asked("plan", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
+
+
 @from_fields(AssignArguments)
 def assignment(arguments: AssignArguments) -> Asked[Report]:
     """Ask what `tiger.assign` answers for the same arguments; files are read and the problem is checked here.
@@ -131,6 +144,15 @@ def placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     The report emits and draws plans as a local one does. Raises as `tiger.place` does for what cannot be read.
     """
     return request_placement(arguments)
+
+
+@from_fields(PlanArguments)
+def planning(arguments: PlanArguments) -> Asked[PlanReport]:
+    """Ask what `tiger.plan` answers for the same arguments; files are read here.
+
+    The report emits its best plan as a local one does. Raises as `tiger.plan` does for what cannot be read.
+    """
+    return request_planning(arguments)
 
 
 def _terms(problem: Problem) -> dict[str, object]:
