@@ -8,7 +8,8 @@ from tiger.solvers.registry import DWAVE
 
 # About a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.
 SMALL_S = 0.25
-# Tasks of the native search and of others, and edges; characters of a circuit at levels 0 and 1 and above, and layers.
+# Tasks of the native search and of others, and edges; characters of a circuit at levels 0 and 1 and above, or of a file
+# of tasks, a handful for each edge; and layers.
 SMALL_TASKS, SMALL_HARD_TASKS, SMALL_EDGES = 128, 24, 2048
 SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 LISTS = ("layers", "operators", "nodes")
@@ -38,12 +39,15 @@ def _has_few_tasks(request: AssignRequest) -> bool:
     if request.effort is None and request.time_limit_s is not None:
         return False
     effort = request.effort or 1
+    plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
+    text = None if isinstance(request.tasks, str) else request.tasks.get("text")
+    if isinstance(text, str):
+        return len(text) * effort <= (SMALL_TEXT if plain else SMALL_HARD_TEXT)
     if isinstance(request.tasks, str):
         pattern = parse(request.tasks)
         tasks, edges = pattern.ranks * effort, pattern.messages * effort
     else:
         tasks, edges = (_length(request.tasks, name) * effort for name in ("nodes", "edges"))
-    plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
     return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
 
 

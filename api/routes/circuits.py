@@ -4,13 +4,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tiger.api.schemas.circuits import CircuitRequest
-from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.limits import Limits, check_device
 from tiger.circuits.entry.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutParams
+from tiger.formats.text import find_file, text_of
 from tiger.model.options import narrow
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
+    from tiger.circuits.entry.hardware import Device
     from tiger.circuits.entry.report import CircuitReport
 
 # Bytes of OpenQASM 3, whose parser takes far longer for each than that of OpenQASM 2.
@@ -32,7 +34,6 @@ def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress],
 
     Neither circuit nor device is ever opened as a file.
     """
-    from tiger.circuits.entry.hardware import device_of_document, device_of_spec
     from tiger.circuits.entry.layout import report_mapping
     from tiger.circuits.entry.reading import qasm_circuit
     from tiger.circuits.entry.request import LayoutRequest, check_params
@@ -40,12 +41,20 @@ def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress],
     limit_s = request.time_limit_s or SEARCH * limits.max_time_s
     params = check_params(narrow(LayoutParams, request, time_limit_s=limit_s, threads=1))
     circuit = qasm_circuit(request.circuit, _bounds(limits))
-    hardware = request.topology
-    if isinstance(hardware, str):
-        device = device_of_spec(hardware, limits.max_qubits)
-    else:
-        device = device_of_document(hardware, limits.max_qubits)
+    device = read_device(request.topology, limits)
     return report_mapping(LayoutRequest(circuit, device, params, watch), request.initial_layout)
+
+
+def read_device(stated: str | list[object] | dict[str, object], limits: Limits) -> "Device":
+    """Return the device of a specification, a document or a file's text within the limits; raise InputError."""
+    from tiger.circuits.entry.hardware import FIELD, device_of_document, device_of_spec, document_of_text
+
+    if isinstance(stated, str):
+        return device_of_spec(stated, limits.max_qubits)
+    file = find_file(FIELD, stated)
+    document = stated if file is None else document_of_text(text_of(file, FIELD))
+    check_device(limits, document)
+    return device_of_document(document, limits.max_qubits)
 
 
 def _bounds(limits: Limits) -> CircuitLimits:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import parse
+from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlanRequest
 from tiger.model.options import narrow
@@ -30,7 +31,6 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
     """
-    from tiger.pipeline.hardware.reading import cluster_of_document
     from tiger.pipeline.planning import entry
     from tiger.pipeline.planning.model import model_of_document
     from tiger.pipeline.planning.request import check_plan_options
@@ -38,7 +38,7 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
-    model = model_of_document(request.model, limits.max_tasks)
-    cluster = cluster_of_document(request.cluster, limits.max_tasks)
+    model = model_of_document(read_model(request.model, limits), limits.max_tasks)
+    cluster = read_cluster(request.cluster, limits)
     report = entry.report_plan(entry.PlanRequest(model, cluster, options, watch))
     return json.dumps(report.to_dict(), allow_nan=False).encode()

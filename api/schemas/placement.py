@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
+from tiger.api.schemas.files import FILE
 from tiger.api.schemas.networks import CLUSTERS, MODELS
 from tiger.model.options import about
 from tiger.pipeline.params import PlaceOptions
@@ -29,16 +30,17 @@ def _check_cluster(value: object) -> object:
 
 Model = Annotated[
     str | list[object] | dict[str, object],
-    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS]}),
+    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS, FILE]}),
 ]
 Hardware = Annotated[
-    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, {"type": "null"}]})
+    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE, {"type": "null"}]})
 ]
-Needed = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS]})]
+Needed = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE]})]
 CLUSTER = (
     "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
     "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "
-    "`machine` inside each and `networks` by level, `nvidia_smi_topo` or `nccl_topo`. "
+    "`machine` inside each and `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as "
+    "`{file, text}`, which a `machine` may be too: its name, whose ending says what it is, and its text. "
     "Quantities are bytes, bytes/s and seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A "
     "cluster that is a string is never opened as a file."
 )
@@ -56,7 +58,8 @@ class ModelBody:
             "stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is "
             "weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of "
             "`operators` with `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit "
-            "such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone. A model that is a "
+            "such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone. All of these may also "
+            "be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model that is a "
             "string is never opened as a file."
         )
     )

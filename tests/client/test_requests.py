@@ -155,9 +155,18 @@ def test_options_of_the_ising_path_are_stated() -> None:
 
 
 def test_distances_without_links_are_refused() -> None:
-    """No service takes the distances of a QAPLIB file."""
+    """No service takes a table of distances."""
+    table = Topology(names=("a", "b"), metric=DenseMetric(np.array([[0.0, 1.0], [1.0, 0.0]])))
     with pytest.raises(InputError, match=r"^topology: "):
-        assignment(EXAMPLES / "square4.dat")
+        assignment(PAIR, table)
+
+
+def test_a_file_with_hardware_of_its_own_is_sent_as_it_is() -> None:
+    """Its name and its text, with nodes that are allocated beside it."""
+    source = EXAMPLES / "square4.dat"
+    document = body(assignment(source, allocation="3 0 1 2"))
+    assert document["tasks"] == {"file": "square4.dat", "text": source.read_text()}
+    assert ("topology" in document, document["allocation"]) == (False, ["3", "0", "1", "2"])
 
 
 def test_a_layout_states_text_and_device() -> None:

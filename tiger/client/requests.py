@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -19,10 +20,12 @@ from tiger.client.networks import read_network, read_planning
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern
+from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
 from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import check_request
@@ -63,7 +66,7 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         check_fit(arguments.emit, problem.tasks.size, nodes, arguments.nodes)
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
-        "tasks": arguments.tasks if is_pattern(arguments.tasks) else task_document(problem.tasks),
+        "tasks": _state_tasks(arguments, problem.tasks),
         **state_hardware(arguments, problem.topology),
         "slots": arguments.slots,
         "imbalance": arguments.imbalance,
@@ -153,6 +156,16 @@ def planning(arguments: PlanArguments) -> Asked[PlanReport]:
     The report emits its best plan as a local one does. Raises as `tiger.plan` does for what cannot be read.
     """
     return request_planning(arguments)
+
+
+def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:
+    """Return a pattern as it is, a file that has hardware of its own as name and text, and other tasks as a graph."""
+    source = arguments.tasks
+    if is_pattern(source):
+        return source
+    if arguments.topology is None and isinstance(source, str | Path):
+        return {"file": Path(source).name, "text": read_text(Path(source), "tasks")}
+    return task_document(tasks)
 
 
 def _terms(problem: Problem) -> dict[str, object]:
