@@ -2,13 +2,18 @@
 
 import json
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tiger
+from tests.fuzz.profile import cases
+from tests.fuzz.test_files import damaged
 from tiger.api.routes import assignment, placement, planning
 from tiger.api.routes.admission import is_small
 from tiger.api.schemas.assignment import AssignRequest
@@ -132,6 +137,17 @@ def test_bad_files_of_devices_are_bad_input(text: str) -> None:
     """Of the topology."""
     with pytest.raises(InputError, match=r"^topology"):
         assign(circuit=CIRCUIT, topology={"file": "line.txt", "text": text})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TASKS)
+@cases(quick=20, long=2_000)
+@given(data=st.data())
+def test_damaged_files_of_tasks_are_read_or_refused(name: str, data: st.DataObject) -> None:
+    """Nothing but a graph within the limits or bad input comes of one."""
+    stated = {"file": name, "text": data.draw(damaged(text_of(name)["text"]))}
+    with suppress(InputError):
+        assert assignment.read_tasks(stated, LIMITS).tasks.size <= LIMITS.max_tasks
 
 
 @pytest.mark.parametrize("name", MODELS)
