@@ -11,17 +11,18 @@ from tiger.api.routes.files import circuit_files, mapping_files
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.assignment import AssignRequest, IsingBody
 from tiger.api.schemas.circuits import CircuitRequest
+from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
-from tiger.formats import nodelink
-from tiger.formats.files import HardwareText
-from tiger.hardware import HardwareArguments, Inside, build_hardware
+from tiger.formats import files, nodelink
+from tiger.formats.files import TaskFile
+from tiger.formats.text import FileText, find_file
+from tiger.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
-from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.parallel import executors
 from tiger.patterns import spec as patterns
@@ -45,6 +46,8 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
     check_limits(limits, request.time_limit_s, request.solver)
     if isinstance(request, AssignRequest):
         bounds.check_tasks(limits, request.tasks)
+        if request.topology is None and (isinstance(request.tasks, str) or "text" not in request.tasks):
+            raise InputError("topology", "expected hardware, as only a file of tasks may have its own, got none")
         if isinstance(request.topology, str):
             spec.find_kind(request.topology)
         else:
@@ -94,10 +97,12 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
     shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
-    tasks, topology = read_tasks(request.tasks), build_hardware(_state_hardware(request))
-    terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
+    source = read_tasks(request.tasks, limits)
+    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
+    forbidden = [(task, node) for task, node in request.forbidden]
+    terms = narrow(Terms, request, rule=request.choose_rule(source.rule), forbidden=forbidden)
     bounded = request.time_limit_s is not None
-    problem = open_slots(build_problem(tasks, topology, terms), request.nodes)
+    problem = open_slots(build_problem(source.tasks, topology, terms), request.nodes)
     if request.emit is not None:
         check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology), request.nodes)
     report = solve(
@@ -120,11 +125,25 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     return Solution(encode(report), mapping_files(report, problem, request.routing))
 
 
+def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:
+    """Return the tasks of a request, with the topology and the rule that a file brings along; open no file."""
+    if isinstance(stated, str):
+        return TaskFile(patterns.build(stated))
+    document = open_document("tasks", stated)
+    bounds.check_tasks(limits, document)
+    file = find_file("tasks", document)
+    if file is None:
+        return TaskFile(nodelink.read_task_graph(document))
+    found = files.read_tasks(file)
+    bounds.check_graph(limits, found.tasks)
+    return found
+
+
 def _state_hardware(request: AssignRequest) -> HardwareArguments:
     """Return the hardware of a request; no text in it is taken for the path of a file."""
     insides = request.node_topology
     return HardwareArguments(
-        topology=read_network(request.topology),
+        topology=None if request.topology is None else read_network(request.topology),
         node_topology=None
         if insides is None
         else [
@@ -139,26 +158,21 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
     )
 
 
-def read_tasks(stated: str | dict[str, object]) -> TaskGraph:
-    """Return the tasks of a pattern or of a node-link graph; raise InputError of `tasks`."""
-    return patterns.build(stated) if isinstance(stated, str) else nodelink.read_task_graph(stated)
-
-
-def read_network(stated: str | dict[str, object]) -> Topology | HardwareText:
+def read_network(stated: str | dict[str, object]) -> Topology | FileText:
     """Return the hardware of a node-link graph or of a specification, or the text of a file; raise InputError."""
     if isinstance(stated, dict) and "text" not in stated:
         return nodelink.read_topology(stated)
     return _read_source("topology", stated)
 
 
-def _read_source(field: str, stated: str | dict[str, object]) -> Topology | HardwareText:
+def _read_source(field: str, stated: str | dict[str, object]) -> Topology | FileText:
     """Return the hardware of a specification, or the text of a file; raise InputError of a field for another object."""
     if isinstance(stated, str):
         return spec.build(stated)
-    match stated:
-        case {"file": str(file), "text": str(text), **rest} if not rest:
-            return HardwareText(file, text)
-    raise InputError(field, "expected an object of two texts, file and text, got another")
+    file = find_file(field, stated)
+    if file is None:
+        raise InputError(field, "expected an object of two texts, file and text, got another")
+    return file
 
 
 def _ising_options(body: IsingBody) -> IsingParams:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.api.schemas.circuits import CircuitRequest
-from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.limits import Limits, check_device
 from tiger.circuits.entry.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutParams
+from tiger.formats.text import find_file, text_of
 from tiger.model.options import narrow
 from tiger.run.progress import Progress, ignore
 
@@ -58,12 +59,15 @@ def read_circuit(text: str, limits: Limits) -> "Circuit":
 
 
 def read_device(stated: str | list[object] | dict[str, object], limits: Limits) -> "Device":
-    """Return the device of a specification or a document within the limits; raise InputError of `topology`."""
-    from tiger.circuits.entry.hardware import device_of_document, device_of_spec
+    """Return the device of a specification, a document or a file's text within the limits; raise InputError."""
+    from tiger.circuits.entry.hardware import FIELD, device_of_document, device_of_spec, document_of_text
 
     if isinstance(stated, str):
         return device_of_spec(stated, limits.max_qubits)
-    return device_of_document(stated, limits.max_qubits)
+    file = find_file(FIELD, stated)
+    document = stated if file is None else document_of_text(text_of(file, FIELD))
+    check_device(limits, document)
+    return device_of_document(document, limits.max_qubits)
 
 
 def _bounds(limits: Limits) -> CircuitLimits:

@@ -6,14 +6,14 @@ from typing import Protocol
 
 from tiger.api.jobs.files import Solution
 from tiger.api.jobs.job import Kind
-from tiger.api.routes import assignment, placement
+from tiger.api.routes import assignment, placement, planning
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
-from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.run.progress import Progress
 
-WorkRequest = AssignRequest | CircuitRequest | PlaceRequest
+WorkRequest = AssignRequest | CircuitRequest | PlaceRequest | PlanRequest
 
 
 class Answer(Protocol):
@@ -36,7 +36,8 @@ class Entry:
 
 ASSIGN = Entry(kind="assign", check=assignment.check, answer=assignment.answer)
 PLACE = Entry(kind="place", check=placement.check, answer=placement.answer)
-ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE)}
+PLAN = Entry(kind="plan", check=planning.check, answer=planning.answer)
+ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE, PLAN)}
 
 
 @dataclass(frozen=True, slots=True)

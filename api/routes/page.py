@@ -23,7 +23,19 @@ POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancesto
 CACHING = {"Cache-Control": "no-cache", "Vary": "Accept, Accept-Encoding", "Content-Security-Policy": POLICY}
 # What a compressed answer saves of smaller files is less than its headers.
 LEAST_BYTES = 512
-ROUTES = ("/assign", "/place", "/jobs", "/solvers", "/topologies", "/healthz", "/readyz", "/metrics", "/docs")
+ROUTES = (
+    "/assign",
+    "/place",
+    "/plan",
+    "/views",
+    "/jobs",
+    "/solvers",
+    "/topologies",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/docs",
+)
 
 
 class IndexBody(BaseModel):

@@ -7,6 +7,7 @@ from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import placement_files
+from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.model.options import narrow
@@ -46,18 +47,33 @@ def answer(
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s
     params = check_request(narrow(PlaceParams, request, time_limit_s=limit_s), narrow(Aim, request))
+    model = read_model(request.model, limits)
     if isinstance(params, OperatorParams):
-        stated = operators_of_document(request.model, limits.max_tasks)
+        stated = operators_of_document(model, limits.max_tasks)
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        layers = model_of_document(request.model, limits.max_tasks)
+        layers = model_of_document(model, limits.max_tasks)
         report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
     return Solution(encode(report), placement_files(report))
 
 
-def _cluster(request: PlaceRequest, limits: Limits) -> "Cluster | None":
-    """Return the cluster of a request, None where it states none."""
+def read_model(stated: object, limits: Limits) -> object:
+    """Return a model as a document within the limits; raise InputError of `model`."""
+    document = open_document("model", stated)
+    check_network(limits, document)
+    return document
+
+
+def read_cluster(stated: object, limits: Limits) -> "Cluster":
+    """Return the cluster that a request states, within the limits; raise InputError of `cluster` or below."""
     from tiger.pipeline.hardware.reading import cluster_of_document
 
-    return None if request.cluster is None else cluster_of_document(request.cluster, limits.max_tasks)
+    document = open_document("cluster", stated)
+    check_cluster(limits, document)
+    return cluster_of_document(document, limits.max_tasks)
+
+
+def _cluster(request: PlaceRequest, limits: Limits) -> "Cluster | None":
+    """Return the cluster of a request, None where it states none."""
+    return None if request.cluster is None else read_cluster(request.cluster, limits)

@@ -5,11 +5,14 @@ from dataclasses import fields
 from tiger.api.routes.assignment import read_network, read_tasks
 from tiger.api.routes.circuits import read_circuit, read_device, scan_circuit
 from tiger.api.routes.document import encode, parse
+from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.schemas import limits as bounds
+from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import ViewRequest
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.formats.text import find_file
 from tiger.hardware import HardwareArguments, build_hardware
 from tiger.model.document import Document
 from tiger.model.topology import Topology
@@ -70,21 +73,19 @@ def _is_device(topology: object) -> bool:
 def _view(request: ViewRequest, limits: Limits) -> Document:
     """Return the view of what a request states."""
     if request.tasks is not None:
-        return previews.preview_tasks(read_tasks(request.tasks))
+        return previews.preview_tasks(read_tasks(request.tasks, limits).tasks)
     if request.topology is not None:
         return previews.preview_topology(_read_topology(request.topology, limits))
     if request.circuit is not None:
         return previews.preview_circuit(read_circuit(request.circuit, limits))
     if request.model is not None:
         return _view_model(request.model, limits)
-    from tiger.pipeline.hardware.reading import cluster_of_document
-
-    return previews.preview_cluster(cluster_of_document(request.cluster, limits.max_tasks))
+    return previews.preview_cluster(read_cluster(request.cluster, limits))
 
 
 def _read_topology(stated: str | list[object] | dict[str, object], limits: Limits) -> Topology:
     """Return hardware, whose nodes are the qubits of a device where one is stated."""
-    if isinstance(stated, list) or _is_device(stated):
+    if isinstance(stated, list) or _is_device(open_document("topology", stated)):
         from tiger.circuits.transpiler.target import coupling_of
 
         coupling = coupling_of(read_device(stated, limits))
@@ -94,11 +95,17 @@ def _read_topology(stated: str | list[object] | dict[str, object], limits: Limit
     return build_hardware(HardwareArguments(topology=read_network(stated)))
 
 
-def _view_model(model: str | list[object] | dict[str, object], limits: Limits) -> Document:
-    """Return the view of layers, or of operators with their edges."""
+def _view_model(stated: object, limits: Limits) -> Document:
+    """Return the view of layers, or of operators with their edges; a file that is no JSON may hold either."""
     from tiger.pipeline.models.graphs import operators_of_document
     from tiger.pipeline.models.reading import model_of_document
 
-    if isinstance(model, dict) and any(name in model for name in OF_OPERATORS):
-        return previews.preview_model(operators_of_document(model, limits.max_tasks)[0])
-    return previews.preview_model(model_of_document(model, limits.max_tasks))
+    model = read_model(stated, limits)
+    operators = isinstance(model, dict) and any(name in model for name in OF_OPERATORS)
+    try:
+        layers = None if operators else model_of_document(model, limits.max_tasks)
+    except InputError:
+        if find_file("model", model) is None:
+            raise
+        layers = None
+    return previews.preview_model(layers or operators_of_document(model, limits.max_tasks)[0])

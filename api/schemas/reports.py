@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema
 from tiger.circuits.entry.report import CircuitReport
 from tiger.model.document import LIKE, Document, members
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.planning.report import PlanReport
 from tiger.run.report import Report
 
 MODELS: dict[type[Document], type[BaseModel]] = {}
@@ -28,6 +29,7 @@ class AsDocument:
 ReportBody = Annotated[Report, AsDocument()]
 CircuitBody = Annotated[CircuitReport, AsDocument()]
 PlacementBody = Annotated[PlacementReport, AsDocument()]
+PlanBody = Annotated[PlanReport, AsDocument()]
 Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_")]
 
 

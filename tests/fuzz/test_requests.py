@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.api.jobs.service import TINY, Service
 from tests.fuzz import wire
 from tests.fuzz.profile import LONG, cases
-from tiger.api.routes.examples import ELEVEN_TASKS, ENTANGLED_ON_TARGET, FOURIER_ON_RING, PLACEMENTS
+from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS
 
 Address = tuple[str, int]
 LAST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -26,6 +26,7 @@ METHODS = ["GET"] * 3 + ["POST"] * 2 + ["DELETE", "HEAD", "PUT", "PATCH", "OPTIO
 ROUTES = [
     "assign",
     "place",
+    "plan",
     "views",
     "jobs",
     "jobs/x",
@@ -208,19 +209,26 @@ ODD: list[object] = [
     *({"0": 0}, [["0", 0]], 'OPENQASM 2.0; include "/etc/passwd";', "OPENQASM 3.0; qubit[100000000] q;", "success"),
 ]
 NAMES = [
-    *("", "x", "tasks", "topology", "circuit", "model", "cluster", "seed", "effort", "time_limit_s", "solver", "rule")
+    *(
+        "",
+        "x",
+        "tasks",
+        "topology",
+        "file",
+        "text",
+        "circuit",
+        "model",
+        "cluster",
+        "seed",
+        "effort",
+        "time_limit_s",
+        "solver",
+        "rule",
+    )
 ]
 NAMES += [*("objective", "pinned", "level", "nodes", "edges", "links", "weight", "id", "source", "target", "__proto__")]
-PLACES = [example["value"] for example in PLACEMENTS.values()]
-BASES = [("/assign", body) for body in (TINY, ELEVEN_TASKS, FOURIER_ON_RING, ENTANGLED_ON_TARGET)]
-BASES += [("/place", body) for body in PLACES]
-SHOWN = [
-    {name: body[name]}
-    for _, body in BASES
-    for name in ("tasks", "topology", "circuit", "model", "cluster")
-    if name in body
-]
-BASES += [("/views", body) for body in SHOWN]
+WORKED = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS, "/views": PREVIEWS}
+BASES = [("/assign", TINY), *((path, each["value"]) for path, named in WORKED.items() for each in named.values())]
 WORDS = [
     b"NaN",
     b"-Infinity",

@@ -17,6 +17,7 @@ from tiger import __version__
 from tiger.cli import console, options
 from tiger.cli.console import INFEASIBLE, OK, THREADS
 from tiger.cli.exchange import decode, encode
+from tiger.cli.openapi import openapi
 from tiger.cli.plan import plan
 from tiger.cli.ranks import ranks
 from tiger.client.service import open_client
@@ -282,6 +283,7 @@ app.command()(ranks)
 app.command()(plan)
 app.command()(encode)
 app.command()(decode)
+app.command()(openapi)
 
 
 @app.command()

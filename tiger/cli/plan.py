@@ -7,6 +7,7 @@ import typer
 import tiger as local
 from tiger.cli import console, options
 from tiger.cli.console import INFEASIBLE, OK
+from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
 
@@ -63,6 +64,7 @@ def plan(
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     emit: options.Emit = None,
     plot: Plot = None,
+    server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
     """Find the degrees of parallelism, the microbatches and the schedule that train a network quickest.
@@ -82,8 +84,8 @@ def plan(
         outfile.check(plot, "plot")
     from tiger.cli.plan_summary import plan_summary
 
-    with console.progress() as show:
-        report = local.plan(
+    with open_client(server) as client, console.progress() as show:
+        report = (client.plan if client else local.plan)(
             model,
             cluster,
             node_topology=insides,

@@ -74,7 +74,10 @@ def test_a_bad_file_is_answered_beside_it(page: Any, url: str, faults: list[str]
 def test_a_file_that_is_no_text_is_refused_at_once(page: Any, url: str) -> None:
     """Nothing is sent of a picture."""
     page.goto(url)
-    page.set_input_files("section[aria-label='The task graph'] input[type=file]", {"name": "a.graph", "mimeType": "image/png", "buffer": b"\x89PNG\xff\xfe"})
+    page.set_input_files(
+        "section[aria-label='The task graph'] input[type=file]",
+        {"name": "a.graph", "mimeType": "image/png", "buffer": b"\x89PNG\xff\xfe"},
+    )
     page.get_by_text("expected a file of text (UTF-8), got a.graph").wait_for()
 
 
@@ -105,7 +108,10 @@ def test_the_same_is_offered_as_commands(page: Any, url: str) -> None:
     page.get_by_label("Specification").fill("torus:4x4x4")
     page.get_by_label("seed").fill("7")
     page.get_by_text("The same from elsewhere").click()
-    assert page.locator("pre[aria-label='Command line']").inner_text() == "tiger assign halo:8x8 --topology torus:4x4x4 --seed 7"
+    assert (
+        page.locator("pre[aria-label='Command line']").inner_text()
+        == "tiger assign halo:8x8 --topology torus:4x4x4 --seed 7"
+    )
     assert 'tiger.assign("halo:8x8", "torus:4x4x4", seed=7)' in page.locator("pre[aria-label='Python']").inner_text()
     assert f"{url}/assign" in page.locator("pre[aria-label='curl']").inner_text()
 
