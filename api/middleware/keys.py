@@ -68,6 +68,11 @@ def document(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents
 
 
+def is_open(path: str) -> bool:
+    """Return whether anybody may ask for a path."""
+    return path in OPEN or path.startswith(OPEN_FOLDER)
+
+
 class Guard:
     """Let requests with a good key in, and answer 401 to the others; health and the page need none."""
 
@@ -81,7 +86,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         owner = self._owner(scope)
-        if owner is None and scope["type"] == "http" and not _is_open(scope["path"]):
+        if owner is None and scope["type"] == "http" and not is_open(scope["path"]):
             await turn_away(_make_problem(scope), scope, receive, send)
             return
         if owner is None and scope["type"] == "websocket":
@@ -103,11 +108,6 @@ class Guard:
             if hmac.compare_digest(key.digest, digest):
                 found = key.owner
         return found
-
-
-def _is_open(path: str) -> bool:
-    """Return whether anybody may ask for a path."""
-    return path in OPEN or path.startswith(OPEN_FOLDER)
 
 
 def _sent_keys(scope: Scope) -> set[str]:

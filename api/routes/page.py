@@ -75,7 +75,7 @@ def add_page(app: FastAPI) -> None:
         show_index,
         summary="Show the page to a browser, and to others what there is",
         response_model=IndexBody,
-        responses=answers.document_errors(),
+        responses=answers.HEALTH,
     )
     app.add_api_route("/", show_index, methods=["HEAD"], include_in_schema=False)
     app.add_api_route(f"{MOUNT}{{name:path}}", send_file, methods=["GET", "HEAD"], include_in_schema=False)

@@ -27,7 +27,7 @@ def ask(**fields: object) -> bytes:
 
 def test_a_plan_is_answered_as_documented() -> None:
     """With the fields that the documentation promises, degrees among those of every ranked plan, and no others."""
-    document = json.loads(answer(ask(top=2), LIMITS))
+    document = json.loads(answer(ask(top=2), LIMITS).report)
     model_of(PlanReport).model_validate(document)
     assert (document["schema"], document["feasible"], len(document["ranked"])) == ("tiger.plan/1", True, 2)
     assert document["ranked"][0]["pipeline"] == document["degrees"]["pipeline"]
@@ -36,7 +36,7 @@ def test_a_plan_is_answered_as_documented() -> None:
 
 def test_degrees_that_are_given_are_kept() -> None:
     """As in Python."""
-    document = json.loads(answer(ask(pipeline=2, data=1, tensor=1, schedule="gpipe"), LIMITS))
+    document = json.loads(answer(ask(pipeline=2, data=1, tensor=1, schedule="gpipe"), LIMITS).report)
     assert {each["schedule"] for each in document["ranked"]} == {"gpipe"}
     assert document["degrees"]["pipeline"] == 2
 
@@ -44,7 +44,7 @@ def test_degrees_that_are_given_are_kept() -> None:
 def test_what_does_not_fit_is_an_answer() -> None:
     """It says what stands against it."""
     small = {"devices": [{"name": "x", "memory_bytes": 15}]}
-    document = json.loads(answer(ask(cluster=small), LIMITS))
+    document = json.loads(answer(ask(cluster=small), LIMITS).report)
     assert (document["feasible"], document["violations"][0]["kind"]) == (False, "memory")
 
 
