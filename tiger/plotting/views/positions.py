@@ -33,6 +33,8 @@ OBLIQUE, BLOCK_GAP = 0.8, 0.6
 DIGITS = 5
 # Whether edges have two directions to align with the frame: the mean of unit vectors at four times their angle.
 ALIGNED = 0.2
+# The radius of the innermost circle of tiers, with room for the links inside it, as a part of the outermost.
+INNERMOST = 0.75
 # Vertices of a tier that are closer than this part of an even spacing are spaced evenly.
 CROWDED = 0.5
 # Lengths that stand for 0 where they divide: of a part of a hop, and of a sum of squares.
@@ -101,11 +103,17 @@ def place_in_tiers(tier: IntArray, a: IntArray, b: IntArray) -> FloatArray:
         if level == 0:
             spots[mine, 0] = (np.arange(len(mine)) + 0.5) / len(mine)
             continue
-        edges = tier[high] == level
+        edges = (tier[high] == level) & (tier[low] < level)
         count = np.bincount(high[edges], minlength=size)[mine]
         total = np.bincount(high[edges], spots[low[edges], 0], size)[mine]
         spots[mine, 0] = _spread(np.where(count > 0, total / np.maximum(count, 1), 0.5))
     return spots
+
+
+def bend(spots: FloatArray) -> FloatArray:
+    """Return tiers as circles around each other, the lowest outside."""
+    angle, radius = 2 * np.pi * spots[:, 0], INNERMOST + (1 - INNERMOST) * spots[:, 1]
+    return np.stack([radius * np.sin(angle), -radius * np.cos(angle)], axis=1)
 
 
 def _spread(wanted: FloatArray) -> FloatArray:
