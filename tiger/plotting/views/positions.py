@@ -157,7 +157,7 @@ def _shape(size: int, a: IntArray, b: IntArray, weight: FloatArray) -> sp.csr_ar
         np.maximum.at(heaviest, a, weight)
         np.maximum.at(heaviest, b, weight)
         # Lengths fall with weights, and none is 0, which would be no edge.
-        lengths = sp.csr_array((2 * weight.max() - weight, (a, b)), shape=(size, size))
+        lengths = sp.csr_array((2 - weight / weight.max(), (a, b)), shape=(size, size))
         tree = minimum_spanning_tree(lengths).tocoo()
         strong = weight >= STRONG * np.minimum(heaviest[a], heaviest[b])
         a, b = np.concatenate([a[strong], tree.row]), np.concatenate([b[strong], tree.col])
@@ -215,7 +215,8 @@ def _place_tree(graph: sp.csr_array) -> FloatArray:
 def place_by_distance(away: FloatArray, pivots: IntArray) -> FloatArray:
     """Return spots[n, 2] by the distances away[n, k] to pivots[k]; parts that are not connected are far apart."""
     finite = away[np.isfinite(away)]
-    away = np.where(np.isfinite(away), away, 2 * finite.max(initial=1.0))
+    farthest = float(finite.max(initial=0.0)) or 1.0
+    away = np.where(np.isfinite(away), away / farthest, 2.0)
     apart = away[away > 0]
     if not len(apart) or (apart == apart[0]).all():
         return place_on_circle(len(away))
