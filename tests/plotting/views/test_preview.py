@@ -95,13 +95,13 @@ def test_tasks_with_an_order_have_directions():
         ([(0, 1), (1, 2), (2, 0)], False, 3),
         ([(0, 1), (1, 0)], False, 1),
     ):
-        graph = preview_tasks(task_graph_of(nx.DiGraph(pairs))).graph
+        graph = preview_tasks(task_graph_of(nx.DiGraph(pairs)))
         assert (graph.directed, len(graph.a), graph.total_edges) == (directed, edges, edges)
 
 
 def test_machines_of_a_cluster_are_apart():
     """Tests that devices of one machine are nearer to each other than to those of another."""
-    graph = PREVIEWS["cluster"].graph
+    graph = PREVIEWS["cluster"]
     spots = np.stack([graph.x, graph.y], axis=1)
     centres = spots.reshape(2, 8, 2).mean(axis=1)
     inside = np.linalg.norm(spots.reshape(2, 8, 2) - centres[:, None], axis=2).max()
@@ -122,8 +122,34 @@ def test_links_of_a_cluster_have_a_length_and_a_bandwidth():
         link=link,
     )
     view = preview_cluster(cluster)
-    assert (view.graph.a, view.graph.b) == ((0, 1), (1, 2))
-    assert view.graph.weight == pytest.approx((0.75, 2.0))
-    assert view.graph.bandwidth == (pytest.approx(2e9), None)
+    assert (view.a, view.b) == ((0, 1), (1, 2))
+    assert view.weight == pytest.approx((0.75, 2.0))
+    assert view.bandwidth == (pytest.approx(2e9), None)
     assert view.memory_bytes == (1e9, 2e9, None)
-    assert (view.graph.total, view.graph.total_edges, view.graph.slots) == (3, 2, (1, 1, 1))
+    assert (view.total, view.total_edges, view.slots) == (3, 2, (1, 1, 1))
+
+
+def test_many_layers_are_added_up():
+    """Tests 2,500 layers and as many operators in a row: groups of five."""
+    names = tuple(f"l{k}" for k in range(2500))
+    layers = Layers(
+        names=names,
+        forward_s=np.ones(2500),
+        backward_s=np.ones(2500),
+        parameter_bytes=np.ones(2500),
+        crossing_bytes=np.zeros(2501),
+    )
+    operators = Operators(names=names, seconds=np.ones(2500), source=np.arange(2499), target=np.arange(1, 2500))
+    for view in (preview_model(layers), preview_model(operators)):
+        assert view.layers[:2] == ("l0..l4", "l5..l9")
+        assert view.forward_s == (5.0,) * 500
+    assert view.graph is not None
+    assert view.graph.names == view.layers
+
+
+def test_many_devices_are_grouped_by_machines():
+    """Tests 2,400 GPUs in machines of eight, and links between these."""
+    view = preview_cluster(read_cluster("dgx:300"))
+    assert view.counts == (8,) * 300
+    assert (view.total, view.total_edges, len(view.a)) == (2400, 2400 * 2399 // 2, 8000)
+    assert view.memory_bytes[0] == pytest.approx(8 * 80e9, rel=0.1)

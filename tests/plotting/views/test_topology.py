@@ -54,6 +54,17 @@ def test_hierarchies_stand_in_tiers(spec, tiers):
     assert (y[slots == 0] < 1).all()
 
 
+def test_routers_that_are_linked_lie_on_a_circle():
+    """Tests a dragonfly: nodes on a circle around that of the routers, each beside its own."""
+    view, slots = view_of("dragonfly:2,2,5"), build("dragonfly:2,2,5").slots
+    spots = np.stack([view.x, view.y], axis=1) - 0.5
+    radius = np.linalg.norm(spots, axis=1)
+    assert radius[slots > 0] == pytest.approx(radius.max(), abs=0.01)
+    assert radius[slots == 0] == pytest.approx(0.75 * radius.max(), abs=0.01)
+    for node, router in zip(view.a[:20], view.b[:20], strict=True):
+        assert np.dot(spots[node], spots[router]) / (radius[node] * radius[router]) > 0.95
+
+
 def test_an_allocation_changes_no_tier():
     """Tests nodes without slots, which are no switches."""
     topology = build("fat-tree:4")

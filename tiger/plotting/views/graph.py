@@ -57,6 +57,10 @@ class Groups(NamedTuple):
         """Return how many vertices each group has."""
         return np.bincount(self.group_of, minlength=len(self.names))
 
+    def sum(self, values: FloatArray) -> FloatArray:
+        """Return the sum of each group."""
+        return np.bincount(self.group_of, values, len(self.names)).astype(np.float64)
+
 
 class Merged(NamedTuple):
     """Hold edges `a[k]`, `b[k]` between groups, and the one that each edge of the graph became, -1 for none."""

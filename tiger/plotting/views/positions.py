@@ -33,6 +33,8 @@ OBLIQUE, BLOCK_GAP = 0.8, 0.6
 DIGITS = 5
 # Whether edges have two directions to align with the frame: the mean of unit vectors at four times their angle.
 ALIGNED = 0.2
+# The radius of the innermost circle of tiers, with room for the links inside it, as a part of the outermost.
+INNERMOST = 0.75
 # Vertices of a tier that are closer than this part of an even spacing are spaced evenly.
 CROWDED = 0.5
 # Lengths that stand for 0 where they divide: of a part of a hop, and of a sum of squares.
@@ -101,11 +103,17 @@ def place_in_tiers(tier: IntArray, a: IntArray, b: IntArray) -> FloatArray:
         if level == 0:
             spots[mine, 0] = (np.arange(len(mine)) + 0.5) / len(mine)
             continue
-        edges = tier[high] == level
+        edges = (tier[high] == level) & (tier[low] < level)
         count = np.bincount(high[edges], minlength=size)[mine]
         total = np.bincount(high[edges], spots[low[edges], 0], size)[mine]
         spots[mine, 0] = _spread(np.where(count > 0, total / np.maximum(count, 1), 0.5))
     return spots
+
+
+def bend(spots: FloatArray) -> FloatArray:
+    """Return tiers as circles around each other, the lowest outside."""
+    angle, radius = 2 * np.pi * spots[:, 0], INNERMOST + (1 - INNERMOST) * spots[:, 1]
+    return np.stack([radius * np.sin(angle), -radius * np.cos(angle)], axis=1)
 
 
 def _spread(wanted: FloatArray) -> FloatArray:
@@ -149,7 +157,7 @@ def _shape(size: int, a: IntArray, b: IntArray, weight: FloatArray) -> sp.csr_ar
         np.maximum.at(heaviest, a, weight)
         np.maximum.at(heaviest, b, weight)
         # Lengths fall with weights, and none is 0, which would be no edge.
-        lengths = sp.csr_array((2 * weight.max() - weight, (a, b)), shape=(size, size))
+        lengths = sp.csr_array((2 - weight / weight.max(), (a, b)), shape=(size, size))
         tree = minimum_spanning_tree(lengths).tocoo()
         strong = weight >= STRONG * np.minimum(heaviest[a], heaviest[b])
         a, b = np.concatenate([a[strong], tree.row]), np.concatenate([b[strong], tree.col])
@@ -207,7 +215,8 @@ def _place_tree(graph: sp.csr_array) -> FloatArray:
 def place_by_distance(away: FloatArray, pivots: IntArray) -> FloatArray:
     """Return spots[n, 2] by the distances away[n, k] to pivots[k]; parts that are not connected are far apart."""
     finite = away[np.isfinite(away)]
-    away = np.where(np.isfinite(away), away, 2 * finite.max(initial=1.0))
+    farthest = float(finite.max(initial=0.0)) or 1.0
+    away = np.where(np.isfinite(away), away / farthest, 2.0)
     apart = away[away > 0]
     if not len(apart) or (apart == apart[0]).all():
         return place_on_circle(len(away))

@@ -6,13 +6,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.document import INLINE, Document
+from tiger.model.document import Document
+from tiger.model.options import narrow
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operators import Operators
-from tiger.plotting.views.graph import EDGES, SCHEMA, GraphView, TopologyView, group_vertices
+from tiger.plotting.views.graph import (
+    EDGES,
+    SCHEMA,
+    VERTICES,
+    GraphView,
+    Groups,
+    TopologyView,
+    group_vertices,
+    name_groups,
+)
 from tiger.plotting.views.positions import fit, place_on_circle
 from tiger.plotting.views.tasks import GraphEdges, view_edges, view_tasks
 from tiger.plotting.views.topology import view_hardware, wire
@@ -25,21 +35,19 @@ GIGABYTE = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TasksView(Document):
+class TasksView(GraphView):
     """Show a task graph, its edges by their traffic."""
 
     schema: Literal["tiger.view/1"] = field(default=SCHEMA, init=False, repr=False)
     kind: Literal["tasks"] = field(default="tasks", init=False, repr=False)
-    graph: GraphView = field(metadata=INLINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HardwareView(Document):
+class HardwareView(TopologyView):
     """Show a topology."""
 
     schema: Literal["tiger.view/1"] = field(default=SCHEMA, init=False, repr=False)
     kind: Literal["topology"] = field(default="topology", init=False, repr=False)
-    graph: TopologyView = field(metadata=INLINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +67,8 @@ class CircuitPreview(Document):
 class ModelView(Document):
     """Show a model: seconds and bytes of its layers, or of its operators and what they send in `graph`.
 
-    `parameter_bytes` of operators is all that an accelerator holds of them. The pass that an operator is not part of
-    takes 0 s.
+    More than 2,000 are in groups. `parameter_bytes` of operators is all that an accelerator holds of them. The pass
+    that an operator is not part of takes 0 s.
     """
 
     schema: Literal["tiger.view/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -73,7 +81,7 @@ class ModelView(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterView(Document):
+class ClusterView(TopologyView):
     """Show the devices of a cluster, each with a slot, and their memory, None without an end.
 
     The length of a link is the seconds of a gigabyte over it, `bandwidth` its bytes/s for large messages.
@@ -81,19 +89,18 @@ class ClusterView(Document):
 
     schema: Literal["tiger.view/1"] = field(default=SCHEMA, init=False, repr=False)
     kind: Literal["cluster"] = field(default="cluster", init=False, repr=False)
-    graph: TopologyView = field(metadata=INLINE)
     memory_bytes: tuple[float | None, ...]
 
 
 def preview_tasks(tasks: TaskGraph) -> TasksView:
     """Return the view of a task graph."""
-    return TasksView(graph=view_tasks(tasks)[0])
+    return narrow(TasksView, view_tasks(tasks)[0])
 
 
 def preview_topology(topology: Topology) -> HardwareView:
     """Return the view of hardware."""
     hardware = wire(topology)
-    return HardwareView(graph=view_hardware(hardware, hardware.merge()))
+    return narrow(HardwareView, view_hardware(hardware, hardware.merge()))
 
 
 def preview_circuit(circuit: "Circuit") -> CircuitPreview:
@@ -116,51 +123,56 @@ def preview_circuit(circuit: "Circuit") -> CircuitPreview:
 def preview_model(model: Layers | Operators) -> ModelView:
     """Return the view of layers, or of operators with their edges."""
     if isinstance(model, Layers):
-        return ModelView(
-            layers=model.names,
-            forward_s=tuple(model.forward_s.tolist()),
-            backward_s=tuple(model.backward_s.tolist()),
-            parameter_bytes=tuple(model.parameter_bytes.tolist()),
-            graph=None,
-        )
-    edges = GraphEdges(model.source, model.target, model.sent_bytes[model.source], directed=True)
+        groups, graph = group_vertices(model.names, None), None
+        columns = model.forward_s, model.backward_s, model.parameter_bytes
+    else:
+        edges = GraphEdges(model.source, model.target, model.sent_bytes[model.source], directed=True)
+        graph, groups = view_edges(model.names, edges)
+        passes = np.where(model.backward, 0.0, model.seconds), np.where(model.backward, model.seconds, 0.0)
+        columns = *passes, model.memory_bytes
+    forward, backward, size = (groups.sum(column).tolist() for column in columns)
     return ModelView(
-        layers=model.names,
-        forward_s=tuple(np.where(model.backward, 0.0, model.seconds).tolist()),
-        backward_s=tuple(np.where(model.backward, model.seconds, 0.0).tolist()),
-        parameter_bytes=tuple(model.memory_bytes.tolist()),
-        graph=view_edges(model.names, edges)[0],
+        layers=groups.names,
+        forward_s=tuple(forward),
+        backward_s=tuple(backward),
+        parameter_bytes=tuple(size),
+        graph=graph,
     )
 
 
 def preview_cluster(cluster: Cluster) -> ClusterView:
     """Return the view of a cluster, machines in rows and of too many devices runs of them."""
-    groups = group_vertices(cluster.names, None)
+    groups = _group_devices(cluster)
     _, first = np.unique(groups.group_of, return_index=True)
     link = cluster.link[np.ix_(first, first)]
     a, b = np.nonzero(np.triu(link != NO_LINK, 1))
     length, bandwidth = (np.array(list(map(of, cluster.curves)))[link[a, b]] for of in (_gigabyte_s, _bandwidth))
     kept = np.sort(np.argsort(length, kind="stable")[:EDGES])
     x, y = fit(_place_machines(cluster.machine[first]))
-    slots = np.bincount(groups.group_of)
-    memory = np.bincount(groups.group_of, cluster.memory_bytes)
+    memory = groups.sum(cluster.memory_bytes)
     return ClusterView(
-        graph=TopologyView(
-            names=groups.names,
-            x=x,
-            y=y,
-            counts=tuple(groups.counts.tolist()),
-            a=tuple(a[kept].tolist()),
-            b=tuple(b[kept].tolist()),
-            weight=tuple(length[kept].tolist()),
-            directed=False,
-            total=cluster.size,
-            total_edges=int(np.count_nonzero(cluster.link != NO_LINK)) // 2,
-            slots=tuple(slots.tolist()),
-            bandwidth=tuple([size if np.isfinite(size) else None for size in bandwidth[kept].tolist()]),
-        ),
+        names=groups.names,
+        x=x,
+        y=y,
+        counts=tuple(groups.counts.tolist()),
+        a=tuple(a[kept].tolist()),
+        b=tuple(b[kept].tolist()),
+        weight=tuple(length[kept].tolist()),
+        directed=False,
+        total=cluster.size,
+        total_edges=int(np.count_nonzero(cluster.link != NO_LINK)) // 2,
+        slots=tuple(groups.counts.tolist()),
+        bandwidth=tuple([size if np.isfinite(size) else None for size in bandwidth[kept].tolist()]),
         memory_bytes=tuple([size if np.isfinite(size) else None for size in memory.tolist()]),
     )
+
+
+def _group_devices(cluster: Cluster) -> Groups:
+    """Return every device by itself if there are few enough, else machines, else runs of devices."""
+    machines = len(np.unique(cluster.machine))
+    if cluster.size > VERTICES and 1 < machines <= VERTICES:
+        return name_groups(cluster.machine, cluster.names)
+    return group_vertices(cluster.names, None)
 
 
 def _gigabyte_s(curve: Curve) -> float:

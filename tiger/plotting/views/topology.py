@@ -20,6 +20,7 @@ from tiger.plotting.views.graph import (
 )
 from tiger.plotting.views.positions import (
     PIVOTS,
+    bend,
     coordinates_of,
     fit,
     place_by_distance,
@@ -129,7 +130,9 @@ def _grid_wires(names: tuple[str, ...], metric: GridMetric, links: Links | None)
     if links is not None:
         first, second, chosen = _link_ends(links)
         stated = first * size + second
-    key = np.unique(np.concatenate([low * size + high, stated]))
+    # Sorting is several times faster than numpy's unique numbers by hashing.
+    key = np.sort(np.concatenate([low * size + high, stated]))
+    key = key[np.diff(key, prepend=-1) > 0]
     length, bandwidth = np.full(len(key), metric.hop), np.ones(len(key))
     if links is None:
         return Wires(names, key // size, key % size, length, None)
@@ -179,7 +182,7 @@ def _group(topology: Topology, wires: Wires) -> Groups:
     if isinstance(topology.metric, TreeMetric) and topology.links is None:
         held = _group_subtrees(topology.metric, wires)
     else:
-        held = _group_leaves(wires)
+        held = None if isinstance(topology.metric, GridMetric) else _group_leaves(wires)
     if held is not None:
         return held
     switch = np.arange(size) >= topology.size
@@ -240,13 +243,16 @@ def _place(hardware: Hardware, merged: Merged) -> tuple[tuple[float, ...], tuple
     if not len(merged.a) and size > 1:
         return fit(_place_by_distance(hardware))
     tier = _tiers(hardware, merged)
-    if tier is not None:
-        return fit(place_in_tiers(tier, merged.a, merged.b), stretch=(True, True))
-    return fit(place_by_hops(size, merged.a, merged.b, np.ones(len(merged.a))))
+    if tier is None:
+        return fit(place_by_hops(size, merged.a, merged.b, np.ones(len(merged.a))))
+    spots = place_in_tiers(tier, merged.a, merged.b)
+    # Links within a tier, such as those between the routers of a dragonfly, would lie on each other along it.
+    level = tier[merged.a] == tier[merged.b]
+    return fit(bend(spots)) if level.any() else fit(spots, stretch=(True, True))
 
 
 def _tiers(hardware: Hardware, merged: Merged) -> IntArray | None:
-    """Return how many hops each vertex is above the nodes, None where links join others than two tiers in a row."""
+    """Return how many hops each vertex is above the nodes, None where nodes are linked to each other or are all."""
     topology, groups = hardware.topology, hardware.groups
     size = len(groups.names)
     if isinstance(topology.metric, TreeMetric) and topology.links is None:
@@ -263,8 +269,7 @@ def _tiers(hardware: Hardware, merged: Merged) -> IntArray | None:
         if not len(above):
             break
         tier[above] = level + 1
-    in_row = np.abs(tier[merged.a] - tier[merged.b]) == 1
-    return tier if (tier >= 0).all() and in_row.all() else None
+    return None if (tier < 0).any() or (bottom[merged.a] & bottom[merged.b]).any() else tier
 
 
 def _levels(metric: TreeMetric, groups: Groups) -> IntArray | None:
