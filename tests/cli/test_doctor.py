@@ -1,6 +1,8 @@
 """Tests of the command that looks at the machine."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 from tiger.api.jobs.job import DatabaseDownError
 from tiger.cli import diagnosis
 from tiger.cli.app import run
-from tiger.cli.diagnosis import Diagnosis, Finding, diagnose
+from tiger.cli.diagnosis import Diagnosis, Finding
 from tiger.errors import InputError
 from tiger.solvers.kernel import UncompiledError
 
@@ -187,5 +189,6 @@ def test_a_table_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 @pytest.mark.slow
 def test_this_machine_is_well() -> None:
-    """The one that runs the tests."""
-    assert diagnose().good
+    """The one that runs the tests; in a process of its own, where warnings of D-Wave's software are no errors."""
+    done = subprocess.run([sys.executable, "-m", "tiger", "doctor"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "all that is needed works")

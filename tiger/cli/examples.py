@@ -17,12 +17,14 @@ EXAMPLES = {
         " --emit megatron",
     ),
     "ranks": (
-        "tiger ranks halo:8x8 --cluster tree:4x4x4@1,10,100 --emit openmpi",
+        "tiger ranks halo:8x8 --cluster tree:4x4x4@1,10,100 --emit permutation",
         "tiger ranks halo:8x8 --cluster examples/topology.conf --slots 4 --emit slurm",
     ),
     "plan": ("tiger plan examples/models/gpt2-medium.json --cluster dgx:1 --batch 64",),
     "encode": ("tiger encode ring:4 --topology grid:2x2 -o ring.bqm --variables ring.json",),
-    "decode": ("echo 1000010000010010 > reads.txt\ntiger decode ring:4 --topology grid:2x2 --samples reads.txt",),
+    "decode": (
+        "echo 1 0 0 0  0 1 0 0  0 0 0 1  0 0 1 0 > reads.txt\ntiger decode ring:4 --topology grid:2x2 --samples reads.txt",
+    ),
     "explain": ("tiger assign halo:8x8 --topology torus:4x4x4 --json - | tiger explain -",),
     "topologies": ("tiger topologies",),
     "solvers": ("tiger solvers",),
