@@ -23,7 +23,8 @@ EXAMPLES = {
     "plan": ("tiger plan examples/models/gpt2-medium.json --cluster dgx:1 --batch 64",),
     "encode": ("tiger encode ring:4 --topology grid:2x2 -o ring.bqm --variables ring.json",),
     "decode": (
-        "echo 1 0 0 0  0 1 0 0  0 0 0 1  0 0 1 0 > reads.txt\ntiger decode ring:4 --topology grid:2x2 --samples reads.txt",
+        "echo 1 0 0 0  0 1 0 0  0 0 0 1  0 0 1 0 > reads.txt\n"
+        "tiger decode ring:4 --topology grid:2x2 --samples reads.txt",
     ),
     "explain": ("tiger assign halo:8x8 --topology torus:4x4x4 --json - | tiger explain -",),
     "topologies": ("tiger topologies",),
