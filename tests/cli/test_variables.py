@@ -1,19 +1,25 @@
 """Tests of the variables that TIGER reads."""
 
 import pytest
+import typer
 
 from tiger.api.settings import Settings
 from tiger.circuits.transpiler import plugin
 from tiger.cli import variables
-from tiger.cli.app import run
-from tiger.cli.help import COMMANDS
+from tiger.cli.app import app, run
 
 
 def test_the_names_are_those_that_are_read() -> None:
     """They are written down twice, so that no command waits for the settings."""
     assert tuple(f"{variables.PREFIX}{name.upper()}" for name in Settings.model_fields) == variables.SERVICE
     assert variables.PLUGIN == (plugin.EFFORT, plugin.SOLVER)
-    assert set(variables.READ) <= {name for names in COMMANDS.values() for name in names}
+
+
+def test_all_commands_that_a_service_may_run_read_its_variables() -> None:
+    """So that no misspelt TIGER_SERVER has one of them run here without a word."""
+    known = typer.main.get_command(app).commands
+    remote = {name for name, command in known.items() if any(param.name == "server" for param in command.params)}
+    assert {name for name, read in variables.READ.items() if read == variables.CLIENT} == remote
 
 
 @pytest.mark.parametrize(

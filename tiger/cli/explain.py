@@ -27,8 +27,8 @@ ReportFile = Annotated[
 def explain(report: ReportFile) -> int:
     """Explain a report: what was found, how good it is, what stands in the way, and what to try next.
 
-    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place` and `plan` wrote, and what a service
-    answers. Exits with 0 where it can be explained, feasible or not, and 2 where it is no report.
+    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place` and `plan` wrote, and the report of
+    a service. Exits with 0 where it can be explained, feasible or not, and 2 where it is no report.
     """
     console.emit(explain_text(_read(report)).write())
     return OK

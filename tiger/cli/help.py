@@ -64,6 +64,12 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Show commands in groups."""
 
+    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the options, then the commands."""
+        records = [record for param in self.get_params(ctx) if (record := param.get_help_record(ctx))]
+        _write_groups(formatter, {"Options": records})
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the name and the first sentence of every command."""
         records: dict[str, list[Record]] = {name: [] for name in (*COMMANDS, OTHER)}
