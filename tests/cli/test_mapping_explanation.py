@@ -99,12 +99,21 @@ def test_what_cannot_be_met_comes_with_help(kind: str) -> None:
         feasible=False,
         violations=(Violation(kind=kind, message="too much"),) * 2,
         solver="auto",
-        rule="one-to-one",
+        rule="levels",
         seed=0,
         seconds=0.1,
     )
     told = explain_mapping(report)
     assert (told.limits, told.advice) == ((f"{kind}: too much",) * 2, (HELP[kind],))
+
+
+def test_too_few_nodes_are_shared_where_the_rule_forbids_that() -> None:
+    """More slots alone would not help one-to-one."""
+    unmet = (Violation(kind="slots", message="16 tasks need 16 nodes"),)
+    told = explain_mapping(
+        Report(feasible=False, violations=unmet, solver="auto", rule="one-to-one", seed=0, seconds=0.1)
+    )
+    assert told.advice == (HELP["one-to-one"],)
 
 
 def test_every_limit_has_a_help() -> None:

@@ -29,6 +29,12 @@ def test_the_figures_of_a_placement_are_those_of_the_report() -> None:
     )
 
 
+def test_a_split_as_good_as_the_uniform_one_is_called_so() -> None:
+    """Nobody reads "1.00 times"."""
+    told = explain_placement(replace(PLACEMENT, uniform_iteration_s=0.4))
+    assert told.quality[0] == "With as many layers in every stage the iteration is 400 ms: as long."
+
+
 def test_what_stands_in_the_way_of_a_placement_is_named() -> None:
     """The slowest stage, the bubble, the busiest pair and the fullest device."""
     assert explain_placement(PLACEMENT).limits == (

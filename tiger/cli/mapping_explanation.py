@@ -14,7 +14,7 @@ from tiger.cli.explanation import (
 )
 from tiger.cli.summary import number
 from tiger.exchange.decode_samples import NAME as SAMPLES
-from tiger.run.report import Report
+from tiger.run.report import LINKS, Report
 
 HELP = {
     "slots": "Give the nodes more room (--slots, or --imbalance for slots that are many), or take more nodes.",
@@ -33,7 +33,8 @@ BASELINES = ("greedy", "random", "identity")
 def explain_mapping(report: Report) -> Explanation:
     """Explain a mapping from its figures, or what would make one possible."""
     if report.cost is None:
-        return explain_unmet(report.violations, "mapping", HELP)
+        slots = {"slots": HELP["one-to-one"]} if report.rule == "one-to-one" else {}
+        return explain_unmet(report.violations, "mapping", HELP | slots)
     return Explanation(
         found=tuple(_say_found(report)),
         quality=tuple(_say_quality(report)),
@@ -104,7 +105,8 @@ def _say_limits(report: Report) -> Iterator[str]:
         worst = report.links[0]
         busy = sum(link.share >= worst.share for link in report.links)
         before = "" if worst.before is None else f"; in the block order it carries {number(worst.before)}"
-        others = f", as {count(busy - 1, 'other')} do" if busy > 2 else ", as another does" if busy == 2 else ""
+        least = "at least " if busy == LINKS else ""
+        others = f", as {least}{busy - 1} others do" if busy > 2 else ", as another does" if busy == 2 else ""
         yield f"The link from {worst.a} to {worst.b} carries the largest load, {number(worst.load)}{others}{before}."
     far, mean = report.metrics.get("dilation"), report.metrics.get("mean_dilation")
     if far is not None and mean is not None and report.communication_cost:

@@ -80,7 +80,8 @@ def _say_quality(report: PlacementReport) -> Iterator[str]:
     if uniform is not None and value and math.isfinite(uniform):
         what = "as many layers in every stage" if report.mode == "chain" else "as many operators on every device"
         met = "" if report.uniform_feasible is not False else ", which does not meet what is asked"
-        yield f"With {what} the {name} is {seconds_text(uniform)}{met}: {uniform / value:.2f} times as long."
+        times = f"{uniform / value:.2f} times as long" if uniform != value else "as long"
+        yield f"With {what} the {name} is {seconds_text(uniform)}{met}: {times}."
     if report.optimal:
         yield "No placement of this kind is faster: it is proved optimal."
     elif value and bound:
