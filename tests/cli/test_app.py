@@ -553,11 +553,29 @@ def test_version(cli: Run) -> None:
     assert cli("--version") == (0, f"tiger {tiger.__version__}\n", "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (("asign",), "Did you mean 'assign'?"),
+        (("assign", "pair.json", "--topolgy", "grid:2"), "did you mean --topology?"),
+        (("assign", "pair.json", "--topology", "gird:2"), "did you mean grid?"),
+        (("assign", "pair.json", "--topology", "grid:2", "--rule", "onetoone"), "did you mean one-to-one?"),
+        (("assign", "pair.json", "--topology", "grid:2", "--solver", "nael"), "did you mean neal?"),
+        (("assign", "rign:4", "--topology", "grid:2"), "did you mean ring?"),
+        (("warm", "asign"), "did you mean assign?"),
+    ],
+)
+def test_misspelt_words_are_answered_with_the_nearest(cli: Run, arguments: tuple[str, ...], near: str) -> None:
+    """Commands, options, choices, and kinds of a SPEC."""
+    status, out, err = cli(*arguments)
+    assert (status, out, err.endswith(f"{near}\n")) == (2, "", True)
+
+
 def test_no_command_shows_the_help(cli: Run) -> None:
     """Without a command there is nothing to do, which is bad input."""
     status, out, err = cli()
     assert (status, out) == (2, "")
-    assert "Commands:" in err
+    assert "\nMap:\n" in err
 
 
 @pytest.mark.parametrize(

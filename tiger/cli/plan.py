@@ -6,6 +6,7 @@ import typer
 
 import tiger as local
 from tiger.cli import console, options
+from tiger.cli.completion import complete_topologies
 from tiger.cli.console import INFEASIBLE, OK
 from tiger.client.service import open_client
 from tiger.errors import InputError
@@ -18,6 +19,7 @@ Cluster = Annotated[
         help="Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of "
         "hosts.",
         show_default=False,
+        autocompletion=complete_topologies,
     ),
 ]
 Batch = Annotated[
@@ -58,7 +60,7 @@ def plan(
     virtual: Virtual = None,
     microbatch: Microbatch = None,
     top: Top = 10,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.")] = "auto",
+    solver: options.DeviceSolver = "auto",
     seed: options.Seed = 0,
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,

@@ -2,15 +2,15 @@
 
 import io
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from tiger.cli.console import escape
+from tiger.cli.console import columns, escape
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.pipeline.entry.rank_text import short_ranks
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 # Rows of a table on a terminal, beyond which --json is easier to read, and characters of a line where there is none.
 SHOWN, WIDTH = 40, 100
+# Blanks between the columns of a table, what is left of a column of words where a terminal is narrow, and the length of
+# names that are never cut, such as SPECs, which people copy.
+GUTTER, NARROW, NAME = 2, 10, 24
 # Links of a table: the bottleneck and what is next to it.
 LINKS = 5
 MILLISECONDS = 1e3
@@ -102,14 +105,24 @@ def model_summary(model: "Model", target: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return rows under a header, in the width of the terminal."""
-    grid = Table(*header, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for row in rows:
+    """Return rows under a header, in the width of the terminal: texts are wrapped there, figures and names are not."""
+    grid = Table(box=None, pad_edge=False, padding=(0, GUTTER, 0, 0), header_style="bold")
+    body, least = list(rows), 0
+    for k, name in enumerate(header):
+        whole = bool(body) and all(_is_whole(row[k]) for row in body)
+        widest = max(cell_len(cell) for cell in (name, *(row[k] for row in body)))
+        grid.add_column(name, no_wrap=whole, overflow="fold")
+        least += GUTTER + (widest if whole else min(widest, NARROW))
+    for row in body:
         grid.add_row(*row)
     page = io.StringIO()
-    width = None if sys.stdout.isatty() else WIDTH
-    Console(file=page, markup=False, highlight=False, emoji=False, width=width).print(grid)
+    Console(file=page, markup=False, highlight=False, emoji=False, width=max(columns() or WIDTH, least)).print(grid)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
+
+
+def _is_whole(cell: str) -> bool:
+    """Return whether a cell is a figure, one that there is not, or a name that is short enough to be left as it is."""
+    return cell == "-" or cell.lstrip("-+.")[:1].isdigit() or (" " not in cell and len(cell) <= NAME)
 
 
 def _headline(report: "Report") -> str:
