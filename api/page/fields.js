@@ -28,6 +28,6 @@ function Field({ field, text, fault, onText }) {
     field.type === "boolean" || field.type === "choice"
       ? html`<select ...${described} value=${text} onChange=${(event) => onText(event.target.value)}><option value="">${field.type === "boolean" ? "no" : initial}</option>
           ${(field.type === "boolean" ? ["true"] : field.choices).filter((choice) => choice !== field.initial).map((choice) => html`<option value=${choice}>${choice === "true" ? "yes" : choice}</option>`)}</select>`
-      : html`<input ...${described} type="text" inputmode=${field.type === "string" ? undefined : "decimal"} autocomplete="off" spellcheck="false" value=${text} placeholder=${initial} onInput=${(event) => onText(event.target.value)} />`;
+      : html`<input ...${described} type="text" inputmode=${field.type === "string" ? undefined : "decimal"} autocomplete="off" spellcheck=${false} value=${text} placeholder=${initial} onInput=${(event) => onText(event.target.value)} />`;
   return html`<div class="field"><label for=${id}>${label}</label>${input}<p class="about" id=${`${id}-about`}>${fault ? html`<span class="fault">${fault}</span>` : field.description}</p></div>`;
 }

@@ -52,7 +52,7 @@ export function Hardware({ use, hardware, onHardware, fault }) {
   };
   return html`<section class="card" aria-label=${`The ${WORDS[use]}`} onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>
     <h2>The ${WORDS[use]}</h2>
-    <p class="row"><label>Specification <input type="text" list=${`known-${use}`} autocomplete="off" spellcheck="false" value=${text} placeholder=${clusters ? "dgx:2" : "torus:4x4x4"} onInput=${(event) => setText(event.target.value)} /></label>
+    <p class="row"><label>Specification <input type="text" list=${`known-${use}`} autocomplete="off" spellcheck=${false} value=${text} placeholder=${clusters ? "dgx:2" : "torus:4x4x4"} onInput=${(event) => setText(event.target.value)} /></label>
       <label class="file">or a file<input type="file" onChange=${(event) => event.target.files[0] && take(event.target.files[0])} /></label></p>
     <datalist id=${`known-${use}`}>${known.map((spec) => html`<option value=${spec}></option>`)}</datalist>
     <p class="hint">${HINTS[use]}</p>

@@ -32,7 +32,7 @@ export function Source({ use, source, examples, onFile, onSource, onExample, fau
     <p class="row"><label class="file">Choose a file<input type="file" accept=${use === "circuit" ? ".qasm,.qasm3,.txt" : undefined} onChange=${(event) => event.target.files[0] && onFile(event.target.files[0])} /></label>
       <label>or an example <select value="" onChange=${(event) => event.target.value && onExample(examples[Number(event.target.value)])}>
         <option value="">..</option>${examples.map(({ title }, k) => html`<option value=${String(k)}>${title}</option>`)}</select></label></p>
-    <label>or paste it <textarea rows="2" spellcheck="false" value=${text} placeholder=${hint} onInput=${(event) => setText(event.target.value)} onChange=${take} onBlur=${take}></textarea></label>
+    <label>or paste it <textarea rows="2" spellcheck=${false} value=${text} placeholder=${hint} onInput=${(event) => setText(event.target.value)} onChange=${take} onBlur=${take}></textarea></label>
     <p class="hint">${files.split(" ").length > 1 ? `Files: ${files}` : hint}</p>
     ${fault && html`<p class="fault">${fault}</p>`}
     ${source ? html`<p class="chosen">${source.label}</p><${Preview} name=${`the ${what}`} request=${{ [USES[use].source]: source.value }} />` : html`<div class="empty">Drop a file here</div>`}

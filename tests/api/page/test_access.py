@@ -90,9 +90,13 @@ def _run(loop: asyncio.AbstractEventLoop, running: "asyncio.Task[None]") -> None
     try:
         loop.run_until_complete(running)
     except asyncio.CancelledError:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(_end(asyncio.all_tasks(loop)))
     finally:
         loop.close()
+
+
+async def _end(tasks: "set[asyncio.Task[None]]") -> None:
+    """Cancel tasks, and wait for them."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -21,7 +21,7 @@ def test_a_dropped_circuit_is_laid_out_routed_and_kept(page: Any, url: str) -> N
     """The form turns to circuits by itself; layout, SWAPs and gates are shown, and the routed circuit is a file."""
     page.goto(url)
     drop_example(page, "form.new", "circuits/qft5.qasm")
-    page.get_by_label("Specification").fill("line:6")
+    page.get_by_label("Specification").fill("grid:6")
     page.get_by_text("6 nodes, 5 links.").wait_for()
     run_job(page)
     assert "Routing adds" in page.locator(".headline").inner_text()
@@ -47,8 +47,8 @@ def test_a_network_has_its_schedule_memory_and_trace(page: Any, url: str) -> Non
     run_job(page)
     page.get_by_text("an iteration, of which devices wait").wait_for()
     page.get_by_text("is the fullest").wait_for()
-    page.get_by_label("Enlarge").fill("8")
-    page.get_by_label("From").fill("0.5")
+    page.get_by_label("Enlarge", exact=True).fill("8")
+    page.get_by_label("From", exact=True).fill("0.5")
     with page.expect_download() as download:
         page.get_by_role("button", name="trace.json").click()
     events = json.loads(Path(download.value.path()).read_text())["traceEvents"]
@@ -69,7 +69,7 @@ def test_a_training_plan_is_ranked_beside_the_usual_one(page: Any, url: str) -> 
     begin(page, url, "Training plan")
     page.get_by_label("or paste it").fill("transformer:layers=8,hidden=512,heads=8,vocabulary=1000,sequence=256")
     page.get_by_label("Specification").fill("dgx:1")
-    page.get_by_label("batch").fill("16")
+    page.get_by_label("batch", exact=True).fill("16")
     run_job(page)
     page.get_by_role("heading", name="Where the time of plans goes").wait_for()
     page.get_by_role("heading", name="An iteration").wait_for()
