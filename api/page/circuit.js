@@ -7,7 +7,7 @@ import { IDLE, KINDS } from "./draw/colours.js";
 import { gates, gatesHeight, layersIn, usedQubits } from "./draw/gates.js";
 import { Graph } from "./draw/graph.js";
 import { Picture } from "./draw/picture.js";
-import { formatNumber, formatShare } from "./numbers.js";
+import { formatNumber, formatShare, largest } from "./numbers.js";
 import { html, useMemo, useState } from "./vendor/preact.js";
 
 /** Show the pictures of a circuit view. */
@@ -26,7 +26,7 @@ export function CircuitPictures({ view, report }) {
 export function Device({ view }) {
   const { device, edge_error, readout_error, initial } = view;
   const known = edge_error.filter((error) => error !== null);
-  const worst = Math.max(...known, 0) || 1;
+  const worst = largest(known) || 1;
   const virtual = useMemo(() => new Map(initial.map((qubit, k) => [qubit, k])), [view]);
   const used = useMemo(() => countUse(view), [view]);
   const look = useMemo(() => ({

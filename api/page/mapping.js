@@ -9,7 +9,7 @@ import { Graph } from "./draw/graph.js";
 import { arrange } from "./draw/layers.js";
 import { matrices, matrixHeight, tellMatrix } from "./draw/matrix.js";
 import { Picture } from "./draw/picture.js";
-import { formatNumber, formatShare } from "./numbers.js";
+import { formatNumber, formatShare, largest } from "./numbers.js";
 import { html, useEffect, useMemo, useState } from "./vendor/preact.js";
 
 /** Show the pictures of a mapping view. */
@@ -34,7 +34,7 @@ export function MappingPictures({ view }) {
 /** Show the tasks of one order, coloured by the node that each lies on. */
 export function TaskGraph({ view, tasks, order, at, chosen, onChoose }) {
   const nodes = view.topology.names;
-  const most = Math.max(...tasks.weight, 0) || 1;
+  const most = largest(tasks.weight) || 1;
   const look = useMemo(() => {
     const fill = order.places.map((place) => placeOf(place, nodes));
     return { fill, edge: { width: tasks.weight.map((weight) => 0.8 + 2 * Math.sqrt(weight / most)) } };
@@ -48,8 +48,8 @@ export function TaskGraph({ view, tasks, order, at, chosen, onChoose }) {
 
 function Loads({ view, order, at, chosen }) {
   const { topology } = view;
-  const most = Math.max(...view.orders.flatMap((each) => each.link_load ?? [0]), 0) || 1;
-  const busiest = Math.max(...view.orders.flatMap((each) => each.node_load), 0) || 1;
+  const most = largest(view.orders.map((each) => largest(each.link_load ?? []))) || 1;
+  const busiest = largest(view.orders.map((each) => largest(each.node_load))) || 1;
   const look = useMemo(() => ({
     fill: topology.names.map((_, node) => (order.node_load[node] > 0 ? placeOf(node, topology.names) : IDLE)),
     size: order.node_load.map((load) => (load > 0 ? 0.7 + 0.6 * (load / busiest) : 0.6)),
@@ -57,7 +57,7 @@ function Loads({ view, order, at, chosen }) {
     edge: order.link_load && { share: order.link_load.map((load) => load / most), width: order.link_load.map((load) => 0.8 + 5 * (load / most)) },
   }), [view, order]);
   const marked = useMemo(() => (chosen === null ? [] : [order.places[chosen]]), [chosen, order]);
-  const worst = order.link_load ? Math.max(...order.link_load, 0) : null;
+  const worst = order.link_load ? largest(order.link_load) : null;
   const idle = order.link_load ? order.link_load.filter((load) => load === 0).length / (order.link_load.length || 1) : null;
   const links = worst === null ? "Links carry what cannot be told here." : `The busiest link carries ${formatNumber(worst, 5)}; ${formatShare(idle)} of the links carry nothing. Thick links carry most, large dots have most work, grey ones none.`;
   return html`<${Graph} name=${`loads-${slug(view, at)}`} title="Hardware" caption=${`${nameOf(view, at)}. ${links}`} graph=${topology} look=${look} chosen=${marked}

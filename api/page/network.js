@@ -7,7 +7,7 @@ import { describeMemory, gantt, memory, rowsHeight, tellGantt } from "./draw/gan
 import { Graph } from "./draw/graph.js";
 import { Picture } from "./draw/picture.js";
 import { stacks, stacksHeight } from "./draw/stacks.js";
-import { formatBytes, formatNumber, formatSeconds, formatShare } from "./numbers.js";
+import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
 import { html, useMemo, useState } from "./vendor/preact.js";
 
 /** Show the pictures of a placement view. */
@@ -51,7 +51,7 @@ function Load({ view }) {
     axis: "time of a microbatch",
   }), [view]);
   const sums = view.compute_s.map((seconds, row) => seconds + view.communication_s[row]);
-  const worst = sums.indexOf(Math.max(...sums));
+  const worst = sums.indexOf(largest(sums));
   return html`<${Picture} name="load" title="Load of devices" caption=${`${view.rows[worst]?.name} is the bottleneck with ${formatSeconds(sums[worst])}. ${describeMemory(view)}`} height=${stacksHeight(view.rows.length)} draw=${draw} />`;
 }
 
@@ -65,7 +65,7 @@ function StageTable({ view, report }) {
 
 function Traffic({ view }) {
   const { traffic } = view;
-  const most = Math.max(...traffic.bytes, 0) || 1;
+  const most = largest(traffic.bytes) || 1;
   const graph = useMemo(() => {
     const count = traffic.names.length;
     const angle = (k) => (2 * Math.PI * k) / count - Math.PI / 2;

@@ -40,6 +40,11 @@ export function parseNumber(text) {
   return Number(plain);
 }
 
+/** Return the largest of numbers, however many, and at least 0. */
+export function largest(values) {
+  return values.reduce((most, value) => (value > most ? value : most), 0);
+}
+
 /** Return round ticks from 0 to an end, about as many as wanted. */
 export function ticksTo(end, wanted = 5) {
   if (!(end > 0)) return [0];

@@ -5,7 +5,7 @@
 import { IDLE, KINDS } from "./draw/colours.js";
 import { Graph } from "./draw/graph.js";
 import { arrange } from "./draw/layers.js";
-import { formatBytes, formatNumber, formatSeconds } from "./numbers.js";
+import { formatBytes, formatNumber, formatSeconds, largest } from "./numbers.js";
 import { ask } from "./service.js";
 import { html, useEffect, useMemo, useState } from "./vendor/preact.js";
 
@@ -48,7 +48,7 @@ function graphOf(view) {
 
 function lookOf({ kind, graph }) {
   const switches = graph.slots?.map((slots) => slots === 0);
-  const most = Math.max(...graph.weight, 0) || 1;
+  const most = largest(graph.weight) || 1;
   const traffic = kind !== "topology" && kind !== "cluster";
   return {
     fill: graph.names.map((_, at) => (switches?.[at] ? IDLE : KINDS[0])),

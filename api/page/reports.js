@@ -2,7 +2,7 @@
  * Reports in words and figures: what was found, how good it is, and what each stage reached.
  */
 
-import { formatBytes, formatNumber, formatSeconds, formatShare } from "./numbers.js";
+import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
 
 /** Return a sentence on what a report says. */
 export function describeReport(report) {
@@ -95,7 +95,7 @@ function placementFigures(report) {
     ["Bubble", formatShare(report.bubble)],
     ["Lower bound", formatSeconds(report.iteration_bound_s ?? report.lower_bound_s)],
     ["Uniform", formatSeconds(report.uniform_iteration_s ?? report.uniform_bottleneck_s)],
-    ["Most memory", formatBytes(Math.max(...bytes))],
+    ["Most memory", formatBytes(largest(bytes))],
     ["Stages", formatNumber(report.stages.length)],
     ["Time", formatSeconds(report.seconds)],
   ].filter(([, text]) => text !== "–");

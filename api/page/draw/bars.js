@@ -2,7 +2,7 @@
  * Bars: the traffic at every distance before and after, and SWAPs over the layers of a circuit.
  */
 
-import { formatNumber } from "../numbers.js";
+import { formatNumber, largest } from "../numbers.js";
 import { AFTER, BEFORE } from "./colours.js";
 import { drawBottomAxis, drawLeftAxis, drawLegend, MARGIN, plotArea } from "./axes.js";
 
@@ -15,7 +15,7 @@ const COLOURS = [BEFORE, AFTER];
  */
 export function bars({ names, labels, values, xName, yName }) {
   return (context, frame) => {
-    const end = Math.max(...values.flat(), 0);
+    const end = largest(values.map(largest));
     const area = plotArea(frame, labels.length, end, { ...MARGIN, top: 40 });
     drawLeftAxis(context, area, frame.colours, { end, name: yName, format: (value) => formatNumber(value, 3) });
     const room = area.width / labels.length;

@@ -2,7 +2,7 @@
  * A Gantt chart of a schedule: what every position does when, and over the same time what it holds in memory.
  */
 
-import { formatBytes, formatSeconds, ticksTo } from "../numbers.js";
+import { formatBytes, formatSeconds, largest, ticksTo } from "../numbers.js";
 import { KINDS } from "./colours.js";
 import { drawBottomAxis, drawLegend, drawLine, plotArea } from "./axes.js";
 
@@ -59,7 +59,7 @@ export function tellGantt(view, window) {
 /** Return a function that draws what every row holds over time, and its limit. */
 export function memory(view, window) {
   const { limit_bytes, peak_bytes, state_bytes, when_s, held_bytes } = view.memory;
-  const top = Math.max(...peak_bytes, ...limit_bytes.filter((limit) => limit < 4 * Math.max(...peak_bytes)));
+  const top = largest([...peak_bytes, ...limit_bytes.filter((limit) => limit < 4 * largest(peak_bytes))]);
   return (context, frame) => {
     const area = rowArea(frame, view.rows.length, window);
     drawRowNames(context, area, view.rows, frame.colours);
@@ -74,7 +74,7 @@ export function memory(view, window) {
         context.fillRect(left, floor - (high * sizes[k]) / top, right - left, (high * sizes[k]) / top);
       });
       context.fillStyle = STATE;
-      context.fillRect(area.left, floor - (high * state_bytes[row]) / top, area.width, (high * state_bytes[row]) / top);
+      context.fillRect(area.left, floor - (high * (state_bytes[row] ?? 0)) / top, area.width, (high * (state_bytes[row] ?? 0)) / top);
       if (limit_bytes[row] <= top) {
         const y = floor - (high * limit_bytes[row]) / top;
         context.setLineDash([5, 4]);
@@ -90,7 +90,7 @@ export function memory(view, window) {
 /** Return a sentence on the memory of the row that is closest to its limit. */
 export function describeMemory({ rows, memory: { limit_bytes, peak_bytes } }) {
   const shares = peak_bytes.map((peak, row) => peak / limit_bytes[row]);
-  const worst = shares.indexOf(Math.max(...shares));
+  const worst = shares.indexOf(largest(shares));
   if (worst < 0) return "Nothing is held.";
   const limit = Number.isFinite(limit_bytes[worst]) && limit_bytes[worst] ? ` of ${formatBytes(limit_bytes[worst])}` : "";
   return `${rows[worst].name} is the fullest: ${formatBytes(peak_bytes[worst])}${limit}.`;

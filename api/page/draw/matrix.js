@@ -2,7 +2,7 @@
  * Communication matrices, tasks in the order of the hardware they lie on: traffic near the diagonal stays near.
  */
 
-import { formatNumber } from "../numbers.js";
+import { formatNumber, largest } from "../numbers.js";
 import { intensity } from "./colours.js";
 import { drawLine } from "./axes.js";
 
@@ -20,7 +20,7 @@ export function matrixHeight(width, count) {
 
 /** Return a function that draws the matrices of a mapping view side by side, with one scale. */
 export function matrices(view) {
-  const most = Math.max(...view.orders.flatMap((order) => order.value), 0);
+  const most = largest(view.orders.map((order) => largest(order.value)));
   const shaded = view.orders.map((order) => sortByShade(order, most));
   return (context, frame) => {
     const side = sideOf(frame.width, view.orders.length);

@@ -2,7 +2,7 @@
  * Stacked bars, a row each: where the time of plans and of devices goes.
  */
 
-import { formatSeconds, ticksTo } from "../numbers.js";
+import { formatSeconds, largest, ticksTo } from "../numbers.js";
 import { drawBottomAxis, drawLegend, drawLine, plotArea } from "./axes.js";
 
 const ROW = 26, TOP = 40, BOTTOM = 44, RIGHT = 70;
@@ -20,7 +20,7 @@ export function stacksHeight(rows) {
  */
 export function stacks({ names, parts, bound, axis }) {
   const totals = names.map((_, row) => parts.reduce((sum, part) => sum + part.values[row], 0));
-  const end = Math.max(...totals, bound ?? 0);
+  const end = largest([...totals, bound ?? 0]);
   return (context, frame) => {
     const left = Math.min(Math.max(NAMES.part * frame.width, NAMES.least), NAMES.most);
     const area = plotArea(frame, end, 1, { left, right: RIGHT, top: TOP, bottom: BOTTOM });
