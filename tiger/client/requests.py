@@ -21,6 +21,7 @@ from tiger.errors import InputError
 from tiger.formats.files import is_pattern
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
+from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.pipeline.entry.arguments import PlaceArguments
@@ -29,7 +30,7 @@ from tiger.pipeline.entry.request import check_request
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions, Request
-from tiger.run.node_choice import open_slots
+from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
 
 Result = TypeVar("Result")
@@ -54,9 +55,8 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
     problem = open_slots(state_problem(arguments), arguments.nodes)
-    nodes = LaunchNodes.of(problem.topology)
     if arguments.emit is not None:
-        check_fit(arguments.emit, problem.tasks.size, nodes, arguments.nodes)
+        check_fit(arguments.emit, problem.tasks.size, LaunchNodes.of(problem.topology), arguments.nodes)
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
         "tasks": arguments.tasks if is_pattern(arguments.tasks) else task_document(problem.tasks),
@@ -70,10 +70,12 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     }
 
     def read(answer: Document) -> Report:
-        """Add what documents do not carry: what the readers here found odd, and the nodes of ranks."""
+        """Add what documents do not carry: what the readers here found odd, and the problem."""
         report = reports.read_assignment(answer)
         new = [remark for remark in remarks if remark not in report.warnings]
-        complete = replace(report, warnings=(*new, *report.warnings), nodes=nodes)
+        chosen = arguments.nodes is not None and report.feasible
+        on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
+        complete = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
         return complete.emitting(arguments.emit)
 
     return Asked("assign", _body(document), read)
@@ -92,7 +94,12 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
         "topology": device_document(arguments.coupling),
         "initial_layout": layout_list(arguments.initial_layout),
     }
-    return Asked("assign", _body(document), reports.read_circuit)
+
+    def read(answer: Document) -> CircuitReport:
+        """Add what documents do not carry: the device, as it was stated."""
+        return replace(reports.read_circuit(answer), device=arguments.coupling)
+
+    return Asked("assign", _body(document), read)
 
 
 def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
@@ -131,6 +138,12 @@ def placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     The report emits and draws plans as a local one does. Raises as `tiger.place` does for what cannot be read.
     """
     return request_placement(arguments)
+
+
+def _used_nodes(report: Report, problem: Problem) -> IntArray:
+    """Return the nodes of a mapping."""
+    used = set(report.mapping.values())
+    return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
 
 
 def _terms(problem: Problem) -> dict[str, object]:

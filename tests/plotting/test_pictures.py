@@ -1,0 +1,70 @@
+"""Tests of the pictures that a report has."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tests.plotting.reports import lay_out_circuit, map_stencil, place_stages
+from tiger.errors import InputError
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.plotting.pictures import draw, list_artists
+
+MAPPING, CIRCUIT = map_stencil(), lay_out_circuit()
+
+
+@pytest.mark.parametrize("picture", ["mapping", "matrix", "hops", "links", "convergence"])
+def test_every_picture_of_a_mapping_is_drawn(picture):
+    """Tests names and titles with signs that would be markup or a formula."""
+    assert draw(MAPPING, picture)._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("picture", ["layout", "swaps", "convergence"])
+def test_every_picture_of_a_circuit_is_drawn(picture):
+    """Tests a device with errors."""
+    assert draw(CIRCUIT, picture)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_first_picture_is_drawn_where_none_is_named():
+    """Tests a mapping, whose first picture has three panels and a scale."""
+    assert len(draw(MAPPING).axes) == 4
+    assert next(iter(list_artists(CIRCUIT))) == "layout"
+
+
+def test_hardware_without_links_has_no_picture_of_them():
+    """Tests that a picture is refused by the names of those that there are."""
+    with pytest.raises(InputError, match="plot: expected one of mapping, matrix, hops, convergence, got 'links'"):
+        draw(replace(MAPPING, links=()), "links")
+
+
+@pytest.mark.parametrize(
+    ("report", "reason"),
+    [
+        (replace(MAPPING, problem=None), "expected a report with its problem at hand, got one of a service alone"),
+        (replace(CIRCUIT, device=None), "expected a report with its circuit and device at hand, got one of a service"),
+        (place_stages(), "expected a report with its model and cluster at hand, got one of a service alone"),
+        (replace(MAPPING, feasible=False), "expected a report of something that is possible"),
+        (PlacementReport(feasible=False, solver="auto", seed=0, seconds=0.0), "expected a report of something"),
+    ],
+)
+def test_a_report_that_cannot_be_drawn_says_what_is_missing(report, reason):
+    """Tests reports of a service, and of what has no solution."""
+    with pytest.raises(InputError, match=f"^plot: {reason}"):
+        draw(report)
+
+
+def test_a_missing_matplotlib_names_the_extra(monkeypatch):
+    """Tests the advice."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'tiger-mapper\[plot\]'"):
+        draw(MAPPING)
+
+
+def test_an_objective_is_drawn_in_its_own_values():
+    """Tests a solve towards the largest load of a link: stages before it have a cost alone."""
+    import tiger
+
+    report = tiger.assign("ring:6", "grid:2x3", objective="max-link-load")
+    axes = draw(report, "convergence").axes[0]
+    assert axes.get_ylabel() == "max-link-load"
+    assert all(value <= report.objective.baseline for line in axes.lines for value in line.get_ydata())
