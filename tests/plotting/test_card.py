@@ -73,6 +73,16 @@ def test_a_page_has_all_pictures_and_loads_nothing():
     assert not re.search(r"<(?:script|link|img|iframe)\b|(?:src|url)\s*[=(]\s*['\"]?http", page)
 
 
+def test_a_crowd_of_shapes_is_an_image(monkeypatch):
+    """Tests that a graph of many edges does not fill a notebook, and that words stay text."""
+    shapes = card(MAPPING)
+    monkeypatch.setattr("tiger.plotting.card.SHAPES", 5)
+    crowd = card(MAPPING)
+    assert crowd.count("<path") < shapes.count("<path")
+    assert crowd.count("data:image/png;base64") == shapes.count("data:image/png;base64") + 2
+    assert "TIGER: cost 12" in crowd
+
+
 def test_nothing_possible_is_no_page():
     """Tests a report without a mapping."""
     with pytest.raises(InputError, match="plot: expected a report of something that is possible"):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Rows of the table of a card, characters of a cell, and violations and warnings: enough to see how it went.
 ROWS, WIDTH, NOTES = 12, 60, 5
+# Shapes of a panel that stay what they are, beyond which they take a megabyte, and the order up to which others do not.
+SHAPES, CROWD = 1000, 2.5
 # Digits of figures in a table.
 DIGITS = 6
 UNITS = {"_s": " in s", "_bytes": " in bytes"}
@@ -31,7 +33,7 @@ def card(report: Answer) -> str:
         from tiger.plotting.pictures import draw
 
         try:
-            drawn = inline_svg(draw(report))
+            drawn = inline_svg(draw(report), report.headline)
         except InputError:
             # A service's report alone, or nothing feasible: the words say what there is.
             drawn = ""
@@ -44,7 +46,7 @@ def write_page(report: Answer) -> str:
 
     artists = list_artists(report)
     shown = [
-        f"<section><h2>{escape(name)}</h2>{inline_svg(paint(artist))}</section>"
+        f"<section><h2>{escape(name)}</h2>{inline_svg(paint(artist), name)}</section>"
         for name, artist in artists.items()
         if name
     ]
@@ -59,12 +61,16 @@ def write_page(report: Answer) -> str:
     )
 
 
-def inline_svg(figure: "Figure") -> str:
-    """Return a figure as an svg element to stand in HTML, its words as text."""
+def inline_svg(figure: "Figure", name: str) -> str:
+    """Return a figure as an svg element to stand in HTML, its words as text, and crowds of shapes as an image."""
     from tiger.plotting.figure import render
 
+    for axes in figure.axes:
+        if sum(len(shapes.get_paths()) for shapes in axes.collections) > SHAPES:
+            axes.set_rasterization_zorder(CROWD)
     drawn = render(figure, "svg", "none").decode()
-    return drawn[drawn.index("<svg") :].replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+    head = f'<svg role="img" aria-label="{escape(name)}" style="max-width:100%;height:auto" '
+    return drawn[drawn.index("<svg") :].replace("<svg ", head, 1)
 
 
 def _words(report: Answer) -> str:

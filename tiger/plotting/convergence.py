@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NAMED = 7
 MARKERS = "osD^vPX"
 HEIGHT_IN = 4.2
+# What the axis of time is longer than the solve, so that its last mark is whole.
+HEADROOM = 1.03
 
 
 class Course(NamedTuple):
@@ -56,7 +58,9 @@ def draw_convergence(course: Course) -> "Picture":
     axes.set_ylabel(f"{course.what} in {unit}" if unit else course.what)
     axes.grid(axis="y", color=LINE, alpha=0.25)
     axes.set_title(f"{course.what[:1].upper()}{course.what[1:]} after each stage", pad=18)
-    label_axis(axes, ends[-1] if ends else 0.0, "time", TIMES)
+    last = ends[-1] if ends else 0.0
+    axes.set_xlim(0, HEADROOM * last or 1.0)
+    label_axis(axes, last, "time", TIMES)
     explain(axes, axes.get_legend_handles_labels()[0])
     return figure
 

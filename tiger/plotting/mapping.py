@@ -22,6 +22,8 @@ DRAWN_TASKS = 1024
 GRAPH_IN, BARS_IN = 5.6, 2.8
 # What tasks share out of the picture, in square points, and the least and most of one.
 TASKS, SMALLEST, LARGEST = 9000, 12, 420
+# Points of an edge are so many over the square root of the tasks, with a least and a most.
+EDGES, THINNEST, WIDEST = 40, 0.6, 2.2
 
 
 def draw_mapping(view: MappingView, problem: Problem, mapping: Mapping[str, str]) -> "Picture":
@@ -79,8 +81,10 @@ def _draw_graph(
     ends = np.array([graph.a, graph.b], np.int64).T
     # The long edges are what there is to see: they lie on top.
     order = np.argsort(distance, kind="stable")
-    axes.add_collection(LineCollection(list(spots[ends[order]]), colors=scale.to_rgba(distance[order]), linewidths=2.2))
-    size = float(np.clip(TASKS / view.tasks.total, SMALLEST, LARGEST))
+    width = float(np.clip(EDGES / np.sqrt(graph.total), THINNEST, WIDEST))
+    colours = scale.to_rgba(distance[order])
+    axes.add_collection(LineCollection(list(spots[ends[order]]), colors=colours, linewidths=width))
+    size = float(np.clip(TASKS / graph.total, SMALLEST, LARGEST))
     dots = axes.scatter(spots[:, 0], spots[:, 1], s=size, c=shades, cmap=NODES, vmin=0, vmax=1, zorder=2)
     dots.set(edgecolors="white", linewidths=0.5)
     axes.set_aspect("equal")
