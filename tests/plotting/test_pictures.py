@@ -2,15 +2,19 @@
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import tiger
 from tests.plotting.reports import lay_out_circuit, map_stencil, place_stages
 from tiger.errors import InputError
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.plotting.pictures import draw, list_artists
+from tiger.plotting.pictures import _course_of_placement, draw, list_artists
+from tiger.run.stage import Stage
 
 MAPPING, CIRCUIT = map_stencil(), lay_out_circuit()
+SKIPNET = Path(__file__).resolve().parents[2] / "examples/models/skipnet.txt"
 
 
 @pytest.mark.parametrize("picture", ["mapping", "matrix", "hops", "links", "convergence"])
@@ -62,9 +66,24 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch):
 
 def test_an_objective_is_drawn_in_its_own_values():
     """Tests a solve towards the largest load of a link: stages before it have a cost alone."""
-    import tiger
-
     report = tiger.assign("ring:6", "grid:2x3", objective="max-link-load")
     axes = draw(report, "convergence").axes[0]
     assert axes.get_ylabel() == "max-link-load"
     assert all(value <= report.objective.baseline for line in axes.lines for value in line.get_ydata())
+
+
+def test_a_sum_of_two_objectives_is_drawn_over_their_bounds():
+    """Tests that steps in seconds stay out of a picture of the sum."""
+    progress = (Stage(name="exact", cost=0.04, seconds=0.1), Stage(name="latency", cost=2.01, seconds=0.1))
+    course = _course_of_placement(replace(place_stages(), objective="both", progress=progress))
+    assert (course.values, course.bound[1]) == ([None, 2.01], 2.0)
+
+
+def test_a_placement_is_drawn_in_parts_or_whole():
+    """Tests the names of its pictures, and of those of a plan."""
+    placed = tiger.place(SKIPNET, "dgx:1", schedule="1f1b", microbatches=4)
+    names = ["overview", "gantt", "loads", "memory", "traffic", "convergence"]
+    assert list(list_artists(placed)) == names
+    assert [len(draw(placed, name).axes) for name in names[:4]] == [2, 1, 1, 1]
+    planned = tiger.plan(SKIPNET, "dgx:1", batch=8, tensor=1, data=1, top=1)
+    assert list(list_artists(planned)) == ["plans", "convergence", *names[:-1]]

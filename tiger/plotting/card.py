@@ -42,13 +42,13 @@ def card(report: Answer) -> str:
 
 def write_page(report: Answer) -> str:
     """Return a page of its own with the card and all pictures of a report; raise InputError of `plot`."""
-    from tiger.plotting.pictures import list_artists, paint
+    from tiger.plotting.pictures import OVERVIEW, list_artists, paint
 
     artists = list_artists(report)
     shown = [
         f"<section><h2>{escape(name)}</h2>{inline_svg(paint(artist), name)}</section>"
         for name, artist in artists.items()
-        if name
+        if name != OVERVIEW
     ]
     title = escape(report.headline)
     return (

@@ -68,15 +68,15 @@ def draw_convergence(course: Course) -> "Picture":
 def _mark_stages(axes: "Axes", course: Course, ends: Sequence[float]) -> None:
     """Mark the end of every stage, by the name of the stage in the legend."""
     names = list(dict.fromkeys(stage.name for stage in course.stages))
-    for number, name in enumerate(names):
+    # Kinds beyond the markers share the last one.
+    own = NAMED if len(names) <= NAMED else NAMED - 1
+    kinds = [{name} for name in names[:own]] + [set(names[own:])]
+    for kind, members in enumerate(kinds):
         points = [
             (end, value)
             for stage, end, value in zip(course.stages, ends, course.values, strict=True)
-            if stage.name == name and value is not None
+            if stage.name in members and value is not None
         ]
         if points:
-            kind = min(number, NAMED - 1)
-            label = (
-                name if number < NAMED - 1 or len(names) == NAMED else "other stages" if number == NAMED - 1 else "_"
-            )
+            label = names[kind] if kind < own else "other stages"
             axes.plot(*zip(*points, strict=True), MARKERS[kind], color=SERIES[kind], markersize=6, label=label)

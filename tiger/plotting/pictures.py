@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIELD = "plot"
+# The first picture of a placement, which has panels that are pictures of their own.
+OVERVIEW = "overview"
 Artists = Mapping[str, Callable[[], "Figure"]]
 
 
@@ -41,15 +43,15 @@ def draw(report: Answer, picture: str | None = None) -> "Figure":
     """Draw a picture of a report, by default its first, and return the figure of matplotlib.
 
     Mappings have `mapping`, `matrix`, `hops`, `links`, `convergence` and, of a QUBO, `tuning`; circuits `layout`,
-    `swaps` and `convergence`; placements `gantt`, `loads`, `memory`, `traffic` and `convergence`, and first of all some
-    of these below each other; plans `plans`, `convergence` and those of the best placement. Raises InputError of `plot`
-    for a picture that the report does not have, for one of nothing possible, for one that a service has sent without
-    its problem at hand, and where matplotlib is missing.
+    `swaps` and `convergence`; placements `overview`, whose parts are `gantt`, `loads` and `memory`, `traffic` and
+    `convergence`; plans `plans`, and the pictures of the best placement. Raises InputError of `plot` for a picture that
+    the report does not have, for a report of nothing possible, for one that a service has sent without its problem at
+    hand, and where matplotlib is missing.
     """
     artists = list_artists(report)
     if picture is not None and picture not in artists:
-        raise InputError(FIELD, f"expected one of {', '.join(filter(None, artists))}, got {picture!r}")
-    return paint(artists[picture if picture is not None else next(iter(artists))])
+        raise InputError(FIELD, f"expected one of {', '.join(artists)}, got {picture!r}")
+    return paint(artists[picture or next(iter(artists))])
 
 
 def paint(artist: Callable[[], "Figure"]) -> "Figure":
@@ -61,7 +63,7 @@ def paint(artist: Callable[[], "Figure"]) -> "Figure":
 
 
 def list_artists(report: Answer) -> Artists:
-    """Return what draws each picture of a report, by name, the first without one where it holds several of them.
+    """Return what draws each picture of a report, by name.
 
     Raises InputError of `plot` where there are none.
     """
@@ -78,7 +80,7 @@ def list_artists(report: Answer) -> Artists:
             "plans": partial(draw_plans, report),
             "convergence": partial(draw_convergence, _course_of_plan(report)),
         }
-        artists = {**plans, **{k: v for k, v in _list_of_placement(report.placement).items() if k and k not in plans}}
+        artists = {**plans, **_list_of_placement(report.placement), **plans}
     if not artists:
         raise InputError(FIELD, "expected a report of something that is possible, got one without it")
     return artists
@@ -143,7 +145,7 @@ def _list_of_placement(report: PlacementReport) -> Artists:
         if report.feasible:
             raise InputError(FIELD, "expected a report with its model and cluster at hand, got one of a service alone")
         return {}
-    artists: dict[str, Callable[[], Figure]] = {"": partial(draw_placement, report)}
+    artists: dict[str, Callable[[], Figure]] = {OVERVIEW: partial(draw_placement, report)}
     artists |= {name: partial(draw_panels, report, [name]) for name in panels}
     if report.links:
         artists["traffic"] = partial(draw_traffic, report)
@@ -164,15 +166,18 @@ def _course_of_mapping(report: Report) -> Course:
 
 
 def _course_of_placement(report: PlacementReport) -> Course:
-    """Return what the steps of a placement reached: the iteration, the bottleneck or the latency."""
+    """Return what the steps of a placement reached: the iteration, the bottleneck, the latency, or the sum of two."""
+    if report.objective == "both":
+        # What comes before is in seconds, and only this step has the sum.
+        sums = [stage.cost if stage.name == "latency" else None for stage in report.progress]
+        return Course("latency and bottleneck over their bounds", report.progress, sums, bound=("both at bounds", 2.0))
     what, usual, bound = "bottleneck", report.uniform_bottleneck_s, report.lower_bound_s
-    if report.objective in ("latency", "both"):
+    if report.objective == "latency":
         what, usual, bound = "latency", None, report.latency_bound_s
     elif report.schedule is not None:
         what, usual, bound = "iteration", report.uniform_iteration_s, report.iteration_bound_s
-    return Course(
-        what, report.progress, _costs(report.progress), TIMES, ("uniform split", usual), ("lower bound", bound)
-    )
+    beside = ("uniform split", usual), ("lower bound", bound)
+    return Course(what, report.progress, _costs(report.progress), TIMES, *beside)
 
 
 def _course_of_plan(report: PlanReport) -> Course:
