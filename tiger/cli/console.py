@@ -67,7 +67,7 @@ def check_plot(plot: str | None) -> None:
         picturefile.check(plot)
 
 
-def write_plot(report: Answer, plot: str | None) -> None:
+def write_plot(report: "Report | CircuitReport | PlacementReport | PlanReport", plot: str | None) -> None:
     """Write the picture of a report, or all of them as a page, if a file is named and there is something to draw."""
     if plot is not None and report.feasible:
         from tiger.plotting import picturefile
