@@ -117,6 +117,14 @@ def test_objectives_that_a_problem_does_not_have(cli: Run, tasks: str, objective
     assert is_refused(cli("assign", tasks, "--topology", "grid:4", "--objective", objective), "objective")
 
 
+def test_a_picture_is_drawn_beside_the_summary(cli: Run, tmp_path: Path) -> None:
+    """A page has all pictures; there is none of what cannot be met."""
+    assert cli("assign", "pair.json", "--topology", "path.json", "--plot", "p.html")[1].startswith("solved: ")
+    assert (tmp_path / "p.html").read_text().count("<svg ") == 5
+    assert cli("assign", "pair.json", "--topology", "islands.json", "--plot", "q.svg")[0] == 1
+    assert not (tmp_path / "q.svg").exists()
+
+
 def test_json_in_a_file_leaves_the_summary(cli: Run, tmp_path: Path) -> None:
     """The report is in the file, the summary on standard output, and no draft is left."""
     before = set(tmp_path.iterdir())
@@ -249,6 +257,8 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--json", "no/such/folder.json"], "json"),
         (["--json", "."], "json"),
         (["--json"], "json"),
+        (["--plot", "a.gif"], "plot"),
+        (["--plot", "no/such/folder.svg"], "plot"),
     ],
     ids=" ".join,
 )
@@ -631,7 +641,8 @@ def test_an_interrupt_before_a_command_is_quiet(cli: Run, monkeypatch: pytest.Mo
 def test_a_file_that_cannot_be_written_is_found_before_the_solve(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a result that has nowhere to go."""
     monkeypatch.setattr("tiger.entry.solve", lambda *_, **__: pytest.fail("solved"))
-    assert is_refused(cli("assign", "pair.json", "--topology", "path.json", "--json", "no/file"), "json")
+    for option, field in (("--json", "no/file"), ("--plot", "no/file.svg")):
+        assert is_refused(cli("assign", "pair.json", "--topology", "path.json", option, field), option[2:])
 
 
 def test_python_m_tiger(cli: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

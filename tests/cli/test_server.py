@@ -243,3 +243,12 @@ def test_an_interrupt_at_a_terminal(url: str, cli: Run) -> None:
         watchdog.cancel()
     os.close(leader)
     assert (process.returncode, out, LocalService.cancelled.is_set()) == (130, b"", True), shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [ASSIGN, PLACE, LAYOUT])
+def test_a_picture_is_that_of_a_local_run(cli: Run, url: str, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """What documents do not carry is read from the arguments: problem, plan and device."""
+    for name, server in (("remote.svg", ("--server", url)), ("local.svg", ())):
+        assert cli(*arguments, *server, "--plot", name)[0] == 0
+    assert (tmp_path / "remote.svg").read_bytes() == (tmp_path / "local.svg").read_bytes()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tiger.cli import summary as summaries
-from tiger.cli.summary import describe_unmet, model_summary, number, summary, table
+from tiger.cli.summary import describe_unmet, model_summary, summary, table
 from tiger.exchange.export import Model
 from tiger.model.violation import Violation
 from tiger.objectives.shortest_paths import LinkLoad
@@ -145,14 +145,6 @@ def test_a_long_mapping_is_cut() -> None:
     """Forty tasks are shown, and where the others are is told."""
     shown = lines(replace(SOLVED, mapping={f"t{k}": "a" for k in range(45)}))
     assert shown[-2:] == ["t39 a", "and 5 more tasks; --json has them all"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(None, "-"), (0.1 + 0.2, "0.3"), (1234567.0, "1234567"), (3, "3"), ("x", "x")]
-)
-def test_numbers_keep_ten_digits(value: str | float | None, text: str) -> None:
-    """Neither rounding noise nor an exponent hides what a cost is."""
-    assert number(value) == text
 
 
 @pytest.mark.parametrize("width", [200, 60, 40, 20])

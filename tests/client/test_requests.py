@@ -302,3 +302,13 @@ def test_reports_of_a_service_emit_rank_orders() -> None:
     assert again.emitted == again.emit("slurm") == report.emit("slurm")
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
         assignment("ring:4", hosts, emit="openmpi")
+
+
+def test_a_mapping_onto_some_nodes_is_drawn_on_those() -> None:
+    """The simple orders beside it fill the nodes that were taken, as in a local report."""
+    asked = assignment("halo:2x4", "grid:4x4", slots=4, nodes=2)
+    report = tiger.assign("halo:2x4", "grid:4x4", slots=4, nodes=2)
+    sent = asked.read(report.to_dict())
+    assert sent.problem is not None
+    assert report.problem is not None
+    assert sent.problem.topology.slots.tolist() == report.problem.topology.slots.tolist()

@@ -112,6 +112,7 @@ def assign(
     penalty_scale: options.PenaltyScale = None,
     beta_range: options.BetaRange = None,
     capacity_encoding: options.CapacityEncoding = "slack",
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -127,6 +128,7 @@ def assign(
     )
     insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
     console.check_report(json_file)
+    console.check_plot(plot)
     from tiger.cli.summary import summary
     from tiger.qubo.ising import IsingParams
 
@@ -157,6 +159,7 @@ def assign(
             ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
             progress=show,
         )
+    console.write_plot(report, plot)
     console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 
@@ -174,6 +177,7 @@ def layout(
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
     initial_layout: options.InitialLayout = None,
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -184,6 +188,7 @@ def layout(
     """
     start = options.parse_qubits(initial_layout)
     console.check_report(json_file)
+    console.check_plot(plot)
     if output is not None:
         outfile.check(output, "output")
     from tiger.cli.summary import circuit_summary
@@ -206,6 +211,7 @@ def layout(
         if report.qasm is None:
             raise InputError("output", "expected a circuit that OpenQASM can say, got one that it cannot")
         outfile.write(output, "output", report.qasm.rstrip("\n") + "\n")
+    console.write_plot(report, plot)
     console.deliver(report, json_file, circuit_summary)
     return OK if report.feasible else INFEASIBLE
 
@@ -248,11 +254,7 @@ def place(
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
     if emit is not None and mode != "chain":
         raise InputError("emit", f"expected the mode chain beside it, got the mode {mode}")
-    if plot is not None:
-        from tiger.plotting import charts
-
-        charts.check(plot)
-        outfile.check(plot, "plot")
+    console.check_plot(plot)
     from tiger.cli.summary import placement_summary
 
     with open_client(server) as client, console.progress() as show:
@@ -278,8 +280,7 @@ def place(
             time_limit_s=time_limit,
             progress=show,
         )
-    if plot is not None and report.feasible:
-        charts.draw_placement(report, plot)
+    console.write_plot(report, plot)
     console.deliver_plan(report, emit, json_file, placement_summary)
     return OK if report.feasible else INFEASIBLE
 

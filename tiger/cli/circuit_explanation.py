@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tiger.circuits.entry.report import CircuitReport
 from tiger.cli.explanation import SEARCH_LONGER, Explanation, count, describe_stages, explain_unmet, percent
-from tiger.cli.summary import number
+from tiger.model.units import number_text as number
 
 HELP = {
     "qubits": "Take a device with more qubits, or a circuit with fewer.",

@@ -63,6 +63,22 @@ def check_report(json_file: str | None) -> None:
         outfile.check(json_file, "json")
 
 
+def check_plot(plot: str | None) -> None:
+    """Raise InputError unless a picture can be drawn and written to where it is to go."""
+    if plot is not None:
+        from tiger.plotting import picturefile
+
+        picturefile.check(plot)
+
+
+def write_plot(report: "Report | CircuitReport | PlacementReport | PlanReport", plot: str | None) -> None:
+    """Write the picture of a report, or all of them as a page, if a file is named and there is something to draw."""
+    if plot is not None and report.feasible:
+        from tiger.plotting import picturefile
+
+        picturefile.write(report, plot)
+
+
 def deliver(report: Answer, json_file: str | None, summary: "Callable[[Answer], str]") -> None:
     """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named."""
     text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"

@@ -12,8 +12,8 @@ from tiger.cli.explanation import (
     percent,
     read_effort,
 )
-from tiger.cli.summary import number
 from tiger.exchange.decode_samples import NAME as SAMPLES
+from tiger.model.units import number_text as number
 from tiger.run.report import LINKS, Report
 
 HELP = {

@@ -217,7 +217,12 @@ Pipeline = Annotated[
 ]
 Tensor = Annotated[int, typer.Option("--tensor-parallel", metavar="T", help="Devices among which each layer is cut.")]
 Replicas = Annotated[int, typer.Option("--data-parallel", metavar="D", help="Replicas of the pipeline.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw the schedule and what devices hold.")]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Draw the result as .svg, .png or .pdf; .html is a page with all pictures and the stages."
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same plan.")]
 Emit = Annotated[
     Literal["megatron", "deepspeed", "vllm", "torch"] | None,

@@ -10,7 +10,6 @@ from tiger.cli.completion import complete_topologies
 from tiger.cli.console import INFEASIBLE, OK
 from tiger.client.service import open_client
 from tiger.errors import InputError
-from tiger.formats import outfile
 
 Cluster = Annotated[
     str,
@@ -43,7 +42,6 @@ Schedule = Annotated[
 ]
 Virtual = Annotated[int | None, typer.Option(metavar="V", help="Stages a device where the schedule interleaves them.")]
 Top = Annotated[int, typer.Option(metavar="N", help="How many of the best plans are reported.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw where the time of the reported plans goes.")]
 
 
 def plan(
@@ -65,7 +63,7 @@ def plan(
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     emit: options.Emit = None,
-    plot: Plot = None,
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -78,12 +76,7 @@ def plan(
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
-    if plot is not None:
-        from tiger.plotting import charts
-        from tiger.plotting import plans as planchart
-
-        charts.check(plot)
-        outfile.check(plot, "plot")
+    console.check_plot(plot)
     from tiger.cli.plan_summary import plan_summary
 
     with open_client(server) as client, console.progress() as show:
@@ -107,7 +100,6 @@ def plan(
             time_limit_s=time_limit,
             progress=show,
         )
-    if plot is not None and report.feasible:
-        planchart.draw_plans(report, plot)
+    console.write_plot(report, plot)
     console.deliver_plan(report, emit, json_file, plan_summary)
     return OK if report.feasible else INFEASIBLE

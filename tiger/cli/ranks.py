@@ -59,6 +59,7 @@ def ranks(
     effort: options.Effort = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -70,6 +71,7 @@ def ranks(
     pins, pairs = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
     insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
     console.check_report(json_file)
+    console.check_plot(plot)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
     from tiger.cli.summary import summary
@@ -106,6 +108,7 @@ def ranks(
             emit=emit,
             progress=show,
         )
+    console.write_plot(report, plot)
     console.deliver_plan(report, emit, json_file, summary)
     if emit is not None and report.feasible:
         sys.stderr.write(f"\n{describe_use(emit, report.rank_order)}")

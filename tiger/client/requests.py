@@ -23,6 +23,7 @@ from tiger.formats.files import is_pattern
 from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
+from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -36,7 +37,7 @@ from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_plan_options
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions, Request
-from tiger.run.node_choice import open_slots
+from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
 
 Result = TypeVar("Result")
@@ -61,9 +62,8 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
     problem = open_slots(state_problem(arguments), arguments.nodes)
-    nodes = LaunchNodes.of(problem.topology)
     if arguments.emit is not None:
-        check_fit(arguments.emit, problem.tasks.size, nodes, arguments.nodes)
+        check_fit(arguments.emit, problem.tasks.size, LaunchNodes.of(problem.topology), arguments.nodes)
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
         "tasks": _state_tasks(arguments, problem.tasks),
@@ -77,10 +77,12 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     }
 
     def read(answer: Document) -> Report:
-        """Add what documents do not carry: what the readers here found odd, and the nodes of ranks."""
+        """Add what documents do not carry: what the readers here found odd, and the problem."""
         report = reports.read_assignment(answer)
         new = [remark for remark in remarks if remark not in report.warnings]
-        complete = replace(report, warnings=(*new, *report.warnings), nodes=nodes)
+        chosen = arguments.nodes is not None and report.feasible
+        on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
+        complete = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
         return complete.emitting(arguments.emit)
 
     return Asked("assign", _body(document), read)
@@ -99,7 +101,12 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
         "topology": device_document(arguments.coupling),
         "initial_layout": layout_list(arguments.initial_layout),
     }
-    return Asked("assign", _body(document), reports.read_circuit)
+
+    def read(answer: Document) -> CircuitReport:
+        """Add what documents do not carry: the device, as it was stated."""
+        return replace(reports.read_circuit(answer), device=arguments.coupling)
+
+    return Asked("assign", _body(document), read)
 
 
 def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
@@ -166,6 +173,12 @@ def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:
     if arguments.topology is None and isinstance(source, str | Path):
         return {"file": Path(source).name, "text": read_text(Path(source), "tasks")}
     return task_document(tasks)
+
+
+def _used_nodes(report: Report, problem: Problem) -> IntArray:
+    """Return the nodes of a mapping."""
+    used = set(report.mapping.values())
+    return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
 
 
 def _terms(problem: Problem) -> dict[str, object]:

@@ -1,5 +1,5 @@
-"""Pictures of mappings, placements and plans by matplotlib, and the documents that pages draw.
+"""Pictures of reports by matplotlib, the cards of notebooks, and the documents that pages draw.
 
-In come reports, out come figures, views as plain JSON (`views`), and traces of schedules (`trace`). Read `mapping`
-first.
+In come reports, out come figures, HTML, views as plain JSON (`views`), and traces of schedules (`trace`). Read
+`pictures` first.
 """

@@ -3,21 +3,19 @@
 Needs the extra `tiger-mapper[plot]`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiger.errors import InputError
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.schedules.memory import Footprint, footprint
-from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, Schedule
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
 from tiger.pipeline.schedules.simulator import Timeline
 from tiger.plotting.bars import (
     CAPACITY,
@@ -32,15 +30,11 @@ from tiger.plotting.bars import (
     scale,
     size_text,
 )
-from tiger.plotting.gantt import draw_operators
+from tiger.plotting.gantt import panels_of_operators
 from tiger.plotting.panels import (
-    DPI,
-    WIDTH_IN,
-    Style,
     add_bars,
     add_legend,
     add_title,
-    check,
     corners,
     explain,
     label_axis,
@@ -48,66 +42,67 @@ from tiger.plotting.panels import (
     note,
     panels_of,
     row_in,
-    write_figure,
 )
+from tiger.plotting.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
 from tiger.plotting.views.iteration import messages_of, simulate_slowest, thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["check", "draw_placement"]
+    from tiger.plotting.figure import Picture
 
 TITLES = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "interleaved 1F1B", "zero-bubble": "zero-bubble"}
-PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", "#e08a3c"), WEIGHT: ("weight gradient", "#5aa469")}
-CLOSING = "#b9a3d3"
-HELD = "#9fb8c9"
+PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", ORANGE), WEIGHT: ("weight gradient", GREEN)}
+CLOSING = PURPLE
+HELD = SKY
 # Beyond so many, passes share the dots of a picture, and outlines, numbers and hatches run into each other.
 DRAWN_PASSES, OUTLINED_PASSES, NUMBERED_PASSES, HATCHED_MESSAGES = 100_000, 2000, 1500, 2000
 # The size of numbers on passes.
 NUMBER_POINTS = 7
 
 
-def draw_placement(report: PlacementReport, path: Path | str) -> None:
-    """Write a picture of a placement: with a schedule, an iteration of the slowest replica and what it holds.
+def draw_placement(report: PlacementReport) -> "Picture":
+    """Draw a placement: with a schedule, an iteration of the slowest replica and what it holds meanwhile.
 
     Without one, the load and the memory of every device, and when each is busy where operators are placed for latency.
-    The ending of `path` chooses svg, png or pdf. Raises
-    InputError of `plot` where there is no plan to draw, where the file cannot be written, and as `check`.
     """
-    check(path)
-    plan = report.deployment
+    panels = panels_of_placement(report)
+    return draw_panels(report, [name for name in panels if name != "loads" or report.schedule is None])
+
+
+def draw_panels(report: PlacementReport, chosen: Sequence[str]) -> "Picture":
+    """Draw some panels of a placement, one under the other."""
+    panels = panels_of_placement(report)
+    figure, axes = panels_of(_count_rows(report), len(chosen))
+    for name, each in zip(chosen, axes, strict=True):
+        panels[name](each)
+    return figure
+
+
+def panels_of_placement(report: PlacementReport) -> dict[str, Callable[["Axes"], None]]:
+    """Return what draws each panel that a placement has, by name; none where it has no plan."""
     if report.arrangement is not None:
-        write_figure(draw_operators(report, report.arrangement), path)
-        return
+        return panels_of_operators(report, report.arrangement)
+    plan = report.deployment
     if plan is None:
-        raise InputError("plot", "expected a plan that is possible, got a report without one")
-    figure, axes = panels_of(plan.plan.positions)
+        return {}
+    names = [short_ranks(stage.devices) for stage in report.stages[: plan.plan.positions]]
+    loads = partial(draw_loads, report=report, names=names)
     if report.schedule is None or report.microbatches is None:
-        names = _names(report, plan.plan.positions)
-        draw_loads(axes[0], report, names)
-        draw_memory(axes[1], report, names)
-    else:
-        _draw_iteration(axes, report, plan, (report.schedule, report.microbatches))
-    write_figure(figure, path)
+        return {"loads": loads, "memory": partial(draw_memory, report=report, names=names)}
+    timeline, workload = simulate_slowest(plan, report.schedule, report.microbatches)
+    capacity = [float(plan.cluster.memory_bytes[ranks].min()) for ranks in plan.plan.grid]
+    held, end = footprint(timeline, workload), timeline.iteration_s
+    return {
+        "gantt": partial(_draw_passes, timeline=timeline, names=names, ranks=plan.plan.grid[0].size),
+        "loads": loads,
+        "memory": partial(_draw_held, held=held, names=names, capacity_bytes=capacity, end=end),
+    }
 
 
-def _names(report: PlacementReport, positions: int) -> list[str]:
-    """Return the devices of every position in short."""
-    return [short_ranks(stage.devices) for stage in report.stages[:positions]]
-
-
-def _draw_iteration(
-    axes: Sequence["Axes"], report: PlacementReport, deployment: Deployment, schedule: tuple[Schedule, int]
-) -> None:
-    """Draw an iteration of the slowest replica, and under it what that holds."""
-    timeline, workload = simulate_slowest(deployment, *schedule)
-    names = _names(report, deployment.plan.positions)
-    capacity = [float(deployment.cluster.memory_bytes[ranks].min()) for ranks in deployment.plan.grid]
-    _draw_passes(axes[0], timeline, names, deployment.plan.grid[0].size)
-    _draw_held(axes[1], footprint(timeline, workload), capacity, timeline.iteration_s)
-    name_rows(axes[1], names)
-    for panel in axes:
-        label_axis(panel, timeline.iteration_s, "time", TIMES)
+def _count_rows(report: PlacementReport) -> int:
+    """Return how many rows a panel of a placement has."""
+    return len(report.stages) if report.deployment is None else report.deployment.plan.positions
 
 
 def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: int) -> None:
@@ -129,6 +124,7 @@ def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: 
     bubble = max(timeline.bubble, 0.0)
     add_title(axes, f"{title}: {seconds_text(timeline.iteration_s)}, bubble {bubble:.1%}")
     explain(axes, axes.get_legend_handles_labels()[0])
+    label_axis(axes, timeline.iteration_s, "time", TIMES)
 
 
 def _places(positions: int, virtual: int, ranks: int) -> str:
@@ -205,7 +201,9 @@ def _draw_numbers(axes: "Axes", timeline: Timeline) -> None:
         axes.annotate(number, spot, ha="center", va="center", fontsize=NUMBER_POINTS, color="white")
 
 
-def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], end: float) -> None:
+def _draw_held(
+    axes: "Axes", held: Footprint, names: Sequence[str], capacity_bytes: Sequence[float], end: float
+) -> None:
     """Draw what every position holds over time as an area on its row, state darker, under a line at its capacity."""
     peaks, capacity = held.peak_bytes, np.asarray(capacity_bytes, np.float64)
     axes.set_xlim(0, end or 1.0)
@@ -224,6 +222,8 @@ def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], e
         "held for microbatches": {"facecolor": HELD},
     }
     add_legend(axes, entries | limits(peaks, capacity, top))
+    name_rows(axes, names)
+    label_axis(axes, end, "time", TIMES)
 
 
 def _lighten(colour: str, share: float) -> tuple[float, ...]:

@@ -12,7 +12,8 @@ from tiger.circuits.entry.record import target_of
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
 from tiger.plotting.views import circuit as views
-from tiger.plotting.views.circuit import CircuitView, view_circuit
+from tiger.plotting.views.circuit import view_circuit
+from tiger.plotting.views.routed import CircuitView
 
 NOISY = {
     "num_qubits": 3,
