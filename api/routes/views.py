@@ -16,6 +16,7 @@ from tiger.formats.text import find_file
 from tiger.hardware import HardwareArguments, build_hardware
 from tiger.model.document import Document
 from tiger.model.topology import Topology
+from tiger.model.wording import describe
 from tiger.plotting.views import preview as previews
 from tiger.topologies import spec
 
@@ -83,16 +84,20 @@ def _view(request: ViewRequest, limits: Limits) -> Document:
     return previews.preview_cluster(read_cluster(request.cluster, limits))
 
 
-def _read_topology(stated: str | list[object] | dict[str, object], limits: Limits) -> Topology:
+def _read_topology(stated: object, limits: Limits) -> Topology:
     """Return hardware, whose nodes are the qubits of a device where one is stated."""
-    if isinstance(stated, list) or _is_device(open_document("topology", stated)):
+    document = open_document("topology", stated)
+    _check_topology(limits, document)
+    if isinstance(document, list) or (isinstance(document, dict) and _is_device(document)):
         from tiger.circuits.transpiler.target import coupling_of
 
-        coupling = coupling_of(read_device(stated, limits))
+        coupling = coupling_of(read_device(document, limits))
         nodes = [{"id": qubit} for qubit in range(coupling.size)]
         edges = [{"source": a, "target": b} for a, b in coupling.edges.tolist()]
         return nodelink.read_topology({"nodes": nodes, "edges": edges})
-    return build_hardware(HardwareArguments(topology=read_network(stated)))
+    if isinstance(document, str | dict):
+        return build_hardware(HardwareArguments(topology=read_network(document)))
+    raise InputError("topology", f"expected an object or pairs of qubits, got {describe(document)}")
 
 
 def _view_model(stated: object, limits: Limits) -> Document:

@@ -11,6 +11,7 @@ from tiger.api.jobs.files import FileInfo
 from tiger.api.schemas.assignment import Hardware, Tasks
 from tiger.api.schemas.circuits import COUPLING, QUBITS, TARGET
 from tiger.api.schemas.closed import Closed
+from tiger.api.schemas.files import FILE
 from tiger.api.schemas.networks import CLUSTERS, MODELS
 from tiger.api.schemas.reports import AsDocument
 from tiger.model.options import about
@@ -34,8 +35,8 @@ def _take(wanted: str, *kinds: type) -> BeforeValidator:
 
 
 Device = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [PAIRS, COUPLING, TARGET]})]
-Model = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [*MODELS]})]
-Cluster = Annotated[dict[str, object], WithJsonSchema({"anyOf": [*CLUSTERS]})]
+Model = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [*MODELS, FILE]})]
+Cluster = Annotated[dict[str, object], WithJsonSchema({"anyOf": [*CLUSTERS, FILE]})]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,8 @@ class ViewRequest(Closed):
     """Ask for the picture of one thing that other requests may state."""
 
     tasks: Annotated[
-        str | Tasks | None, _take("a specification such as 'halo:8x8' or a node-link graph", str, dict)
+        str | Tasks | None,
+        _take("a specification such as 'halo:8x8', a node-link graph or a file as {file, text}", str, dict),
     ] = field(default=None, metadata=about("Tasks, as `POST /assign` takes them."))
     topology: Annotated[
         str | Hardware | Device | None,

@@ -73,6 +73,12 @@ def test_a_plan_is_written_for_the_systems_that_take_it() -> None:
     assert {"megatron.txt", "deepspeed.py", "vllm.sh", "torch.json"} <= found.keys()
 
 
+def test_a_plan_of_degrees_leaves_its_placement() -> None:
+    """As the request for that one would have."""
+    shape = {"model": CHAIN, "cluster": {**LISTED, "devices": [{"name": name} for name in "ab"]}, "batch": 4}
+    assert {"view.json", "trace.json", "megatron.txt"} <= solve("plan", **shape).keys()
+
+
 def test_every_file_has_a_name_of_its_own() -> None:
     """And a system that a plan can be written for has one."""
     names = [launcher.file for launcher in LAUNCHERS.values()] + list(FILES.values())

@@ -27,7 +27,7 @@ def show(**stated: object) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("name", [name for name in PREVIEWS if name != "topology"])
+@pytest.mark.parametrize("name", PREVIEWS)
 def test_the_worked_requests_are_shown(name: str) -> None:
     """Each kind under its own name."""
     assert show(**PREVIEWS[name]["value"])["kind"] == name
@@ -37,6 +37,7 @@ def test_tasks_are_shown_in_all_their_forms(line: dict[str, Any]) -> None:
     """Patterns and graphs."""
     assert show(tasks="ring:4")["total"] == 4
     assert show(tasks=line)["names"] == ["a", "b", "c"]
+    assert show(tasks={"file": "a.csv", "text": "0,1\n1,0\n"})["total"] == 2
 
 
 def test_hardware_is_shown_in_all_its_forms(line: dict[str, Any]) -> None:
@@ -47,6 +48,7 @@ def test_hardware_is_shown_in_all_its_forms(line: dict[str, Any]) -> None:
     assert show(topology={"file": SLURM.name, "text": SLURM.read_text()})["kind"] == "topology"
     assert show(topology=[[0, 1], [1, 2]])["names"] == ["0", "1", "2"]
     assert show(topology={"coupling_map": [[0, 1]], "num_qubits": 3})["total"] == 3
+    assert show(topology={"file": "a.json", "text": json.dumps({"coupling_map": [[0, 1]]})})["total"] == 2
     target = {"num_qubits": 2, "gates": [{"name": "cx", "qubits": [0, 1], "error": 0.1}]}
     assert show(topology=target)["total_edges"] == 1
 
@@ -57,6 +59,7 @@ def test_models_are_shown_in_all_their_forms() -> None:
     layers = [{"name": "a", "forward_s": 1, "backward_s": 2, "parameter_bytes": 3, "activation_bytes": 4}]
     assert show(model=layers) == show(model={"layers": layers})
     assert show(model=layers)["graph"] is None
+    assert show(model={"file": "a.json", "text": json.dumps(DIAMOND["model"])}) == show(model=DIAMOND["model"])
     assert len(show(model="transformer:layers=2,hidden=64,heads=4,vocabulary=100,sequence=16")["layers"]) == 4
 
 
@@ -73,6 +76,7 @@ def test_models_are_shown_in_all_their_forms() -> None:
         ({"topology": {"nodes": [{"id": k} for k in range(301)], "edges": []}}, "topology"),
         ({"topology": {"coupling_map": [[0, 1]] * 21}}, "topology"),
         ({"topology": {"text": "a"}}, "topology"),
+        ({"topology": {"file": "a.json", "text": "3"}}, "topology"),
         ({"topology": [[0, 9]]}, "topology/0"),
         ({"circuit": ""}, "circuit"),
         ({"circuit": BELL.replace("q[3]", "q[9]")}, "circuit"),
