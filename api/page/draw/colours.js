@@ -10,6 +10,8 @@ const VIRIDIS = [
 ];
 /** Colours of kinds (Okabe and Ito 2008), the darker ones first. */
 export const KINDS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a"];
+/** Shades of places; graphs are drawn faster where many dots look alike. */
+const PLACES = 63;
 /** The colour of what carries nothing, such as switches and free qubits. */
 export const IDLE = "#8a94a0";
 /** The colour of the simple order and that of the mapping found. */
@@ -30,7 +32,7 @@ export function intensity(share, { dark }) {
 
 /** Return the colours of places in order, which differ from light and from dark paper. */
 export function placeColour(share) {
-  return amount(0.08 + 0.84 * share);
+  return amount(0.08 + (0.84 * Math.round(share * PLACES)) / PLACES);
 }
 
 /** Return the colours of a picture on the page as it is shown now, light or dark. */

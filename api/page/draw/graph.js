@@ -10,6 +10,8 @@ import { Keep } from "./picture.js";
 const NAMED = 72, MOVED_EDGES = 3000;
 /** Edges whose directions can be seen. */
 const ARROWS = 400;
+/** The last of the graphs that are opened one after the other. */
+let turn = Promise.resolve();
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
 const SIDE = 1000, STEP = 40;
 
@@ -26,14 +28,16 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
   const directed = graph.directed && graph.a.length <= ARROWS;
   useEffect(() => {
     let gone = false;
-    import("../vendor/cytoscape.js").then(({ default: cytoscape }) => {
+    inTurn(async () => {
+      const { default: cytoscape } = await import("../vendor/cytoscape.js");
       if (gone) return;
-      drawn.current = open(cytoscape, place.current, graph);
-      style(drawn.current, look, { directed, place: place.current });
+      drawn.current = open(cytoscape, place.current, { graph, style: styleOf(graph, look, { directed, place: place.current }) });
       drawn.current.on("mouseover tap", "node", (event) => setTold(describe(graph, event.target.data("at"), tell)));
       drawn.current.on("tap", (event) => onChoose?.(event.target === drawn.current ? null : event.target.data("at") ?? null));
       drawn.current.on("mouseout", "node", () => setTold(null));
-      place.current.dataset.ready = "yes";
+      drawn.current.one("render", () => {
+        if (!gone) place.current.dataset.ready = "yes";
+      });
     });
     return () => {
       gone = true;
@@ -42,7 +46,7 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
     };
   }, [graph]);
   useEffect(() => {
-    const again = () => drawn.current && style(drawn.current, look, { directed, place: place.current });
+    const again = () => drawn.current?.style(styleOf(graph, look, { directed, place: place.current }));
     again();
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", again);
@@ -97,16 +101,21 @@ export function drawGraph(context, { width, height, colours }, graph, look) {
   });
 }
 
-function open(cytoscape, container, graph) {
-  const many = graph.names.length > NAMED;
-  const nodes = graph.names.map((name, at) => ({
-    data: { id: `v${at}`, at, name: many ? "" : name },
+/** Do what takes long one after the other, with the browser free to paint and to answer in between. */
+function inTurn(work) {
+  turn = turn.then(() => new Promise((resolve) => setTimeout(resolve))).then(work);
+}
+
+function open(cytoscape, container, { graph, style }) {
+  const nodes = graph.names.map((_, at) => ({
+    data: { id: `v${at}`, at },
     position: { x: SIDE * graph.x[at], y: SIDE * graph.y[at] },
   }));
   const edges = graph.a.map((a, k) => ({ data: { id: `e${k}`, at: k, source: `v${a}`, target: `v${graph.b[k]}` } }));
   return cytoscape({
     container,
     elements: { nodes, edges },
+    style,
     layout: { name: "preset", padding: 24 },
     autoungrabify: true,
     boxSelectionEnabled: false,
@@ -119,38 +128,38 @@ function open(cytoscape, container, graph) {
   });
 }
 
-function style(drawn, look, { directed, place }) {
+/** Return the style of a graph, with functions only where its elements differ, as each is called for every element. */
+function styleOf(graph, look, { directed, place }) {
   const colours = paletteOf(place);
-  const size = dotSize(drawn.nodes().length);
-  drawn.style([
+  const size = dotSize(graph.names.length);
+  const at = (element) => element.data("at");
+  const dot = look.size ? (node) => size * look.size[at(node)] : size;
+  const line = look.edge?.share ? (edge) => edgeColour(look, at(edge), colours) : colours.line;
+  const named = graph.names.length <= NAMED && {
+    label: (node) => look.labels?.[at(node)] ?? graph.names[at(node)],
+    "font-size": Math.max(18, size * 0.62),
+    color: colours.ink,
+    "text-valign": "top",
+    "text-margin-y": -2,
+  };
+  // The quick kind of edges has no arrows.
+  const kind = directed
+    ? { "curve-style": "straight", "target-arrow-shape": "triangle", "target-arrow-color": line, "arrow-scale": 1.4 }
+    : { "curve-style": "haystack", "haystack-radius": 0 };
+  return [
     {
       selector: "node",
       style: {
-        width: (node) => size * (look.size?.[node.data("at")] ?? 1),
-        height: (node) => size * (look.size?.[node.data("at")] ?? 1),
-        "background-color": (node) => look.fill[node.data("at")],
-        shape: (node) => (look.square?.[node.data("at")] ? "rectangle" : "ellipse"),
-        label: (node) => (node.data("name") === "" ? "" : look.labels?.[node.data("at")] ?? node.data("name")),
-        "font-size": Math.max(18, size * 0.62),
-        color: colours.ink,
-        "text-valign": "top",
-        "text-margin-y": -2,
-        "border-width": 0,
+        width: dot,
+        height: dot,
+        "background-color": (node) => look.fill[at(node)],
+        ...(look.square && { shape: (node) => (look.square[at(node)] ? "rectangle" : "ellipse") }),
+        ...named,
       },
     },
-    {
-      selector: "edge",
-      style: {
-        width: (edge) => look.edge?.width[edge.data("at")] * 1.6 || 2,
-        "line-color": (edge) => edgeColour(look, edge.data("at"), colours),
-        // The quick kind has no arrows.
-        ...(directed
-          ? { "curve-style": "straight", "target-arrow-shape": "triangle", "target-arrow-color": (edge) => edgeColour(look, edge.data("at"), colours), "arrow-scale": 1.4 }
-          : { "curve-style": "haystack", "haystack-radius": 0 }),
-      },
-    },
+    { selector: "edge", style: { width: look.edge ? (edge) => 1.6 * look.edge.width[at(edge)] : 2, "line-color": line, ...kind } },
     { selector: ".chosen", style: { "border-width": size * 0.25, "border-color": colours.ink } },
-  ]);
+  ];
 }
 
 function edgeColour(look, at, colours) {
