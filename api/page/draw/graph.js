@@ -5,13 +5,12 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { intensity, paletteOf } from "./colours.js";
 import { Keep } from "./picture.js";
+import { inTurn } from "./turn.js";
 
 /** Vertices with names beside them, and edges that stay in sight while the graph is moved. */
 const NAMED = 72, MOVED_EDGES = 3000;
 /** Edges whose directions can be seen. */
 const ARROWS = 400;
-/** The last of the graphs that are opened one after the other. */
-let turn = Promise.resolve();
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
 const SIDE = 1000, STEP = 40;
 
@@ -99,11 +98,6 @@ export function drawGraph(context, { width, height, colours }, graph, look) {
       context.fillText(look.labels?.[at] ?? name, x(at), y(at) - size - 8);
     }
   });
-}
-
-/** Do what takes long one after the other, with the browser free to paint and to answer in between. */
-function inTurn(work) {
-  turn = turn.then(() => new Promise((resolve) => setTimeout(resolve))).then(work);
 }
 
 function open(cytoscape, container, { graph, style }) {

@@ -6,6 +6,7 @@ import { download } from "../files.js";
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { paletteOf, PRINT } from "./colours.js";
 import { SvgContext } from "./svg.js";
+import { inTurn } from "./turn.js";
 
 /** Dots of a saved picture a pixel of the page, which print sharply. */
 const SAVED_SCALE = 2;
@@ -27,10 +28,12 @@ export function Picture({ name, title, caption, height, draw, tell }) {
   useEffect(() => {
     const place = canvas.current.parentElement;
     const paint = () => {
+      if (!canvas.current) return;
       setWidth(place.clientWidth);
       paintCanvas(canvas.current, place.clientWidth, heightIn(height, place.clientWidth), draw);
     };
-    const watcher = new ResizeObserver(paint);
+    const repaint = () => inTurn(paint);
+    const watcher = new ResizeObserver(repaint);
     watcher.observe(place);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", paint);
