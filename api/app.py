@@ -14,18 +14,21 @@ from tiger.api.middleware import keys
 from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.stack import operations, protect
 from tiger.api.routes import answers
-from tiger.api.routes.entries import ASSIGN, PLACE
-from tiger.api.routes.examples import EXAMPLES, PLACEMENTS
+from tiger.api.routes.entries import ASSIGN, PLACE, PLAN
+from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
+from tiger.api.routes.page import add_page
+from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.schemas import limits
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.jobs import JobBody, JobsBody
-from tiger.api.schemas.placement import PlaceRequest
-from tiger.api.schemas.reports import Answer, PlacementBody
+from tiger.api.schemas.placement import PlaceRequest, PlanRequest
+from tiger.api.schemas.reports import Answer, PlacementBody, PlanBody
+from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody, ViewRequest
 from tiger.api.settings import Settings, load
 from tiger.api.workers.processes import Workers, prepare
 
@@ -38,7 +41,10 @@ WARM_UP_S, LOOK_S = 600.0, 2.0
 LOG = structlog.get_logger()
 REQUESTS = [request.schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
+# Of several fields exactly one is stated.
+VIEW_REQUEST = {"schema": ViewRequest.schema() | {"minProperties": 1, "maxProperties": 1}, "examples": PREVIEWS}
 PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
+PLAN_REQUEST = {"schema": PlanRequest.schema(), "examples": PLANS}
 
 
 def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_durable_jobs) -> FastAPI:
@@ -56,8 +62,12 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         redirect_slashes=False,
     )
     protect(app, used, metrics)
+    add_page(app)
     _add_work(app, service)
-    _add_jobs(app, JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled))
+    _add_previews(app, PreviewRoute(service.solving))
+    jobs = JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled)
+    _add_jobs(app, jobs)
+    _add_files(app, jobs)
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",
@@ -123,6 +133,14 @@ class Service:
         """
         return await self.solving.answer(request, PLACE)
 
+    async def plan(self, request: Request) -> Response:
+        """Plan how a cluster trains a network, and answer with the report, whether it is feasible or not.
+
+        It becomes a job unless it has a time limit that is short: what does not end within the wait is answered with
+        the job, which goes on.
+        """
+        return await self.solving.answer(request, PLAN)
+
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""
         from tiger.solvers.registry import DWAVE, list_solvers
@@ -184,6 +202,55 @@ def _add_work(app: FastAPI, service: Service) -> None:
         "`violations` say by how much.",
         responses=answers.WORK,
         openapi_extra=_document_request(PLACE_REQUEST),
+    )
+    app.add_api_route(
+        "/plan",
+        service.plan,
+        methods=["POST"],
+        summary="Plan the degrees of parallelism by which a cluster trains a network",
+        response_model=PlanBody,
+        response_description="The report; where no plan fits, `feasible` is false and `violations` say why.",
+        responses=answers.WORK,
+        openapi_extra=_document_request(PLAN_REQUEST),
+    )
+
+
+def _add_previews(app: FastAPI, previews: PreviewRoute) -> None:
+    """Add the route of previews."""
+    app.add_api_route(
+        "/views",
+        previews.preview,
+        methods=["POST"],
+        summary="Show what a request states",
+        response_model=PreviewBody,
+        response_description="What a picture of it shows.",
+        responses=answers.PREVIEWED,
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": VIEW_REQUEST}}},
+    )
+
+
+def _add_files(app: FastAPI, jobs: JobRoutes) -> None:
+    """Add the routes of what jobs leave."""
+    app.add_api_route(
+        "/jobs/{job_id}/view",
+        jobs.view,
+        summary="Show the answer of a job as a picture does",
+        response_model=ViewBody,
+        responses=answers.LEFT,
+    )
+    app.add_api_route(
+        "/jobs/{job_id}/files",
+        jobs.files,
+        summary="List the files of a job",
+        response_model=list[FileBody],
+        responses=answers.LEFT,
+    )
+    app.add_api_route(
+        "/jobs/{job_id}/files/{name}",
+        jobs.file,
+        summary="Download a file of a job",
+        response_class=Response,
+        responses=answers.FILE,
     )
 
 

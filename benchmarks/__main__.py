@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import (
+    browser,
     chains,
     circuits,
     cold,
@@ -70,6 +71,7 @@ MODULES = (
     online,
     plans,
     service,
+    browser,
     cold,
 )
 TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}

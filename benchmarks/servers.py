@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 import psycopg
@@ -57,8 +58,10 @@ class Server:
 
 
 @contextmanager
-def run_server(workers: int, database: str | None) -> Iterator[Server]:
-    """Run a server of so many workers until the end, on SQLite unless a database is named."""
+def run_server(
+    workers: int, database: str | None, others: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Server]:
+    """Run a server of so many workers until the end, on SQLite unless a database is named, with other settings."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TIGER_")}
     with tempfile.TemporaryDirectory(prefix="tiger-bench-") as home:
         settings = {"TIGER_DATA_DIR": home, "TIGER_WORKERS": str(workers)}
@@ -66,7 +69,7 @@ def run_server(workers: int, database: str | None) -> Iterator[Server]:
         begun = time.perf_counter()
         with (Path(home) / "log").open("w", encoding="utf-8") as log, subprocess.Popen(
             [sys.executable, "-m", "tiger", "serve", "--port", "0"],
-            stdout=subprocess.PIPE, stderr=log, text=True, env=kept | settings,
+            stdout=subprocess.PIPE, stderr=log, text=True, env=kept | settings | dict(others),
         ) as process:  # fmt: skip
             try:
                 assert process.stdout is not None

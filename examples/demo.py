@@ -12,6 +12,7 @@ import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from rich.table import Table
 from tiger.formats import nodelink
 from tiger.formats.files import read_tasks, read_topology
 from tiger.model.problem import Problem
-from tiger.plotting.mapping import draw
+from tiger.plotting.picturefile import write
+from tiger.run.report import Report
 from tiger.topologies.spec import build
 
 HERE = Path(__file__).parent
@@ -53,7 +55,7 @@ def main() -> int:
     problem = Problem(
         tasks=nodelink.read_task_graph(stencil["tasks"]), topology=build("torus:4x4x4"), rule="one-to-one"
     )
-    draw(problem, reports[1]["mapping"], PICTURE)
+    write(replace(Report.from_dict(reports[1]), problem=problem), PICTURE)
     console.print(f"The mapping of the stencil is drawn in {PICTURE}")
     cheaper = all(report["feasible"] and report["cost"] < best_order(report)[1] for report in reports)
     return int(not (cheaper and added <= peer and iteration < uniform))

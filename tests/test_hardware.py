@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText
+from tiger.formats.text import FileText
 from tiger.hardware import HardwareArguments, Inside, build_hardware
 from tiger.model.metrics import TreeMetric
 
@@ -41,7 +41,7 @@ def steps(**levels):
 def test_uneven_switches_take_distances_by_the_height_at_which_hosts_meet():
     """The switch in the middle is a rack's, and the one at the top joins racks that are not equally deep."""
     uneven = "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c\nSwitchName=mid Switches=s[0-1]\nSwitchName=s2 Nodes=d\n"
-    text = HardwareText("topology.conf", f"{uneven}SwitchName=top Switches=mid,s2\n")
+    text = FileText("topology.conf", f"{uneven}SwitchName=top Switches=mid,s2\n")
     whole = build_hardware(HardwareArguments(text, levels={"node": 20.0, "rack": 60.0, "tier3": 100.0}))
     hosts = whole.hosts
     table = whole.metric.between(hosts[:, None], hosts[None, :])
@@ -96,4 +96,4 @@ def test_distances_that_are_no_numbers_are_errors_of_type():
 def test_a_text_of_another_ending_is_refused():
     """There is no SPEC to guess then."""
     with pytest.raises(InputError, match=r"topology: expected a file ending in .*, got 'torus:4x4'"):
-        build_hardware(HardwareArguments(HardwareText("torus:4x4", "")))
+        build_hardware(HardwareArguments(FileText("torus:4x4", "")))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.entry import plan
     from tiger.pipeline.planning.report import PlanReport
+    from tiger.plotting.card import card
+    from tiger.plotting.pictures import draw
     from tiger.qubo.ising import IsingParams
     from tiger.run.report import Report
     from tiger.run.stage import Stage
@@ -43,6 +45,8 @@ _HOMES = {
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
     "assign": "tiger.entry",
+    "card": "tiger.plotting.card",
+    "draw": "tiger.plotting.pictures",
     "layout": "tiger.circuits.entry.layout",
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
@@ -67,6 +71,8 @@ __all__ = [
     "Topology",
     "TreeMetric",
     "assign",
+    "card",
+    "draw",
     "layout",
     "place",
     "plan",

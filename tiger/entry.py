@@ -10,7 +10,7 @@ from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks
 from tiger.formats.graphs import task_graph_of
 from tiger.formats.values import read_name
-from tiger.hardware import HardwareArguments, build_hardware, check_graph
+from tiger.hardware import HardwareArguments, build_hardware, check_graph, choose_hardware
 from tiger.launchers.formats import EmitOptions, check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
@@ -113,10 +113,9 @@ def assign(call: AssignCall) -> Report:
 def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
-    hardware = build_hardware(_choose_hardware(source, arguments))
-    stated = arguments.rule is not None or arguments.slots is not None or arguments.imbalance != 0
+    hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
     terms = Terms(
-        rule=arguments.rule if stated else source.rule,
+        rule=arguments.choose_rule(source.rule),
         slots=arguments.slots,
         imbalance=arguments.imbalance,
         pinned=_pins(arguments.pinned),
@@ -136,15 +135,6 @@ def _tasks(source: "nx.Graph | TaskGraph | Path | str") -> TaskFile:
     if isinstance(source, TaskGraph):
         return TaskFile(tasks=source, topology=None, rule=None)
     return TaskFile(tasks=task_graph_of(check_graph("tasks", source)), topology=None, rule=None)
-
-
-def _choose_hardware(tasks: TaskFile, arguments: HardwareArguments) -> HardwareArguments:
-    """Return the hardware given, or that with the topology which came with the tasks; there must be one of them."""
-    if tasks.topology is None:
-        return arguments
-    if arguments.topology is not None:
-        raise InputError("topology", "expected none, as the task file brings its own distances, got another")
-    return narrow(HardwareArguments, arguments, topology=tasks.topology)
 
 
 def _pins(pinned: Pins | None) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The hardware of a problem: the network between nodes, what is inside them, and what of both a job may use."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, get_args
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.files import read_hardware
 from tiger.formats.graphs import topology_of
 from tiger.formats.hardware import composition
 from tiger.formats.hardware.levels import FIELD as LEVELS
@@ -18,6 +18,7 @@ from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hostlist import list_nodes, resolve_names
 from tiger.formats.linkshares import read_link_shares
+from tiger.formats.text import FileText
 from tiger.formats.values import read_name
 from tiger.model.arrays import IntArray
 from tiger.model.problem import LARGEST
@@ -36,14 +37,14 @@ class Inside(NamedTuple):
     """Say what is inside some hosts, listed as in `gpu[0-3],n7`, or without hosts inside all."""
 
     hosts: str | None
-    source: "str | Path | HardwareText | Topology"
+    source: "str | Path | FileText | Topology"
 
 
 @dataclass(frozen=True, eq=False)
 class HardwareArguments:
     """Hold hardware in any form: the nodes, their insides, distances of levels, and what a job may use."""
 
-    topology: "nx.Graph | Topology | Path | str | HardwareText | None" = None
+    topology: "nx.Graph | Topology | Path | str | FileText | None" = None
     node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(default=None, kw_only=True)
     levels: Mapping[str, float] | None = field(default=None, kw_only=True)
     labels: Sequence[str] | None = field(default=None, kw_only=True)
@@ -75,6 +76,15 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     return composition.compose(nodes, parts, find_insides(nodes, [inside.hosts for inside in insides]))
 
 
+def choose_hardware(own: Topology | None, arguments: HardwareArguments) -> HardwareArguments:
+    """Return the hardware given, or that with the topology which came with the tasks; there must be one of them."""
+    if own is None:
+        return arguments
+    if arguments.topology is not None:
+        raise InputError("topology", "expected none, as the task file brings its own distances, got another")
+    return replace(arguments, topology=own)
+
+
 def _check_units(units: str | None) -> None:
     """Raise InputError of `units` for a name of units that is not known."""
     if units is not None and units not in get_args(UnitName):
@@ -82,7 +92,7 @@ def _check_units(units: str | None) -> None:
 
 
 def read_network(
-    source: "nx.Graph | Topology | Path | str | HardwareText | None",
+    source: "nx.Graph | Topology | Path | str | FileText | None",
     labels: Sequence[str] | None = None,
     units: UnitName | None = None,
 ) -> Hardware:
@@ -94,7 +104,7 @@ def read_network(
         raise TypeError("expected labels as a list of texts, got a text")
     if source is None:
         raise InputError("topology", "expected a specification such as 'torus:4x4', a file or a graph, got none")
-    if isinstance(source, str | Path | HardwareText):
+    if isinstance(source, str | Path | FileText):
         return read_hardware(str(source) if isinstance(source, Path) else source, "node", labels, units)
     if labels is not None:
         raise InputError("labels", "expected them with a file of nodes of Kubernetes, got other hardware")

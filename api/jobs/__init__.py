@@ -1,6 +1,7 @@
 """Durable jobs: solves that outlive their request, and the server.
 
-In comes the checked body of a request (`job.Work`), out come the job, its progress and its report (`job.Job`). Read
+In comes the checked body of a request (`job.Work`), out come the job, its progress and its report (`job.Job`), and the
+files that its worker writes beside it (`files`), which are kept as long as the job is. Read
 `job` first, which states the interface, then `engine`, which wires the parts, then `dispatcher` and `run`, the run of
 one job.
 

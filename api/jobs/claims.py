@@ -7,7 +7,7 @@ result of the one that took its place.
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import sqlalchemy as sa
@@ -15,8 +15,9 @@ import structlog
 from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, read_clock
-from tiger.api.jobs.job import Kind, Status
-from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
+from tiger.api.jobs.files import JobFile
+from tiger.api.jobs.job import DiskFullError, Kind, Status
+from tiger.api.jobs.migrations import BODIES, FILES, JOBS, SERVERS
 
 Instruction = Literal["continue", "stop", "lost"]
 LOG = structlog.get_logger()
@@ -44,10 +45,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Say how a run ended."""
+    """Say how a run ended, and what it leaves."""
 
     status: Status
     report: bytes | None = None
+    files: tuple[JobFile, ...] = ()
     problem: Mapping[str, object] | None = None
 
 
@@ -95,7 +97,20 @@ class Claims:
         return "lost" if cancelled is None else "stop" if cancelled else "continue"
 
     def finish(self, lease: Lease, outcome: Outcome) -> bool:
-        """Write the result of a run, and return whether the lease was still valid."""
+        """Write the result of a run, and return whether the lease was still valid.
+
+        Files are left out where the disk has no room for them, which is reserved for reports.
+        """
+        try:
+            return self._finish(lease, outcome)
+        except DiskFullError:
+            if not outcome.files:
+                raise
+            LOG.warning("files not kept", job_id=lease.job_id)
+            return self._finish(lease, replace(outcome, files=()))
+
+    def _finish(self, lease: Lease, outcome: Outcome) -> bool:
+        """Write the result of a run with its files, if there is room."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
         with self.database.begin() as connection:
             ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
@@ -103,7 +118,16 @@ class Claims:
             mine = connection.execute(update.values(**ended, ended_s=read_clock(connection))).rowcount == 1
             if mine:
                 delete_bodies(connection, [lease.job_id])
+                self._keep_files(connection, lease.job_id, outcome.files)
         return mine
+
+    def _keep_files(self, connection: Connection, job_id: str, files: Sequence[JobFile]) -> None:
+        """Add the files of a job; raise DiskFullError where they would take what is reserved."""
+        if not files:
+            return
+        if self.database.disk is not None:
+            self.database.disk.require(sum(len(file.packed) for file in files))
+        connection.execute(sa.insert(FILES), [{"id": job_id, **asdict(file)} for file in files])
 
     def release(self, lease: Lease) -> None:
         """Put a job that was claimed back into the queue."""

@@ -16,6 +16,7 @@ import structlog
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.dispatcher import Dispatcher
+from tiger.api.jobs.files import FileInfo, JobFile
 from tiger.api.jobs.ipc import IpcServer, Solve
 from tiger.api.jobs.job import DatabaseDownError, Job, Work
 from tiger.api.jobs.maintenance import Maintenance
@@ -89,6 +90,14 @@ class DurableJobs:
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
         return await self._query(self._store.get, job_id, owner)
+
+    async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
+        """Return what files a job has left beside its report, by name; raise DatabaseDownError."""
+        return await self._query(self._store.list_files, job_id, owner)
+
+    async def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
+        """Return a file that a job has left; raise DatabaseDownError."""
+        return await self._query(self._store.get_file, job_id, owner, name)
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page.

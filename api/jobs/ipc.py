@@ -1,4 +1,4 @@
-"""The connection between the server and a worker that solves a job: how far it has come, and when to end."""
+"""The connection between the server and a worker that solves a job: how far it has come, its report, when to end."""
 
 import asyncio
 import json
@@ -11,27 +11,31 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
+from tiger.api.jobs.files import Delivery, Solution, write_files
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
 # Seconds between two reports of progress: a person sees no difference, and a solve of milliseconds sends one.
 EVERY_S = 0.5
-# The length in bytes of the document that follows.
-HEAD = struct.Struct(">I")
+# What follows, progress or the report, and its length in bytes.
+HEAD = struct.Struct(">cI")
+PROGRESS, REPORT = b"p", b"r"
 # What the server sends for a solve to end.
 END = b"e"
 
 # What solves, and reports its progress by the last argument; it ends once tiger.run.deadline.ENDING is set.
-Solve = Callable[[str, bytes, Callable[[Progress], None]], bytes]
+Solve = Callable[[str, bytes, Callable[[Progress], None]], Solution]
 
 
 @dataclass(slots=True)
 class Call:
-    """Hold what the server knows of a solve that runs."""
+    """Hold what the server knows of a solve that runs; it has its report before the files beside it are written."""
 
     ticket: str
     progress: Progress | None = None
+    report: bytes | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
+    solved: asyncio.Event = field(default_factory=asyncio.Event)
     ending: bool = False
     writer: asyncio.StreamWriter | None = None
 
@@ -47,6 +51,14 @@ class Call:
         self.begun.set()
         if self.ending:
             self.end()
+
+    def take(self, kind: bytes, document: bytes) -> None:
+        """Take what the worker has sent."""
+        if kind == REPORT:
+            self.report = document
+            self.solved.set()
+        else:
+            self.progress = Progress(**json.loads(document))
 
 
 class IpcServer:
@@ -82,8 +94,8 @@ class IpcServer:
             if call is not None:
                 call.connect(writer)
                 while True:
-                    (size,) = HEAD.unpack(await reader.readexactly(HEAD.size))
-                    call.progress = Progress(**json.loads(await reader.readexactly(size)))
+                    kind, size = HEAD.unpack(await reader.readexactly(HEAD.size))
+                    call.take(kind, await reader.readexactly(size))
         writer.close()
 
 
@@ -98,13 +110,14 @@ class ProgressSender:
         """Send how far the solve has come; more than about twice a second is dropped."""
         if time.monotonic() - self._sent_s >= EVERY_S:
             self._sent_s = time.monotonic()
-            document = json.dumps(asdict(progress)).encode()
-            with suppress(OSError):
-                self._server.sendall(HEAD.pack(len(document)) + document)
+            _send(self._server, PROGRESS, json.dumps(asdict(progress)).encode())
 
 
-def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> bytes:
-    """Solve in a worker that is connected to its server."""
+def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> Delivery:
+    """Solve in a worker that is connected to its server, and write the files beside the report.
+
+    The report is sent before, so that nothing is lost with a worker that comes to grief over a file.
+    """
     ENDING.clear()
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(address)
@@ -112,12 +125,20 @@ def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: byt
         listener = threading.Thread(target=_listen, args=(server,), daemon=True)
         listener.start()
         try:
-            return solve(kind, body, ProgressSender(server).send)
+            report, drafts = solve(kind, body, ProgressSender(server).send)
+            _send(server, REPORT, report)
+            return Delivery(report, write_files(drafts))
         finally:
             with suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
             # A request to end that came in the last moment must not end the next solve.
             listener.join()
+
+
+def _send(server: socket.socket, kind: bytes, document: bytes) -> None:
+    """Send a document to the server; where it cannot be reached, nobody waits for one."""
+    with suppress(OSError):
+        server.sendall(HEAD.pack(kind, len(document)) + document)
 
 
 def _listen(server: socket.socket) -> None:

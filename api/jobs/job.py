@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Kind = Literal["assign", "place"]
+from tiger.api.jobs.files import FileInfo, JobFile
+
+Kind = Literal["assign", "place", "plan"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 # Where a page of jobs ends: the time and the id of its last one.
 CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")
@@ -85,6 +87,12 @@ class Jobs(Protocol):
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
+
+    async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
+        """Return what files a job has left beside its report, by name; raise DatabaseDownError."""
+
+    async def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
+        """Return a file that a job has left; raise DatabaseDownError."""
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page."""

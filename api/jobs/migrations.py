@@ -33,6 +33,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     # The next job is found without a look at the others that wait, of 10,000 in a tenth of the time. The column
     # `enqueued_s` stays, unused: SQLite would write every report again to drop it, and need room for all of them.
     ("DROP INDEX tiger_jobs_open", "CREATE INDEX tiger_jobs_open ON tiger_jobs (status, priority, created_s)"),
+    # Beside the jobs, as what lists and watches these reads none of it.
+    (
+        """CREATE TABLE tiger_files (
+            id VARCHAR(32) NOT NULL, name VARCHAR(200) NOT NULL, description TEXT NOT NULL, media_type TEXT NOT NULL,
+            size INTEGER NOT NULL, packed {bytes} NOT NULL, PRIMARY KEY (id, name))""",
+    ),
 )
 
 # Columns as they are now, after the last step.
@@ -46,6 +52,13 @@ JOBS = sa.table(
 # The requests of jobs that have not ended. Later only their hashes are needed, to compare requests with one key: a few
 # hundred of them would else fill the disk until jobs are deleted.
 BODIES = sa.table("tiger_bodies", sa.column("id"), sa.column("body", sa.LargeBinary))
+# What ended jobs leave beside their reports, by the id of the job.
+FILES = sa.table(
+    "tiger_files",
+    *map(sa.column, ("id", "name", "description", "media_type")),
+    sa.column("size", sa.Integer),
+    sa.column("packed", sa.LargeBinary),
+)
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 
 

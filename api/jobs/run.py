@@ -12,6 +12,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from tiger.api.jobs.claims import Claim, Outcome
+from tiger.api.jobs.files import Delivery
 from tiger.api.jobs.ipc import Call, solve_over_ipc
 from tiger.api.jobs.job import DatabaseDownError, Status
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
@@ -25,6 +26,8 @@ ATTEMPTS, CRASHES = 3, 10
 RETRY_S, KILL_MARGIN_S = 0.5, 10.0
 # Seconds between the loss of a worker and the next attempt.
 LOST_S = 1.0
+# Seconds for a worker to write the files beside a report, ten times what those of 20,000 tasks take.
+FILES_S = 5.0
 LIMIT = re.compile(rb'"time_limit_s"\s*:\s*([0-9.eE+-]{1,40})')
 LOG = structlog.get_logger()
 
@@ -57,33 +60,43 @@ class Run:
             solving.cancel()
             self.context.ipc_server.close(call)
         if not self.lost:
-            await self._settle(_outcome(solving, "cancelled" if self.cancelled.is_set() else "done"))
+            await self._settle(_outcome(solving, call, "cancelled" if self.cancelled.is_set() else "done"))
 
-    async def _start_solve(self, call: Call, limit_s: float) -> bytes:
+    async def _start_solve(self, call: Call, limit_s: float) -> Delivery:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second guard."""
         context = self.context
         work = (context.ipc_server.address, call.ticket, context.solve, self.claim.kind, self.claim.body)
         return await context.workers.run(limit_s + KILL_MARGIN_S, solve_over_ipc, *work)
 
-    async def _supervise(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
-        """Wait for a solve, ask it to end when it is cancelled or over its limit, and kill it when it does not."""
-        settings = self.context.settings
+    async def _supervise(self, solving: "asyncio.Future[Delivery]", call: Call, limit_s: float) -> None:
+        """Wait for a solve, ask it to end when it is cancelled or over its limit, and kill it when it does not.
+
+        Once the report is there, its files have a time of their own.
+        """
         cancelling: asyncio.Future[object] = asyncio.ensure_future(self.cancelled.wait())
         over: asyncio.Future[object] = asyncio.ensure_future(_wait_over_limit(call, limit_s))
+        solved: asyncio.Future[object] = asyncio.ensure_future(call.solved.wait())
         ticking = asyncio.ensure_future(self._report_progress(solving, call, limit_s))
         try:
-            await asyncio.wait((solving, cancelling, over), return_when=asyncio.FIRST_COMPLETED)
-            if not solving.done():
+            await asyncio.wait((solving, solved, cancelling, over), return_when=asyncio.FIRST_COMPLETED)
+            if not (solving.done() or solved.done()):
                 call.end()
-                grace_s = settings.stop_grace_s if self.cancelled.is_set() else settings.kill_grace_s
-                await asyncio.wait((solving,), timeout=grace_s)
-                if solving.cancel():
-                    self.context.workers.on_result(SolverLostError("The solve did not end when it was asked to."))
+                await asyncio.wait((solving, solved), timeout=self._grace_s, return_when=asyncio.FIRST_COMPLETED)
+            if solved.done():
+                await asyncio.wait((solving,), timeout=FILES_S)
+            if solving.cancel():
+                self.context.workers.on_result(SolverLostError("The solve did not end when it was asked to."))
         finally:
-            for task in (cancelling, over, ticking):
+            for task in (cancelling, over, solved, ticking):
                 task.cancel()
 
-    async def _report_progress(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
+    @property
+    def _grace_s(self) -> float:
+        """Return the seconds that a solve has which is asked to end."""
+        settings = self.context.settings
+        return settings.stop_grace_s if self.cancelled.is_set() else settings.kill_grace_s
+
+    async def _report_progress(self, solving: "asyncio.Future[Delivery]", call: Call, limit_s: float) -> None:
         """Write how far the solve has come, and follow the row's instruction, for as long as it goes on."""
         begun_s, last = time.monotonic(), None
         while True:
@@ -160,10 +173,14 @@ def _describe_progress(call: Call, time_share: float) -> Mapping[str, object]:
     return document | ({"message": known.message} if known.message else {})
 
 
-def _outcome(solving: "asyncio.Future[bytes]", status: Status) -> Outcome | None:
-    """Return how a solve has ended, with `status` unless it failed; None where its worker was lost."""
+def _outcome(solving: "asyncio.Future[Delivery]", call: Call, status: Status) -> Outcome | None:
+    """Return how a solve has ended, with `status` unless it failed; None where its worker was lost without a report."""
     if not solving.cancelled() and solving.exception() is None:
-        return Outcome(status=status, report=solving.result())
+        report, files = solving.result()
+        return Outcome(status=status, report=report, files=files)
+    if call.report is not None:
+        LOG.warning("files not written")
+        return Outcome(status=status, report=call.report)
     if status == "cancelled":
         return Outcome(status=status)
     error = TimeoutError() if solving.cancelled() else solving.exception()

@@ -14,13 +14,15 @@ from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
+from tiger.api.jobs.files import FileInfo, JobFile
 from tiger.api.jobs.job import CURSOR, ENDED, DiskFullError, Job, KeyReusedError, QueueFullError, Work
-from tiger.api.jobs.migrations import BODIES, JOBS
+from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.errors import InputError
 
 # Ids in one statement; SQLite takes at least 999 parameters.
 BATCH = 500
 ID = re.compile(r"[0-9a-f]{32}\Z")
+FILE_COLUMNS = ("name", "description", "media_type", "size")
 COLUMNS = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
 JobRow = Row[tuple[object, ...]]
 
@@ -62,6 +64,24 @@ class Store:
             return None
         with self.database.read() as connection:
             return _find(connection, *_of(job_id, owner))
+
+    def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
+        """Return what files a job has left, by name."""
+        if not ID.match(job_id):
+            return ()
+        query = sa.select(*(FILES.c[name] for name in FILE_COLUMNS)).where(*_files_of(job_id, owner))
+        with self.database.read() as connection:
+            return tuple(FileInfo(**row._mapping) for row in connection.execute(query.order_by(FILES.c.name)))
+
+    def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
+        """Return a file that a job has left."""
+        if not ID.match(job_id):
+            return None
+        columns = (FILES.c[column] for column in (*FILE_COLUMNS, "packed"))
+        query = sa.select(*columns).where(*_files_of(job_id, owner), FILES.c.name == name)
+        with self.database.read() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else JobFile(**{**row._mapping, "packed": bytes(row.packed)})
 
     def states(self, ids: list[str]) -> Mapping[str, object]:
         """Return by id how jobs are: what differs when something about one has changed."""
@@ -110,8 +130,9 @@ class Store:
             return [row.id for row in connection.execute(query.limit(limit))]
 
     def delete(self, ids: list[str]) -> None:
-        """Forget ended jobs."""
+        """Forget ended jobs, with their files, which no other job has."""
         with self.database.begin() as connection:
+            connection.execute(sa.delete(FILES).where(FILES.c.id.in_(ids)))
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
 
     def _insert(self, connection: Connection, work: Work, digest: str) -> Job:
@@ -157,6 +178,11 @@ def _count_queued(connection: Connection, *where: sa.ColumnElement[bool]) -> int
 def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for a job of an owner."""
     return JOBS.c.id == job_id, JOBS.c.owner == owner
+
+
+def _files_of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return the conditions for the files of a job of an owner."""
+    return FILES.c.id == job_id, sa.exists().where(*_of(job_id, owner))
 
 
 def _select(*more: str) -> sa.Select[tuple[object, ...]]:

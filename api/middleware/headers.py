@@ -17,8 +17,9 @@ SECURITY = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 NO_CONTENT_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-# The pages are the service's own, show nothing of a request in their markup, and begin with a script inside.
-PAGE_POLICY = (
+# The pages of the documentation are the service's own, show nothing of a request in their markup, and begin with a
+# script inside.
+DOCUMENTATION_POLICY = (
     f"{NO_CONTENT_POLICY}; connect-src 'self'; font-src 'self' data:; img-src 'self' data:; "
     "script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'"
 )
@@ -54,8 +55,8 @@ def _number(scope: Scope) -> str:
 
 
 def tag(headers: MutableHeaders, number: str) -> None:
-    """Add the headers to those of an answer; what a route says of caching stands."""
+    """Add the headers to those of an answer; what a route says of caching and of content stands."""
     headers.update(SECURITY | {"X-Request-Id": number})
-    page = headers.get("content-type", "").startswith("text/html")
-    headers["Content-Security-Policy"] = PAGE_POLICY if page else NO_CONTENT_POLICY
+    documentation = headers.get("content-type", "").startswith("text/html")
+    headers.setdefault("Content-Security-Policy", DOCUMENTATION_POLICY if documentation else NO_CONTENT_POLICY)
     headers.setdefault("Cache-Control", "no-store")

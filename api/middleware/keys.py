@@ -13,7 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tiger.api.middleware.problems import Problem, turn_away
 
-OPEN = frozenset(("/healthz", "/readyz"))
+OPEN = frozenset(("/", "/healthz", "/readyz"))
+# The files of the page, which hold no data: it asks for the key, and sends it with what it fetches.
+OPEN_FOLDER = "/page/"
 # Characters of a key, and of its name, which are enough of its digest to know keys apart.
 SHORTEST, LONGEST, NAME = 16, 256, 12
 WRITTEN = re.compile(r"[!-+\--~]+")
@@ -66,8 +68,13 @@ def document(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents
 
 
+def is_open(path: str) -> bool:
+    """Return whether anybody may ask for a path."""
+    return path in OPEN or path.startswith(OPEN_FOLDER)
+
+
 class Guard:
-    """Let requests with a good key in, and answer 401 to the others; health needs none."""
+    """Let requests with a good key in, and answer 401 to the others; health and the page need none."""
 
     def __init__(self, app: ASGIApp, keys: Sequence[Key]) -> None:
         self.app = app
@@ -79,7 +86,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         owner = self._owner(scope)
-        if owner is None and scope["type"] == "http" and scope["path"] not in OPEN:
+        if owner is None and scope["type"] == "http" and not is_open(scope["path"]):
             await turn_away(_make_problem(scope), scope, receive, send)
             return
         if owner is None and scope["type"] == "websocket":

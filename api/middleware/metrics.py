@@ -20,6 +20,7 @@ from prometheus_client import (
 from prometheus_client.process_collector import ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tiger.api.jobs.files import Delivery
 from tiger.api.routes import answers
 from tiger.api.workers.processes import SolverLostError
 from tiger.solvers.registry import list_solvers
@@ -68,12 +69,13 @@ class Metrics:
 
     def record_call(self, outcome: object) -> None:
         """Record what came of a call of a worker: bytes are taken for a report, and SolverLostError for its death."""
-        if isinstance(outcome, SolverLostError):
+        report = outcome.report if isinstance(outcome, Delivery) else outcome
+        if isinstance(report, SolverLostError):
             self.deaths.inc()
-        elif isinstance(outcome, bytes) and len(outcome) > LARGE_BYTES:
-            asyncio.get_running_loop().run_in_executor(None, self.record_report, outcome)
-        elif isinstance(outcome, bytes):
-            self.record_report(outcome)
+        elif isinstance(report, bytes) and len(report) > LARGE_BYTES:
+            asyncio.get_running_loop().run_in_executor(None, self.record_report, report)
+        elif isinstance(report, bytes):
+            self.record_report(report)
 
     def record_report(self, report: bytes) -> None:
         """Record the seconds, the solver and the gap of a report; what has no seconds is none."""

@@ -2,19 +2,20 @@
 
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
-from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.patterns.spec import parse
 from tiger.solvers.registry import DWAVE
 
 # About a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.
 SMALL_S = 0.25
-# Tasks of the native search and of others, and edges; characters of a circuit at levels 0 and 1 and above, and layers.
+# Tasks of the native search and of others, and edges; characters of a circuit at levels 0 and 1 and above, or of a file
+# of tasks, a handful for each edge; and layers.
 SMALL_TASKS, SMALL_HARD_TASKS, SMALL_EDGES = 128, 24, 2048
 SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 LISTS = ("layers", "operators", "nodes")
 
 
-def is_small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
+def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanRequest) -> bool:
     """Guess from its size, its effort and its time limit whether a request takes a fraction of a second."""
     if request.solver in DWAVE:
         return False
@@ -28,6 +29,9 @@ def is_small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
             return len(request.circuit) * request.effort <= most
         case PlaceRequest():
             return _has_few_layers(request)
+        case PlanRequest():
+            # A plan is the search of many placements.
+            return False
 
 
 def _has_few_tasks(request: AssignRequest) -> bool:
@@ -35,12 +39,15 @@ def _has_few_tasks(request: AssignRequest) -> bool:
     if request.effort is None and request.time_limit_s is not None:
         return False
     effort = request.effort or 1
+    plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
+    text = None if isinstance(request.tasks, str) else request.tasks.get("text")
+    if isinstance(text, str):
+        return len(text) * effort <= (SMALL_TEXT if plain else SMALL_HARD_TEXT)
     if isinstance(request.tasks, str):
         pattern = parse(request.tasks)
         tasks, edges = pattern.ranks * effort, pattern.messages * effort
     else:
         tasks, edges = (_length(request.tasks, name) * effort for name in ("nodes", "edges"))
-    plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
     return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
 
 

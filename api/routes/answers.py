@@ -12,7 +12,7 @@ Responses = dict[int | str, dict[str, object]]
 REFUSED = {
     400: f"The body is not strict JSON in UTF-8, or the {NAME} is malformed.",
     401: "The service has keys, and the request came without a good one.",
-    404: "There is no such job: it never was, is forgotten, or is somebody else's.",
+    404: "There is no such job or file: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
     409: "The job was cancelled while this request waited for it.",
@@ -22,7 +22,7 @@ REFUSED = {
     422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
     429: "Too many requests, jobs or streams are under way.",
     500: "The server failed; its log says why.",
-    503: "The service is starting or ending, its database is gone or full, or a process that was solving died.",
+    503: "The service is starting, ending or busy, its database is gone or full, or a process that was solving died.",
 }
 # What every request may be refused by, with a key or without, and what all routes but those of health add.
 ANYBODY = (405, 421)
@@ -95,6 +95,11 @@ STREAMED: Responses = document_errors(404, 422) | {
         "content": {EVENTS: {"example": EVENT_TEXT}},
     }
 }
+LEFT: Responses = document_errors(404, 422)
+FILE: Responses = document_errors(404, 422) | {
+    200: {"description": "The text of the file.", "content": {"text/plain": {}, "text/csv": {}, "application/json": {}}}
+}
+PREVIEWED: Responses = document_errors(400, 408, 413, 415, 422)
 PARAMETERS: list[JsonDict] = [
     {
         "name": "Prefer",

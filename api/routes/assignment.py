@@ -1,20 +1,23 @@
 """The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
+from tiger.api.jobs.files import Solution
 from tiger.api.routes.admission import is_small
 from tiger.api.routes.circuits import lay_out, scan_circuit
-from tiger.api.routes.document import parse
+from tiger.api.routes.document import encode, parse
+from tiger.api.routes.files import circuit_files, mapping_files
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.assignment import AssignRequest, IsingBody
 from tiger.api.schemas.circuits import CircuitRequest
+from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
-from tiger.formats import nodelink
-from tiger.formats.files import HardwareText
-from tiger.hardware import HardwareArguments, Inside, build_hardware
+from tiger.formats import files, nodelink
+from tiger.formats.files import TaskFile
+from tiger.formats.text import FileText, find_file
+from tiger.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
@@ -26,7 +29,6 @@ from tiger.patterns import spec as patterns
 from tiger.qubo.ising import IsingParams
 from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
-from tiger.run.report import Report
 from tiger.solvers import registry
 from tiger.topologies import spec
 
@@ -44,6 +46,8 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
     check_limits(limits, request.time_limit_s, request.solver)
     if isinstance(request, AssignRequest):
         bounds.check_tasks(limits, request.tasks)
+        if request.topology is None and (isinstance(request.tasks, str) or "text" not in request.tasks):
+            raise InputError("topology", "expected hardware, as only a file of tasks may have its own, got none")
         if isinstance(request.topology, str):
             spec.find_kind(request.topology)
         else:
@@ -53,7 +57,7 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
                 spec.find_kind(inside.topology)
     else:
         bounds.check_device(limits, request.topology)
-        scan_circuit(request, limits)
+        scan_circuit(request.circuit, limits)
     return request
 
 
@@ -66,18 +70,17 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
     registry.kind_of(solver)
 
 
-def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> bytes:
-    """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> Solution:
+    """Solve what a checked body asks and return the report and drafts of files; raise InputError that names the field.
 
     `watch` is called with its progress. A mapping that takes long is shared with the Dask cluster at `executor`.
     """
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
     if isinstance(request, AssignRequest):
-        report = _assign(request, limits, watch, executor).to_dict()
-    else:
-        report = lay_out(request, limits, watch).to_dict()
-    return json.dumps(report, allow_nan=False).encode()
+        return _assign(request, limits, watch, executor)
+    routed = lay_out(request, limits, watch)
+    return Solution(encode(routed.report), circuit_files(routed.report, routed.device))
 
 
 def _read_request(data: object) -> AssignRequest | CircuitRequest:
@@ -91,15 +94,15 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
     return AssignRequest.read(data)
 
 
-def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
+def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
     shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
-    work = request.tasks
-    tasks = patterns.build(work) if isinstance(work, str) else nodelink.read_task_graph(work)
-    topology = build_hardware(_state_hardware(request))
-    terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
+    source = read_tasks(request.tasks, limits)
+    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
+    forbidden = [(task, node) for task, node in request.forbidden]
+    terms = narrow(Terms, request, rule=request.choose_rule(source.rule), forbidden=forbidden)
     bounded = request.time_limit_s is not None
-    problem = open_slots(build_problem(tasks, topology, terms), request.nodes)
+    problem = open_slots(build_problem(source.tasks, topology, terms), request.nodes)
     if request.emit is not None:
         check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology), request.nodes)
     report = solve(
@@ -117,16 +120,30 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         progress=watch,
     )
     report = report.emitting(request.emit)
-    return replace(report, warnings=(*report.warnings, shared.trouble)) if shared and shared.trouble else report
+    if shared and shared.trouble:
+        report = replace(report, warnings=(*report.warnings, shared.trouble))
+    return Solution(encode(report), mapping_files(report, problem, request.routing))
+
+
+def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:
+    """Return the tasks of a request, with the topology and the rule that a file brings along; open no file."""
+    if isinstance(stated, str):
+        return TaskFile(patterns.build(stated))
+    document = open_document("tasks", stated)
+    bounds.check_tasks(limits, document)
+    file = find_file("tasks", document)
+    if file is None:
+        return TaskFile(nodelink.read_task_graph(document))
+    found = files.read_tasks(file)
+    bounds.check_graph(limits, found.tasks)
+    return found
 
 
 def _state_hardware(request: AssignRequest) -> HardwareArguments:
     """Return the hardware of a request; no text in it is taken for the path of a file."""
-    hardware = request.topology
-    graph = None if isinstance(hardware, str) or "text" in hardware else nodelink.read_topology(hardware)
     insides = request.node_topology
     return HardwareArguments(
-        topology=graph or _read_source("topology", hardware),
+        topology=None if request.topology is None else read_network(request.topology),
         node_topology=None
         if insides is None
         else [
@@ -141,14 +158,21 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
     )
 
 
-def _read_source(field: str, stated: str | dict[str, object]) -> Topology | HardwareText:
+def read_network(stated: str | dict[str, object]) -> Topology | FileText:
+    """Return the hardware of a node-link graph or of a specification, or the text of a file; raise InputError."""
+    if isinstance(stated, dict) and "text" not in stated:
+        return nodelink.read_topology(stated)
+    return _read_source("topology", stated)
+
+
+def _read_source(field: str, stated: str | dict[str, object]) -> Topology | FileText:
     """Return the hardware of a specification, or the text of a file; raise InputError of a field for another object."""
     if isinstance(stated, str):
         return spec.build(stated)
-    match stated:
-        case {"file": str(file), "text": str(text), **rest} if not rest:
-            return HardwareText(file, text)
-    raise InputError(field, "expected an object of two texts, file and text, got another")
+    file = find_file(field, stated)
+    if file is None:
+        raise InputError(field, "expected an object of two texts, file and text, got another")
+    return file
 
 
 def _ising_options(body: IsingBody) -> IsingParams:

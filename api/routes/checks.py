@@ -1,13 +1,14 @@
 """Checks of bodies that do not hold up the event loop."""
 
 import asyncio
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from tiger.api.middleware import problems
 from tiger.api.middleware.problems import Problem, RefusedError
-from tiger.api.routes.entries import ENTRIES, Entry, WorkRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
@@ -17,6 +18,10 @@ LARGE_BYTES = 65_536
 # Seconds to read a body, which takes about 1 s for 4 MiB, and large bodies that may wait for the one worker.
 CHECK_S, MAX_WAITING = 15.0, 16
 
+Stated = TypeVar("Stated")
+# Returns what a body states; raises InputError, or ValidationError for a type or a bound.
+Check = Callable[[bytes, Limits], Stated]
+
 
 class Checks:
     """Check bodies: short ones in a thread, others in a worker, which are so never more than one at a time."""
@@ -25,19 +30,19 @@ class Checks:
         self.workers, self.limits = workers, limits
         self._large, self._waiting = asyncio.Lock(), 0
 
-    async def check(self, entry: Entry, body: bytes) -> WorkRequest | None:
+    async def check(self, check: Check[Stated], body: bytes) -> Stated | None:
         """Return what a body asks for, None for one that is long and in order; raise InputError or RefusedError."""
         if len(body) <= LARGE_BYTES:
             try:
-                return await asyncio.to_thread(entry.check, body, self.limits)
+                return await asyncio.to_thread(check, body, self.limits)
             except ValidationError as error:
                 raise RefusedError(problems.of_fields(error)) from None
-        found = await self._check_in_worker(entry, body)
+        found = await self._check_in_worker(check, body)
         if found is not None:
             raise RefusedError(found)
         return None
 
-    async def _check_in_worker(self, entry: Entry, body: bytes) -> Problem | None:
+    async def _check_in_worker(self, check: Check[Stated], body: bytes) -> Problem | None:
         """Have a worker check a body, after those that came before."""
         if self._waiting >= MAX_WAITING:
             detail = "expected room for another large body, but too many wait already; ask again later"
@@ -45,17 +50,17 @@ class Checks:
         self._waiting += 1
         try:
             async with self._large:
-                return await self.workers.run(CHECK_S, find_fault, entry.kind, body, self.limits)
+                return await self.workers.run(CHECK_S, find_fault, check, body, self.limits)
         except SolverLostError:
             raise InputError("", f"expected a body that can be read in {CHECK_S:g} s, got another one") from None
         finally:
             self._waiting -= 1
 
 
-def find_fault(kind: str, body: bytes, limits: Limits) -> Problem | None:
+def find_fault(check: Check[Stated], body: bytes, limits: Limits) -> Problem | None:
     """Return what is wrong with a body, None where nothing is."""
     try:
-        ENTRIES[kind].check(body, limits)
+        check(body, limits)
     except ValidationError as error:
         return problems.of_fields(error)
     except InputError as error:

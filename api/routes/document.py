@@ -1,10 +1,11 @@
-"""The JSON document that a request carries."""
+"""The JSON documents of requests and answers."""
 
 import json
 import re
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
+from tiger.model.document import Document
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -18,3 +19,8 @@ def parse(body: bytes) -> object:
     except UnicodeError:
         raise InputError("body", "expected Unicode text in UTF-8, got something else") from None
     return data
+
+
+def encode(document: Document) -> bytes:
+    """Return a document as strict JSON."""
+    return json.dumps(document.to_dict(), allow_nan=False).encode()

@@ -4,23 +4,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from tiger.api.jobs.files import Solution
 from tiger.api.jobs.job import Kind
-from tiger.api.routes import assignment, placement
+from tiger.api.routes import assignment, placement, planning
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
-from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.run.progress import Progress
 
-WorkRequest = AssignRequest | CircuitRequest | PlaceRequest
+WorkRequest = AssignRequest | CircuitRequest | PlaceRequest | PlanRequest
 
 
 class Answer(Protocol):
-    """Answer a checked body with a report as strict JSON; raise InputError."""
+    """Answer a checked body with a report as strict JSON, and drafts of files beside it; raise InputError."""
 
     def __call__(
         self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ..., executor: str | None = ..., /
-    ) -> bytes:
+    ) -> Solution:
         """Answer, call `watch` with the progress of the solve, and share what takes long with a Dask cluster."""
 
 
@@ -35,7 +36,8 @@ class Entry:
 
 ASSIGN = Entry(kind="assign", check=assignment.check, answer=assignment.answer)
 PLACE = Entry(kind="place", check=placement.check, answer=placement.answer)
-ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE)}
+PLAN = Entry(kind="plan", check=planning.check, answer=planning.answer)
+ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE, PLAN)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Solve:
     limits: Limits
     executor: str | None = None
 
-    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> bytes:
+    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> Solution:
         """Answer a body with its report, and call `watch` with the progress of the solve."""
         return ENTRIES[kind].answer(body, self.limits, watch, self.executor)
+
+
+def report_on(kind: str, body: bytes, limits: Limits) -> bytes:
+    """Answer a body, in a worker, with its report alone."""
+    return ENTRIES[kind].answer(body, limits).report

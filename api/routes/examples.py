@@ -65,6 +65,23 @@ ENTANGLED_ON_TARGET = {
     "level": 1,
 }
 
+# Eight ranks, each of which sends to the third behind it, as a matrix, and two racks of two nodes in Slurm's notation.
+RANKS_ON_RACKS = {
+    "tasks": {
+        "file": "ranks.csv",
+        "text": "".join(f"{','.join('01'[k == (j + 3) % 8] for k in range(8))}\n" for j in range(8)),
+    },
+    "topology": {
+        "file": "topology.conf",
+        "text": "SwitchName=rack0 Nodes=n[0-1]\nSwitchName=rack1 Nodes=n[2-3]\nSwitchName=top Switches=rack[0-1]\n",
+    },
+    "slots": 2,
+    "emit": "openmpi",
+    "seed": 1,
+}
+
+PATTERN_ON_TREE = {"tasks": "halo:8x8", "topology": "tree:4x16@1,10", "seed": 1}
+
 EXAMPLES = {
     "eleven-tasks": {
         "summary": "Eleven tasks in levels on a 2x2 mesh of four speeds",
@@ -75,6 +92,16 @@ EXAMPLES = {
         "summary": "A 4x4 stencil on a 4x4 torus, one corner pinned",
         "description": "Every one of the 24 edges fits on a link, so that the optimum is 24.",
         "value": STENCIL_ON_TORUS,
+    },
+    "ranks": {
+        "summary": "Eight ranks on four nodes, as files, and their order for Open MPI",
+        "description": "Each sends to the third behind it: these share nodes then. `emitted` is the rankfile.",
+        "value": RANKS_ON_RACKS,
+    },
+    "pattern": {
+        "summary": "A halo exchange of 64 ranks, by a short text, on four nodes of 16",
+        "description": "Four squares of 4x4 ranks leave the fewest messages between nodes.",
+        "value": PATTERN_ON_TREE,
     },
     "fourier": {
         "summary": "A quantum Fourier transform on a ring of six qubits",
@@ -131,6 +158,25 @@ DIAMOND = {
     "mode": "dag",
 }
 
+# A profile of PipeDream and what `nvidia-smi topo -m` prints, as files.
+PROFILED = {
+    "model": {
+        "file": "graph.txt",
+        "text": "".join(
+            f"node{k} -- Linear -- forward_compute_time=10, backward_compute_time=20, activation_size=1000000, "
+            f"parameter_size=100000000\n"
+            for k in range(1, 5)
+        )
+        + "".join(f"\tnode{k} -- node{k + 1}\n" for k in range(1, 4)),
+    },
+    "cluster": {
+        "file": "machine.topo",
+        "text": "\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n",
+    },
+    "schedule": "1f1b",
+    "microbatches": 8,
+}
+
 PLACEMENTS = {
     "head-aware": {
         "summary": "A transformer of 24 layers on eight devices",
@@ -142,9 +188,37 @@ PLACEMENTS = {
         "description": "The fast device takes four of them: 60 ms and the message on both.",
         "value": TWO_SPEEDS,
     },
+    "profile": {
+        "summary": "A profile of PipeDream on the two GPUs of a machine, as files",
+        "description": "Four operators of 30 ms, two on each GPU.",
+        "value": PROFILED,
+    },
     "operators": {
         "summary": "A diamond of operators on two devices",
         "description": "Stem and gradient stay together with one branch, the head goes with the other: 63 ms on both.",
         "value": DIAMOND,
+    },
+}
+
+PREVIEWS = {
+    "tasks": {"summary": "The tasks of a stencil", "value": {"tasks": "halo:8x8"}},
+    "topology": {"summary": "A torus", "value": {"topology": "torus:4x4x4"}},
+    "circuit": {"summary": "A quantum Fourier transform", "value": {"circuit": FOURIER}},
+    "model": {"summary": "A diamond of operators", "value": {"model": DIAMOND["model"]}},
+    "cluster": {"summary": "Two machines of eight GPUs", "value": {"cluster": "dgx:2"}},
+}
+
+DEGREES = {
+    "model": "transformer:layers=8,hidden=1024,heads=16,vocabulary=50257,sequence=2048",
+    "cluster": {"machines": [{"devices": 4, "memory_bytes": "40GB", "bandwidth": "300GB/s", "latency": "5us"}]},
+    "batch": 16,
+    "top": 3,
+}
+
+PLANS = {
+    "degrees": {
+        "summary": "The degrees of parallelism for a transformer of eight layers on four devices",
+        "description": "Stages, ways to cut a layer, replicas, the size of a microbatch and the schedule are open.",
+        "value": DEGREES,
     },
 }

@@ -1,8 +1,8 @@
 """Small requests, answered at once by warm workers."""
 
 import asyncio
+from collections.abc import Callable
 
-from tiger.api.routes.entries import Entry
 from tiger.api.schemas.limits import Limits
 from tiger.api.workers.processes import Workers
 
@@ -23,15 +23,15 @@ class Inline:
         self._waiting = 0
         self._free = asyncio.Semaphore(workers.count)
 
-    async def answer(self, entry: Entry, body: bytes, limit_s: float) -> bytes | None:
-        """Return the report, None where no worker was free or the work took longer than so many seconds.
+    async def answer(self, answer: Callable[[bytes, Limits], bytes], body: bytes, limit_s: float) -> bytes | None:
+        """Return the answer, None where no worker was free or the work took longer than so many seconds.
 
         Raises as Workers.run. What is cancelled, as its client has left, has a second to end by itself.
         """
         end_s = asyncio.get_running_loop().time() + limit_s
         if not await self._acquire_worker(min(WAIT_S, limit_s)):
             return None
-        running = asyncio.ensure_future(self.workers.run(limit_s + GRACE_S, entry.answer, body, self.limits))
+        running = asyncio.ensure_future(self.workers.run(limit_s + GRACE_S, answer, body, self.limits))
         running.add_done_callback(self._release_worker)
         try:
             async with asyncio.timeout_at(end_s):

@@ -1,4 +1,4 @@
-"""The routes of jobs: list, show, follow, cancel."""
+"""The routes of jobs: list, show, follow, cancel, and take home what they leave."""
 
 import json
 import re
@@ -8,19 +8,26 @@ from urllib.parse import urlencode
 
 from fastapi import Path, Query, Request, Response
 
+from tiger.api.jobs.files import JobFile
 from tiger.api.jobs.job import CURSOR, Job, Jobs
 from tiger.api.middleware.problems import Problem, RefusedError
+from tiger.api.routes.downloads import answer_with_download, answer_with_view
 from tiger.api.routes.events import Streams
+from tiger.api.routes.files import VIEW
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, summary
+from tiger.api.schemas.views import describe_file
 
 # Jobs on a page, at most.
 PAGE = 100
 # What names no job for sure is not looked for.
 ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 JobId = Annotated[str, Path(description="The id of a job, as its `Location` ends.", examples=["a4c6f1de"])]
+# What names no file for sure is not looked for.
+FILE = re.compile(r"[\w.-]{1,100}", re.ASCII)
+FileName = Annotated[str, Path(description="The name of a file, as the list of them has it.", examples=["mapping.csv"])]
 Wait = Annotated[
     float,
     Query(ge=0, allow_inf_nan=False, description="Seconds to wait for the end of the job before answering, bounded."),
@@ -57,6 +64,20 @@ class JobRoutes:
         """Stream `progress` events while the job goes on, then one `done`; every event has the whole job as data."""
         return self.streams.of(await self._find(request, job_id))
 
+    async def files(self, request: Request, job_id: JobId) -> Response:
+        """List what a job has left beside its report, none before its end: tables, rank files, circuits, plans."""
+        await self._find(request, job_id)
+        found = await self.jobs.list_files(job_id, owner_of(request))
+        return Response(json.dumps([describe_file(file) for file in found]), media_type=MEDIA_TYPE)
+
+    async def file(self, request: Request, job_id: JobId, name: FileName) -> Response:
+        """Return a file that a job has left, to be saved."""
+        return await answer_with_download(request, await self._find_file(request, job_id, name))
+
+    async def view(self, request: Request, job_id: JobId) -> Response:
+        """Return what the pictures of an answer show, as a document that they are drawn from."""
+        return await answer_with_view(request, await self._find_file(request, job_id, VIEW))
+
     async def cancel(self, request: Request, job_id: JobId) -> Response:
         """Cancel a job, and return it; one that has ended stays as it is.
 
@@ -77,6 +98,16 @@ class JobRoutes:
         if job is None:
             raise _refuse_unknown()
         return job
+
+    async def _find_file(self, request: Request, job_id: str, name: str) -> JobFile:
+        """Return a file of a job, or raise RefusedError (404)."""
+        known = ID.fullmatch(job_id) and FILE.fullmatch(name)
+        file = await self.jobs.get_file(job_id, owner_of(request), name) if known else None
+        if file is None:
+            await self._find(request, job_id)
+            detail = "The job has left no such file: it goes on, found nothing, or ended before files were kept."
+            raise RefusedError(Problem(404, detail))
+        return file
 
 
 def _show(job: Job, status: int = 200) -> Response:

@@ -1,11 +1,13 @@
 """The work behind `POST /place`: from the bytes of a request to the bytes of its answer."""
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
-from tiger.api.routes.document import parse
+from tiger.api.routes.document import encode, parse
+from tiger.api.routes.files import placement_files
+from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.model.options import narrow
@@ -28,8 +30,10 @@ def check(body: bytes, limits: Limits) -> PlaceRequest:
     return request
 
 
-def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /) -> bytes:
-    """Place what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+def answer(
+    body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /
+) -> Solution:
+    """Place what a checked body asks and return the report and drafts of files; raise InputError that names the field.
 
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
@@ -43,18 +47,33 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s
     params = check_request(narrow(PlaceParams, request, time_limit_s=limit_s), narrow(Aim, request))
+    model = read_model(request.model, limits)
     if isinstance(params, OperatorParams):
-        stated = operators_of_document(request.model, limits.max_tasks)
+        stated = operators_of_document(model, limits.max_tasks)
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        layers = model_of_document(request.model, limits.max_tasks)
+        layers = model_of_document(model, limits.max_tasks)
         report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
-    return json.dumps(report.to_dict(), allow_nan=False).encode()
+    return Solution(encode(report), placement_files(report))
+
+
+def read_model(stated: object, limits: Limits) -> object:
+    """Return a model as a document within the limits; raise InputError of `model`."""
+    document = open_document("model", stated)
+    check_network(limits, document)
+    return document
+
+
+def read_cluster(stated: object, limits: Limits) -> "Cluster":
+    """Return the cluster that a request states, within the limits; raise InputError of `cluster` or below."""
+    from tiger.pipeline.hardware.reading import cluster_of_document
+
+    document = open_document("cluster", stated)
+    check_cluster(limits, document)
+    return cluster_of_document(document, limits.max_tasks)
 
 
 def _cluster(request: PlaceRequest, limits: Limits) -> "Cluster | None":
     """Return the cluster of a request, None where it states none."""
-    from tiger.pipeline.hardware.reading import cluster_of_document
-
-    return None if request.cluster is None else cluster_of_document(request.cluster, limits.max_tasks)
+    return None if request.cluster is None else read_cluster(request.cluster, limits)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 
 from fastapi import Request, Response
@@ -14,7 +15,7 @@ from tiger.api.middleware.body import Bodies
 from tiger.api.routes import idempotency
 from tiger.api.routes.admission import is_small
 from tiger.api.routes.checks import Checks
-from tiger.api.routes.entries import Entry
+from tiger.api.routes.entries import Entry, report_on
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
@@ -53,11 +54,12 @@ class Solving:
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
-        work = await run_while_connected(request, self.checks.check(entry, body))
+        work = await run_while_connected(request, self.checks.check(entry.check, body))
         small = work is not None and is_small(work)
         inline_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
-            answer = await run_while_connected(request, self.inline.answer(entry, body, inline_s))
+            report = partial(report_on, entry.kind)
+            answer = await run_while_connected(request, self.inline.answer(report, body, inline_s))
             if answer is not None:
                 return Response(answer, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = SMALL if small else AWAITED

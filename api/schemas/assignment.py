@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import BeforeValidator, FailFast, Field, WithJsonSchema
-from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
+from tiger.api.schemas.files import FILE
 from tiger.api.schemas.graphs import node_link
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.launchers.formats import EmitOptions
@@ -20,7 +20,8 @@ from tiger.request import MappingOptions
 def _check_tasks(value: object) -> object:
     """Refuse what is neither a specification nor a graph."""
     if not isinstance(value, str | dict):
-        raise PydanticCustomError("tasks", "expected a specification such as 'halo:8x8' or a node-link graph")
+        what = "expected a specification such as 'halo:8x8', a node-link graph or a file as {file, text}"
+        raise PydanticCustomError("tasks", what)
     return value
 
 
@@ -34,8 +35,8 @@ def _check_inside(value: object) -> object:
 
 
 def _check_hardware(value: object) -> object:
-    """Refuse what is neither a specification nor an object."""
-    if not isinstance(value, str | dict):
+    """Refuse what is neither a specification nor an object, nor left out."""
+    if value is not None and not isinstance(value, str | dict):
         what = "expected a specification such as 'torus:4x4', a node-link graph or a file as {file, text}"
         raise PydanticCustomError("hardware", what)
     return value
@@ -43,15 +44,11 @@ def _check_hardware(value: object) -> object:
 
 Tasks = Annotated[
     dict[str, object],
-    node_link({"work": "number", "memory": "integer"}, {"weight": "number"}),
+    WithJsonSchema(
+        {"anyOf": [node_link({"work": "number", "memory": "integer"}, {"weight": "number"}).json_schema, FILE]}
+    ),
 ]
 NODES = {"slots": "integer", "cost": "number", "memory": "integer"}
-FILE: JsonDict = {
-    "type": "object",
-    "required": ["file", "text"],
-    "properties": {"file": {"type": "string"}, "text": {"type": "string"}},
-    "additionalProperties": False,
-}
 Hardware = Annotated[
     dict[str, object],
     WithJsonSchema({"anyOf": [node_link(NODES, {"weight": "number", "bandwidth": "number"}).json_schema, FILE]}),
@@ -106,17 +103,21 @@ class Graphs:
         metadata=about(
             "Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce, cg, "
             "parallel), or a task graph as networkx node-link JSON: nodes with `id` and optionally `work` and "
-            "`memory`, edges (or `links`) with `source`, `target` and optionally `weight`, the traffic. "
+            "`memory`, edges (or `links`) with `source`, `target` and optionally `weight`, the traffic, or a file of "
+            "tasks as `{file, text}`: its name, whose ending says what it is, and its text. A `.ram` file has the rule "
+            "`levels` unless another is stated. "
             "A string is never opened as a file."
         )
     )
-    topology: Annotated[str | Hardware, BeforeValidator(_check_hardware)] = field(
+    topology: Annotated[str | Hardware | None, BeforeValidator(_check_hardware)] = field(
+        default=None,
         metadata=about(
             "Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with "
             "`id` and optionally `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`, "
             "or a file of hardware as `{file, text}`: its name, whose ending says what it is, and its text. "
-            "A string is never opened as a file."
-        )
+            "A string is never opened as a file. Left out where the tasks are a `.dat` file, which has its own "
+            "distances, and nowhere else."
+        ),
     )
 
 

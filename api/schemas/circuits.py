@@ -8,6 +8,7 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed
+from tiger.api.schemas.files import FILE
 from tiger.api.schemas.graphs import list_measurements, node_graph
 from tiger.circuits.params import LayoutOptions
 from tiger.model.options import about
@@ -24,7 +25,7 @@ def _check_device(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
     if not isinstance(value, str | list | dict):
         raise PydanticCustomError(
-            "device", "expected a specification such as 'heavy-hex:7', pairs of qubits or an object"
+            "device", "expected a specification such as 'heavy-hex:7', pairs of qubits, an object or a file"
         )
     return value
 
@@ -49,7 +50,9 @@ COUPLING: JsonDict = {
 }
 Device = Annotated[
     str | list[object] | dict[str, object],
-    WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": QUBITS}, COUPLING, node_graph(), TARGET]}),
+    WithJsonSchema(
+        {"oneOf": [{"type": "string"}, {"type": "array", "items": QUBITS}, COUPLING, node_graph(), TARGET, FILE]}
+    ),
 ]
 
 
@@ -68,8 +71,8 @@ class Circuit:
             "Specification such as `heavy-hex:7` (see `GET /topologies`), pairs of qubits, an object with a "
             "`coupling_map` of pairs and optionally `num_qubits`, a node-link graph, or a Target: `num_qubits`, "
             "`gates` with `name`, `qubits`, `error` and `duration`, `measure` with `qubit`, `error` and `duration`, "
-            "and `qubits` with `qubit`, `t1` and `t2`; errors from 0 to 1 (faulty), times in seconds. No string is "
-            "opened as a file."
+            "and `qubits` with `qubit`, `t1` and `t2`; errors from 0 to 1 (faulty), times in seconds. A file of these, "
+            "or with two qubits on every line, is `{file, text}`. No string is opened as a file."
         )
     )
 

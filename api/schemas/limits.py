@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tiger.api.settings import Settings
 from tiger.errors import InputError
+from tiger.model.tasks import TaskGraph
 from tiger.patterns import spec as patterns
 
 EDGES = ("edges", "links")
@@ -52,6 +53,16 @@ def check_tasks(limits: Limits, tasks: object) -> None:
                 raise _fault("tasks", most, what, count)
     _check(tasks, "tasks", ("nodes",), limits.max_tasks, "tasks")
     _check(tasks, "tasks", EDGES, limits.max_edges, "edges")
+
+
+def check_graph(limits: Limits, tasks: TaskGraph) -> None:
+    """Raise InputError of `tasks` for a graph that was read from the text of a file with too many tasks or edges."""
+    for most, what, count in (
+        (limits.max_tasks, "tasks", tasks.size),
+        (limits.max_edges, "edges", tasks.traffic.nnz),
+    ):
+        if count > most:
+            raise _fault("tasks", most, what, count)
 
 
 def check_hardware(limits: Limits, topology: object) -> None:

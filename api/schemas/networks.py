@@ -1,10 +1,11 @@
-"""What models and clusters look like in the documentation of `POST /place`, as JSON Schema."""
+"""What models and clusters look like in the documentation of requests, as JSON Schema."""
 
 from dataclasses import MISSING, fields
 from typing import Literal, get_args, get_origin, get_type_hints
 
 from pydantic.config import JsonDict
 
+from tiger.api.schemas.files import FILE
 from tiger.pipeline.models.shape import Shape
 
 NUMBER: JsonDict = {"type": "number"}
@@ -84,10 +85,10 @@ LISTED = _object(
 GROUPS = _object({"machines": _list(MACHINE)}, {"nics": NETWORKS, "fallback": STRING})
 # What is inside a host, and either that of all, or of those listed.
 GROUP = _object({}, {"devices": COUNT} | DEVICE | CONNECTION | LANES | PRINTED)
-INSIDE: JsonDict = {"anyOf": [GROUP, STRING, LISTED, GROUPS]}
+INSIDE: JsonDict = {"anyOf": [GROUP, STRING, LISTED, GROUPS, FILE]}
 INSIDES: JsonDict = {"anyOf": [INSIDE, _list(_object({"hosts": STRING, "machine": INSIDE}, {}))]}
 HOSTS = _object(
-    {"hosts": _object({"file": STRING, "text": STRING}, {}), "machine": INSIDES},
+    {"hosts": FILE, "machine": INSIDES},
     {"networks": {"anyOf": [_list(_object({}, CONNECTION)), NETWORKS]}, "labels": _list(STRING)},
 )
 CLUSTERS = (

@@ -1,4 +1,4 @@
-"""The request of `POST /place`."""
+"""The requests of `POST /place` and `POST /plan`."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -7,9 +7,11 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
+from tiger.api.schemas.files import FILE
 from tiger.api.schemas.networks import CLUSTERS, MODELS
 from tiger.model.options import about
 from tiger.pipeline.params import PlaceOptions
+from tiger.pipeline.planning.params import PlanOptions
 
 
 def _check_model(value: object) -> object:
@@ -28,16 +30,25 @@ def _check_cluster(value: object) -> object:
 
 Model = Annotated[
     str | list[object] | dict[str, object],
-    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS]}),
+    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS, FILE]}),
 ]
 Hardware = Annotated[
-    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, {"type": "null"}]})
+    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE, {"type": "null"}]})
 ]
+Needed = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE]})]
+CLUSTER = (
+    "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
+    "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "
+    "`machine` inside each and `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as "
+    "`{file, text}`, which a `machine` may be too: its name, whose ending says what it is, and its text. "
+    "Quantities are bytes, bytes/s and seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A "
+    "cluster that is a string is never opened as a file."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Network:
-    """Hold a model and the cluster that is to run it."""
+class ModelBody:
+    """Hold a model."""
 
     model: Annotated[Model, BeforeValidator(_check_model)] = field(
         metadata=about(
@@ -47,20 +58,19 @@ class Network:
             "stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is "
             "weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of "
             "`operators` with `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit "
-            "such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone. A model that is a "
+            "such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone. All of these may also "
+            "be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model that is a "
             "string is never opened as a file."
         )
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network(ModelBody):
+    """Hold a model and the cluster that is to run it, if it states none itself."""
+
     cluster: Annotated[Hardware, BeforeValidator(_check_cluster)] = field(
-        default=None,
-        metadata=about(
-            "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
-            "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "
-            "`machine` inside each and `networks` by level, `nvidia_smi_topo` or `nccl_topo`. "
-            "Quantities are bytes, bytes/s and seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A "
-            "cluster that is a string is never opened as a file. "
-            "Only a graph of operators that states its devices goes without."
-        ),
+        default=None, metadata=about(f"{CLUSTER} Only a graph of operators that states its devices goes without.")
     )
 
 
@@ -71,3 +81,10 @@ class PlaceRequest(PlaceOptions, Network, Closed):
     pinned: Pins = field(
         default_factory=dict, metadata=about("Device of every layer or operator that must go there, both by name.")
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest(PlanOptions, ModelBody, Closed):
+    """Ask by which degrees of parallelism, microbatches and schedule a cluster trains a model quickest."""
+
+    cluster: Annotated[Needed, BeforeValidator(_check_cluster)] = field(metadata=about(CLUSTER))

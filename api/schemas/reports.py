@@ -1,19 +1,24 @@
 """The answers: reports, documented as what their dataclasses make of themselves in JSON."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import Field as DataclassField
 from inspect import getdoc
 from types import NoneType, UnionType
-from typing import Annotated, Union, get_args, get_origin
+from typing import Annotated, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError, create_model
 from pydantic_core import CoreSchema
 
 from tiger.circuits.entry.report import CircuitReport
+from tiger.errors import InputError
 from tiger.model.document import LIKE, Document, members
+from tiger.model.wording import describe
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.planning.report import PlanReport
 from tiger.run.report import Report
 
+Kind = TypeVar("Kind", bound=Document)
 MODELS: dict[type[Document], type[BaseModel]] = {}
 
 
@@ -28,13 +33,14 @@ class AsDocument:
 ReportBody = Annotated[Report, AsDocument()]
 CircuitBody = Annotated[CircuitReport, AsDocument()]
 PlacementBody = Annotated[PlacementReport, AsDocument()]
+PlanBody = Annotated[PlanReport, AsDocument()]
 Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_")]
 
 
 def model_of(kind: type[Document]) -> type[BaseModel]:
     """Return the model of a document, with one field for each of its members, made once."""
     if kind not in MODELS:
-        stated = dict(members(kind))
+        stated = _spread(kind)
         further = [name for name, field in stated.items() if field.metadata.get("inline")]
         # A member may have the name of a method of all models.
         fields: dict[str, tuple[object, object]] = {
@@ -46,6 +52,42 @@ def model_of(kind: type[Document]) -> type[BaseModel]:
         doc = getdoc(kind)
         MODELS[kind] = create_model(kind.__name__, __config__=config, __doc__=doc, **fields)  # type: ignore[call-overload]
     return MODELS[kind]
+
+
+def _spread(kind: type[Document]) -> dict[str, "DataclassField[object]"]:
+    """Return the members of a document, with those of another document that stand among them."""
+    stated: dict[str, DataclassField[object]] = {}
+    for name, field in members(kind):
+        inner = field.type if field.metadata.get("inline") else None
+        stated |= _spread(inner) if isinstance(inner, type) and issubclass(inner, Document) else {name: field}
+    return stated
+
+
+def read_document(kind: type[Kind], text: str, field: str) -> Kind:
+    """Return what a JSON text states; raise InputError of the first member at fault, below `field`.
+
+    Members that are not known here are passed over, as those that a later version adds.
+    """
+    try:
+        model_of(kind).model_validate_json(text, strict=True)
+    except ValidationError as error:
+        faults = [fault for fault in error.errors(include_url=False) if fault["type"] != "extra_forbidden"]
+        if faults:
+            where = "/".join(map(str, (field, *faults[0]["loc"])))
+            reason = faults[0]["msg"].replace("Input should be", "expected")
+            missing = faults[0]["type"] == "missing"
+            raise InputError(
+                where, "expected it, got none" if missing else f"{reason}, got {describe(faults[0]['input'])}"
+            ) from None
+    try:
+        return kind.from_dict(json.loads(text, parse_constant=_refuse_constant))
+    except (ArithmeticError, ValueError):
+        raise InputError(field, "expected finite figures that go together, got some that do not") from None
+
+
+def _refuse_constant(name: str) -> None:
+    """Refuse NaN and infinities, which no report has."""
+    raise ValueError(name)
 
 
 def _type_of(field: "DataclassField[object]") -> object:

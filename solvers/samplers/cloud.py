@@ -53,6 +53,17 @@ def translate_errors() -> Iterator[None]:
         raise InputError("solver", f"{_advice(error)} ({error})") from error
 
 
+def find_token() -> bool:
+    """Return whether D-Wave's software finds an API token, in the environment or in its configuration file.
+
+    Raises InputError of `solver` where the software is not installed, or the file cannot be read.
+    """
+    with translate_errors():
+        from dwave.cloud.config import load_config
+
+        return bool(load_config().get("token"))
+
+
 @contextmanager
 def open_connection(given: Connection | None, connect: Callable[[], Connection]) -> Iterator[Connection]:
     """Yield the given sampler, else a new connection that is released afterwards."""

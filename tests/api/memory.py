@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
+from tiger.api.jobs.files import Delivery, FileInfo, JobFile, write_files
 from tiger.api.jobs.job import Job, Jobs, KeyReusedError, QueueFullError, Work
 from tiger.api.middleware.problems import problem_of
 from tiger.api.routes.entries import ENTRIES
@@ -30,6 +31,7 @@ class MemoryJobs:
     def __init__(self, workers: Workers, limits: Limits, most: int = MAX_OPEN) -> None:
         self.workers, self.limits, self.most = workers, limits, most
         self._jobs: dict[str, Job] = {}
+        self._files: dict[str, tuple[JobFile, ...]] = {}
         self._keys: dict[tuple[str, str], tuple[Work, str]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._number = itertools.count()
@@ -65,6 +67,15 @@ class MemoryJobs:
         """Return a job."""
         job = self._jobs.get(job_id)
         return job if job is not None and job.owner == owner else None
+
+    async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
+        """Return the files of a job."""
+        return self._files.get(job_id, ()) if await self.get(job_id, owner) else ()
+
+    async def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
+        """Return a file of a job."""
+        files = self._files.get(job_id, ()) if await self.get(job_id, owner) else ()
+        return next((file for file in files if file.name == name), None)
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs, the newest first; the cursor of the next page ends with the id of its predecessor."""
@@ -119,11 +130,14 @@ class MemoryJobs:
         await self._set(job)
         try:
             timeout_s = self.limits.max_time_s + GRACE_S
-            report = await self.workers.run(timeout_s, ENTRIES[work.kind].answer, work.body, self.limits)
+            found = await self.workers.run(timeout_s, deliver, work.kind, work.body, self.limits)
         except Exception as error:  # noqa: BLE001 (whatever it is, the job fails of it)
             problem = json.loads(bytes(problem_of(error).response().body))
             await self._set(replace(job, status="failed", ended_s=time.time(), problem=problem))
         else:
+            # A stand-in for workers has a report to say alone.
+            report, files = (found, ()) if isinstance(found, bytes) else found
+            self._files[job.id] = files
             await self._set(replace(job, status="done", ended_s=time.time(), report=report))
 
     async def _set(self, job: Job) -> None:
@@ -133,3 +147,9 @@ class MemoryJobs:
         self._jobs[job.id] = job
         async with self._changed:
             self._changed.notify_all()
+
+
+def deliver(kind: str, body: bytes, limits: Limits) -> Delivery:
+    """Answer a body as a job, in a worker."""
+    report, drafts = ENTRIES[kind].answer(body, limits)
+    return Delivery(report, write_files(drafts))

@@ -273,7 +273,7 @@ def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
     """The schemas of requests, worked examples and every refusal are in the OpenAPI document."""
     post = refusing.get("/openapi.json").json()["paths"]["/assign"]["post"]
     content = post["requestBody"]["content"]["application/json"]
-    assert set(content["examples"]) == {"eleven-tasks", "stencil", "fourier", "entangled"}
+    assert set(content["examples"]) == {"eleven-tasks", "stencil", "ranks", "pattern", "fourier", "entangled"}
     assert len(content["schema"]["oneOf"]) == 2
     errors = {"400", "401", "405", "408", "409", "413", "415", "421", "422", "429", "500", "503"}
     assert set(post["responses"]) == {"200", "202", *errors}

@@ -106,7 +106,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
 )
 def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: object, devices: object) -> None:
     """It has the fields that the documentation promises, and no others."""
-    report = read(answer(ask(model=posed, cluster=devices, seed=4), LIMITS))
+    report = read(answer(ask(model=posed, cluster=devices, seed=4), LIMITS).report)
     assert (report.feasible, report.optimal, report.seed, len(report.stages)) == (True, True, 4, 2)
     assert report.uniform_bottleneck_s is None
 
@@ -146,7 +146,7 @@ def test_quantities_with_units_are_those_without() -> None:
         devices = [{"name": name, "memory_bytes": room} for name in "xy"]
         cluster = {"devices": devices, "uniform_bandwidth": rate, "uniform_latency": delay}
         layers = model(parameter_bytes=held, forward_s=forward, activation_bytes=held)
-        report = json.loads(answer(ask(model=layers, cluster=cluster), LIMITS))
+        report = json.loads(answer(ask(model=layers, cluster=cluster), LIMITS).report)
         reports.append({key: value for key, value in report.items() if key not in ("seconds", "progress")})
     assert reports[0] == reports[1]
     assert reports[0]["feasible"]
@@ -381,7 +381,7 @@ def test_the_shape_in_the_document_has_types(group: str) -> None:
 def test_the_worked_requests_are_good(engine: list[PlaceParams], name: str) -> None:
     """Their models and clusters are read, and something is placed."""
     body = json.dumps(PLACEMENTS[name]["value"]).encode()
-    assert read(answer(body, Limits(max_tasks=100, max_time_s=5.0))).feasible
+    assert read(answer(body, Limits(max_tasks=100, max_time_s=5.0)).report).feasible
 
 
 def test_the_fast_device_takes_four_of_six_layers(place: Post) -> None:
@@ -396,7 +396,7 @@ def test_a_network_is_a_cluster_with_its_levels(engine: list[PlaceParams]) -> No
     hosts = {"file": "t.conf", "text": "SwitchName=s0 Nodes=a,b"}
     cluster = {"hosts": hosts, "machine": "dgx:1", "networks": {"node": {"bandwidth": "50GB/s"}}}
     limits = Limits(max_tasks=100, max_time_s=5.0)
-    report = read(answer(ask(cluster=cluster), limits))
+    report = read(answer(ask(cluster=cluster), limits).report)
     assert [stage.device for stage in report.stages] == ["a.gpu0", "a.gpu1"]
     with pytest.raises(InputError, match="nodes of Kubernetes, a network"):
         answer(ask(cluster={"kind": "List", "items": []}), limits)

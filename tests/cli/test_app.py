@@ -117,6 +117,14 @@ def test_objectives_that_a_problem_does_not_have(cli: Run, tasks: str, objective
     assert is_refused(cli("assign", tasks, "--topology", "grid:4", "--objective", objective), "objective")
 
 
+def test_a_picture_is_drawn_beside_the_summary(cli: Run, tmp_path: Path) -> None:
+    """A page has all pictures; there is none of what cannot be met."""
+    assert cli("assign", "pair.json", "--topology", "path.json", "--plot", "p.html")[1].startswith("solved: ")
+    assert (tmp_path / "p.html").read_text().count("<svg ") == 5
+    assert cli("assign", "pair.json", "--topology", "islands.json", "--plot", "q.svg")[0] == 1
+    assert not (tmp_path / "q.svg").exists()
+
+
 def test_json_in_a_file_leaves_the_summary(cli: Run, tmp_path: Path) -> None:
     """The report is in the file, the summary on standard output, and no draft is left."""
     before = set(tmp_path.iterdir())
@@ -249,6 +257,8 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--json", "no/such/folder.json"], "json"),
         (["--json", "."], "json"),
         (["--json"], "json"),
+        (["--plot", "a.gif"], "plot"),
+        (["--plot", "no/such/folder.svg"], "plot"),
     ],
     ids=" ".join,
 )
@@ -553,11 +563,29 @@ def test_version(cli: Run) -> None:
     assert cli("--version") == (0, f"tiger {tiger.__version__}\n", "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (("asign",), "Did you mean 'assign'?"),
+        (("assign", "pair.json", "--topolgy", "grid:2"), "did you mean --topology?"),
+        (("assign", "pair.json", "--topology", "gird:2"), "did you mean grid?"),
+        (("assign", "pair.json", "--topology", "grid:2", "--rule", "onetoone"), "did you mean one-to-one?"),
+        (("assign", "pair.json", "--topology", "grid:2", "--solver", "nael"), "did you mean neal?"),
+        (("assign", "rign:4", "--topology", "grid:2"), "did you mean ring?"),
+        (("warm", "asign"), "did you mean assign?"),
+    ],
+)
+def test_misspelt_words_are_answered_with_the_nearest(cli: Run, arguments: tuple[str, ...], near: str) -> None:
+    """Commands, options, choices, and kinds of a SPEC."""
+    status, out, err = cli(*arguments)
+    assert (status, out, err.endswith(f"{near}\n")) == (2, "", True)
+
+
 def test_no_command_shows_the_help(cli: Run) -> None:
     """Without a command there is nothing to do, which is bad input."""
     status, out, err = cli()
     assert (status, out) == (2, "")
-    assert "Commands:" in err
+    assert "\nMap:\n" in err
 
 
 @pytest.mark.parametrize(
@@ -613,7 +641,8 @@ def test_an_interrupt_before_a_command_is_quiet(cli: Run, monkeypatch: pytest.Mo
 def test_a_file_that_cannot_be_written_is_found_before_the_solve(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a result that has nowhere to go."""
     monkeypatch.setattr("tiger.entry.solve", lambda *_, **__: pytest.fail("solved"))
-    assert is_refused(cli("assign", "pair.json", "--topology", "path.json", "--json", "no/file"), "json")
+    for option, field in (("--json", "no/file"), ("--plot", "no/file.svg")):
+        assert is_refused(cli("assign", "pair.json", "--topology", "path.json", option, field), option[2:])
 
 
 def test_python_m_tiger(cli: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

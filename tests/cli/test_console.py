@@ -58,6 +58,56 @@ def test_progress_is_shown_and_wiped(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert err.rstrip("\r").endswith("\x1b[2K")
 
 
+def test_progress_shows_the_bound_and_the_gap(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How much better than the best so far a mapping can be at most, where a bound says so."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with console.progress() as show:
+        assert show is not None
+        show(Progress("anneal", None, 12.0, 9.0))
+        show(Progress("bound", None, None, 9.0))
+        show(Progress("proof", None, 0.0, 0.0))
+    err = capsys.readouterr().err
+    assert "proof cost 0 " in err
+    assert [console._compare(Progress("", None, *pair)) for pair in ((12.0, 9.0), (None, 9.0), (12.0, 0.0))] == [
+        "cost 12 bound 9 gap 25.0%",
+        "bound 9",
+        "cost 12",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("expected one of one-to-one, levels, got 'level'", "; did you mean levels?"),
+        ("expected KIND:.. with a kind out of grid, torus (such as x), got 'tours:4'", "; did you mean torus?"),
+        ("expected one of dgx:n, dgx-1v:n, got 'dxg:1'", "; did you mean dgx?"),
+        ("expected one of grid, torus, got 'halo:4'", ""),
+        ("expected TASK=NODE, got 'TASK'", ""),
+        ("expected a number >= 1, got 0", ""),
+    ],
+)
+def test_complaints_name_the_nearest_word(reason: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of those that the reason lists, if any is near."""
+    console.complain("x", reason)
+    assert capsys.readouterr().err == f"tiger: error: x: {reason}{shown}\n"
+
+
+def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """COLUMNS first, as in other programs; there is none where results do not go to a terminal."""
+    assert console.columns() is None
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "61")
+    assert console.columns() == 61
+    monkeypatch.setenv("COLUMNS", "0")
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((62, 9)))
+    monkeypatch.setattr(sys.stdout, "fileno", lambda: 1, raising=False)
+    assert console.columns() == 62
+
+
 def test_a_reader_that_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A closed pipe ends the output, without a word and without an error, then and later."""
     reader, writer = os.pipe()

@@ -167,3 +167,10 @@ def test_a_circuit_without_a_text_cannot_be_written(cli: Run, tmp_path: Path) ->
         qpy.dump(circuit, file)
     assert is_refused(cli("c.qpy", "--coupling", "line.txt", "-o", "out.qasm"), "output")
     assert json.loads(cli("c.qpy", "--coupling", "line.txt", "--json", "-")[1])["qasm"] is None
+
+
+def test_a_circuit_is_drawn_on_its_device(cli: Run, tmp_path: Path) -> None:
+    """Beside the summary."""
+    assert cli("t.qasm", "--coupling", "line.txt", "--level", "0", "--plot", "p.svg")[0] == 0
+    assert "3 qubits on 4: " in (tmp_path / "p.svg").read_text()
+    assert is_refused(cli("t.qasm", "--coupling", "line.txt", "--plot", "p.gif"), "plot")

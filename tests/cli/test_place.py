@@ -121,9 +121,7 @@ def test_what_does_not_fit_is_a_result(cli: Run, tmp_path: Path) -> None:
 
 def test_a_picture_is_drawn(cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the report, beside the summary."""
-    monkeypatch.setattr(
-        "tiger.plotting.charts.draw_placement", lambda report, path: Path(path).write_text(report.solver)
-    )
+    monkeypatch.setattr("tiger.plotting.picturefile.write", lambda report, path: Path(path).write_text(report.solver))
     status, out, _ = cli("m.json", "--cluster", "c.json", "--plot", "p.svg")
     assert (status, out[:7], (tmp_path / "p.svg").read_text()) == (0, "solved:", "auto")
 

@@ -195,3 +195,10 @@ def test_what_cannot_be_met_has_no_order(cli: Run) -> None:
     status, out, err = cli("ring:9", "--cluster", "cluster.conf", "--slots", "2", "--emit", "slurm")
     assert (status, out) == (1, "")
     assert err.startswith("infeasible: ")
+
+
+def test_an_order_is_drawn_beside_what_is_emitted(cli: Run, tmp_path: Path) -> None:
+    """The picture goes to its file alone."""
+    arguments = ("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--emit", "slurm")
+    assert cli(*arguments, "--plot", "p.svg")[:2] == cli(*arguments)[:2]
+    assert (tmp_path / "p.svg").read_bytes().startswith(b"<?xml")

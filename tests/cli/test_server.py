@@ -26,6 +26,7 @@ Run = Callable[..., tuple[int, str, str]]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ASSIGN = ("assign", str(EXAMPLES / "house5.graph"), "--topology", "grid:2x3", "--seed", "2")
 PLACE = ("place", str(EXAMPLES / "models/gpt2-medium.json"), "--cluster", "dgx:1", "--pipeline-parallel", "4")
+PLAN = ("plan", *PLACE[1:], "--tensor-parallel", "1", "--data-parallel", "1", "--schedule", "1f1b", "--batch", "4")
 LAYOUT = ("layout", str(EXAMPLES / "circuits/qft5.qasm"), "--coupling", "grid:2x3", "--level", "0")
 JOB = {
     "id": "j1",
@@ -51,7 +52,8 @@ class LocalService(BaseHTTPRequestHandler):
         if self.slow.is_set():
             self.say(202, JOB)
         elif "model" in body:
-            self.say(200, tiger.place(body.pop("model"), body.pop("cluster"), **body).to_dict())
+            solve = tiger.plan if self.path == "/plan" else tiger.place
+            self.say(200, solve(body.pop("model"), body.pop("cluster"), **body).to_dict())
         elif "circuit" in body:
             self.say(200, tiger.layout(body.pop("circuit"), body.pop("topology"), **body).to_dict())
         else:
@@ -117,10 +119,20 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def timeless(text: str) -> str:
     """Return a text without the digits of its seconds, and without what their width makes of tables."""
-    return re.sub(r" +", " ", re.sub(r"\d+\.\d{3}\b", "?", text))
+    return re.sub(r" +", " ", re.sub(r"\d+\.\d{3}\b|(?<=, in )\d+\.\d+", "?", text))
 
 
-@pytest.mark.parametrize("command", [ASSIGN, PLACE, LAYOUT, (*PLACE, "--emit", "megatron"), (*ASSIGN, "--slots", "2")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ASSIGN,
+        PLACE,
+        LAYOUT,
+        PLAN,
+        (*PLACE, "--emit", "megatron"),
+        (*ASSIGN, "--slots", "2"),
+    ],
+)
 def test_the_output_is_that_of_a_local_run(cli: Run, url: str, command: tuple[str, ...]) -> None:
     """Summary and complaints, but for the seconds."""
     here, there = (tuple(map(timeless, map(str, cli(*command, *more)))) for more in ((), ("--server", url)))
@@ -171,6 +183,8 @@ def test_nothing_feasible_is_status_1(cli: Run, url: str) -> None:
         (("assign", "nosuch.json", "--topology", "grid:2x3"), "tasks"),
         (("layout", "nosuch.qasm", "--coupling", "grid:2x3"), "circuit"),
         (("place", "nosuch.json", "--cluster", "dgx:1"), "model"),
+        (("plan", "nosuch.json", "--cluster", "dgx:1"), "model"),
+        ((*PLAN, "--batch", "0"), "batch"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(cli: Run, url: str, arguments: tuple[str, ...], field: str) -> None:
@@ -229,3 +243,12 @@ def test_an_interrupt_at_a_terminal(url: str, cli: Run) -> None:
         watchdog.cancel()
     os.close(leader)
     assert (process.returncode, out, LocalService.cancelled.is_set()) == (130, b"", True), shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [ASSIGN, PLACE, LAYOUT])
+def test_a_picture_is_that_of_a_local_run(cli: Run, url: str, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """What documents do not carry is read from the arguments: problem, plan and device."""
+    for name, server in (("remote.svg", ("--server", url)), ("local.svg", ())):
+        assert cli(*arguments, *server, "--plot", name)[0] == 0
+    assert (tmp_path / "remote.svg").read_bytes() == (tmp_path / "local.svg").read_bytes()

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tiger.cli.summary import describe_unmet, model_summary, number, summary, table
+from tiger.cli import summary as summaries
+from tiger.cli.summary import describe_unmet, model_summary, summary, table
 from tiger.exchange.export import Model
 from tiger.model.violation import Violation
 from tiger.objectives.shortest_paths import LinkLoad
@@ -146,12 +147,23 @@ def test_a_long_mapping_is_cut() -> None:
     assert shown[-2:] == ["t39 a", "and 5 more tasks; --json has them all"]
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(None, "-"), (0.1 + 0.2, "0.3"), (1234567.0, "1234567"), (3, "3"), ("x", "x")]
-)
-def test_numbers_keep_ten_digits(value: str | float | None, text: str) -> None:
-    """Neither rounding noise nor an exponent hides what a cost is."""
-    assert number(value) == text
+@pytest.mark.parametrize("width", [200, 60, 40, 20])
+def test_figures_and_names_are_never_cut(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A narrow terminal wraps texts, and is exceeded where that does not suffice."""
+    monkeypatch.setattr(summaries, "columns", lambda: width)
+    words = "one two three four five six seven eight"
+    lines = table(("solver", "cost", "what it does"), [("leap-bqm", "12,345.678 of 20,000", words)]).splitlines()
+    assert lines[1].startswith("leap-bqm  12,345.678 of 20,000  one")
+    assert " ".join(line[32:].strip() for line in lines[1:]) == words
+    assert max(map(len, lines)) <= max(width, 44)
+
+
+def test_long_names_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have no blanks to be wrapped at, and the figures beside them are kept."""
+    monkeypatch.setattr(summaries, "columns", lambda: 20)
+    lines = table(("task", "cost"), [("x" * 30, "123456")]).splitlines()
+    assert "".join(line[:12].split(" ")[0] for line in lines[1:]) == "x" * 30
+    assert lines[1].endswith(" 123456")
 
 
 def test_a_table_has_a_header() -> None:

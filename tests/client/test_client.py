@@ -254,6 +254,23 @@ def test_jobs_come_page_by_page(client: Client, report: Report) -> None:
     assert (last.id, last.report, last.wait(), last.report) == ("j3", None, report, report)
 
 
+def test_a_job_has_a_view_and_files(client: Client) -> None:
+    """Each is asked for by its name."""
+    Script.answers["GET /jobs/j1"] = [(200, JOB, {})]
+    Script.answers["GET /jobs/j1/view"] = [(200, {"kind": "mapping"}, {})]
+    Script.answers["GET /jobs/j1/files"] = [
+        (200, [{"name": "a b", "description": "c", "bytes": 1}], {}),
+        (200, [1], {}),
+    ]
+    Script.answers["GET /jobs/j1/files/a%20b"] = [(200, b"text", {"Content-Type": "text/plain"})]
+    job = client.job("j1")
+    assert (job.view(), job.files(), job.file("a b")) == ({"kind": "mapping"}, {"a b": "c"}, "text")
+    with pytest.raises(ServiceError, match="list of files"):
+        job.files()
+    with pytest.raises(ServiceError, match="unknown"):
+        job.file("none")
+
+
 def test_an_id_is_no_path(client: Client) -> None:
     """Whatever it holds, it asks for a job."""
     with pytest.raises(ServiceError, match=r"^unknown \(status 404\)$"):

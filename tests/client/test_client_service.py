@@ -73,6 +73,20 @@ def test_a_placement_is_that_of_a_local_run(client: Client) -> None:
     assert (there.stages, there.emit("megatron")) == (here.stages, here.emit("megatron"))
 
 
+def test_a_plan_is_that_of_a_local_run(client: Client) -> None:
+    """A job that is waited for, with the best plan to be emitted."""
+    arguments = EXAMPLES / "models/gpt2-medium.json", "dgx:1"
+    here, there = (plan(*arguments, batch=8, tensor=1, top=3) for plan in (tiger.plan, client.plan))
+    assert (there.ranked, there.emit("megatron")) == (here.ranked, here.emit("megatron"))
+    assert [job.status for job in client.jobs()][:1] == ["done"]
+
+
+def test_a_file_is_taken_as_it_is(client: Client) -> None:
+    """One that has hardware of its own, which no graph states."""
+    here, there = (solve(EXAMPLES / "square4.dat", seed=2) for solve in (tiger.assign, client.assign))
+    assert (there.mapping, there.cost, there.baselines) == (here.mapping, here.cost, here.baselines)
+
+
 def test_a_job_tells_of_its_progress(client: Client) -> None:
     """Its best cost never rises."""
     seen: list[Progress] = []

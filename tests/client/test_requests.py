@@ -12,7 +12,7 @@ import pytest
 from dwave.samplers import TabuSampler
 
 import tiger
-from tiger.client.requests import Asked, assignment, circuit_layout, placement
+from tiger.client.requests import Asked, assignment, circuit_layout, placement, planning
 from tiger.errors import InputError
 from tiger.model.metrics import DenseMetric
 from tiger.model.topology import Links, Topology
@@ -155,9 +155,18 @@ def test_options_of_the_ising_path_are_stated() -> None:
 
 
 def test_distances_without_links_are_refused() -> None:
-    """No service takes the distances of a QAPLIB file."""
+    """No service takes a table of distances."""
+    table = Topology(names=("a", "b"), metric=DenseMetric(np.array([[0.0, 1.0], [1.0, 0.0]])))
     with pytest.raises(InputError, match=r"^topology: "):
-        assignment(EXAMPLES / "square4.dat")
+        assignment(PAIR, table)
+
+
+def test_a_file_with_hardware_of_its_own_is_sent_as_it_is() -> None:
+    """Its name and its text, with nodes that are allocated beside it."""
+    source = EXAMPLES / "square4.dat"
+    document = body(assignment(source, allocation="3 0 1 2"))
+    assert document["tasks"] == {"file": "square4.dat", "text": source.read_text()}
+    assert ("topology" in document, document["allocation"]) == (False, ["3", "0", "1", "2"])
 
 
 def test_a_layout_states_text_and_device() -> None:
@@ -179,6 +188,19 @@ def test_a_placement_states_model_and_cluster() -> None:
     document = body(asked)
     assert (asked.path, document["cluster"], document["schedule"]) == ("place", CLUSTER, "1f1b")
     assert document["model"] == json.loads(MODEL.read_text())
+
+
+def test_a_plan_states_model_cluster_and_options() -> None:
+    """Its report emits the best plan, as a local one does."""
+    asked = planning(MODEL, CLUSTER, batch=8, top=2, tensor=1)
+    document = body(asked)
+    assert (asked.path, document["cluster"], document["batch"], document["top"]) == ("plan", CLUSTER, 8, 2)
+    assert document["model"] == json.loads(MODEL.read_text())
+    report = tiger.plan(MODEL, CLUSTER, batch=8, top=2, tensor=1)
+    again = asked.read(json.loads(json.dumps(report.to_dict())))
+    assert (again, again.emit("megatron")) == (report, report.emit("megatron"))
+    with pytest.raises(InputError, match=r"^batch: "):
+        planning(MODEL, CLUSTER, batch=0)
 
 
 def test_a_network_goes_with_what_is_inside() -> None:
@@ -280,3 +302,13 @@ def test_reports_of_a_service_emit_rank_orders() -> None:
     assert again.emitted == again.emit("slurm") == report.emit("slurm")
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
         assignment("ring:4", hosts, emit="openmpi")
+
+
+def test_a_mapping_onto_some_nodes_is_drawn_on_those() -> None:
+    """The simple orders beside it fill the nodes that were taken, as in a local report."""
+    asked = assignment("halo:2x4", "grid:4x4", slots=4, nodes=2)
+    report = tiger.assign("halo:2x4", "grid:4x4", slots=4, nodes=2)
+    sent = asked.read(report.to_dict())
+    assert sent.problem is not None
+    assert report.problem is not None
+    assert sent.problem.topology.slots.tolist() == report.problem.topology.slots.tolist()

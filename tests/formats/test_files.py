@@ -4,6 +4,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.formats.files import TaskFile, is_pattern, read_tasks, read_topology
+from tiger.formats.text import FileText
 
 GRAPH = '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}'
 XML = (
@@ -29,6 +30,8 @@ def test_the_ending_chooses_the_reader(tmp_path, name, text):
     found = read_tasks(path)
     assert found.tasks.traffic.toarray().tolist() == [[0, 1], [0, 0]]
     assert (found.rule, found.topology is None) == ("levels" if name == "x.ram" else None, name != "x.dat")
+    at_hand = read_tasks(FileText(name, text))
+    assert (at_hand.tasks.names, at_hand.rule) == (found.tasks.names, found.rule)
 
 
 def test_a_task_file_may_be_tasks_alone(tmp_path):

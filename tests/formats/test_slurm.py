@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.files import read_hardware
 from tiger.formats.files import read_topology as read_file
 from tiger.formats.slurm import read_network
+from tiger.formats.text import FileText
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.topology import Topology
 
@@ -125,7 +126,7 @@ def test_blocks_aggregate_in_order(sizes, row):
 
 def test_what_scontrol_prints_may_be_called_text():
     """By the ending `.txt`, as other commands print too."""
-    assert read_hardware(HardwareText("net.txt", PRINTED_BLOCKS)).topology({}).names == (
+    assert read_hardware(FileText("net.txt", PRINTED_BLOCKS)).topology({}).names == (
         "n0",
         "n1",
         "n2",

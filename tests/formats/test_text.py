@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number, read_amount_lines, read_amounts, read_file, read_text, read_wholes
+from tiger.formats.text import (
+    FileText,
+    find_file,
+    is_number,
+    read_amount_lines,
+    read_amounts,
+    read_file,
+    read_text,
+    read_wholes,
+    text_of,
+)
 
 NO_NUMBERS = [
     "nan",
@@ -112,3 +122,26 @@ def test_lines_are_read_into_one_array():
     assert np.array_equal(read_amount_lines("tasks", [(4, "1 2"), (5, ""), (7, " 3")]), [1, 2, 3])
     with pytest.raises(InputError, match=r"^tasks: line 7: expected numbers, got 'x'"):
         read_amount_lines("tasks", [(4, "1 2"), (7, "x")])
+
+
+def test_a_document_may_be_a_file():
+    """One of two texts, and one without a text is of another form."""
+    assert find_file("tasks", {"file": "a.csv", "text": "0"}) == FileText("a.csv", "0")
+    assert [find_file("tasks", other) for other in ({"file": "a.csv"}, {}, [], "a.csv", None)] == [None] * 5
+    for odd in (
+        {"text": "0"},
+        {"file": 1, "text": "0"},
+        {"file": "a", "text": None},
+        {"file": "a", "text": "", "x": 1},
+    ):
+        with pytest.raises(InputError, match="tasks: expected an object of two texts, file and text, got another"):
+            find_file("tasks", odd)
+
+
+def test_a_text_at_hand_is_that_of_its_file(tmp_path):
+    """Nothing is opened by its name, and blank text is none."""
+    path = tmp_path / "a.csv"
+    path.write_text("1")
+    assert (text_of(path, "tasks"), text_of(FileText(str(path), "2"), "tasks")) == ("1", "2")
+    with pytest.raises(InputError, match="tasks: expected text, got none in"):
+        text_of(FileText(str(path), " \n"), "tasks")

@@ -33,7 +33,7 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.choices import families, positions, schedules_of
 from tiger.pipeline.planning.model import model_of
-from tiger.pipeline.planning.request import PlanParams
+from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.pipeline.search.evaluator import Evaluator
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.api.jobs.service import TINY, Service
 from tests.fuzz import wire
 from tests.fuzz.profile import LONG, cases
-from tiger.api.routes.examples import ELEVEN_TASKS, ENTANGLED_ON_TARGET, FOURIER_ON_RING, PLACEMENTS
+from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS
 
 Address = tuple[str, int]
 LAST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -23,7 +23,19 @@ NONE = {400, 431, 501, 505}
 FINE = {501, 503, 505}
 
 METHODS = ["GET"] * 3 + ["POST"] * 2 + ["DELETE", "HEAD", "PUT", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW", "get"]
-ROUTES = ["assign", "place", "jobs", "jobs/x", "jobs/x/events", "solvers", "topologies", "healthz", "readyz", "metrics"]
+ROUTES = [
+    "assign",
+    "place",
+    "plan",
+    "views",
+    "jobs",
+    "jobs/x",
+    "jobs/x/events",
+    "jobs/x/view",
+    "jobs/x/files",
+    "jobs/x/files/y",
+]
+ROUTES += ["solvers", "topologies", "healthz", "readyz", "metrics"]
 PATHS = [f"/{route}" for route in [*ROUTES, "docs", "openapi.json", "none", "", "/"]]
 PATHS += [f"/jobs?limit={value}" for value in ("0", "x", "1e9", "9" * 20, "1&limit=2", "%zz", "&=")]
 PATHS += [f"/jobs?after={value}" for value in ("%00", "9" * 22, "1,x", "%F0%9F%98%80", "", "1,1")]
@@ -197,12 +209,26 @@ ODD: list[object] = [
     *({"0": 0}, [["0", 0]], 'OPENQASM 2.0; include "/etc/passwd";', "OPENQASM 3.0; qubit[100000000] q;", "success"),
 ]
 NAMES = [
-    *("", "x", "tasks", "topology", "circuit", "model", "cluster", "seed", "effort", "time_limit_s", "solver", "rule")
+    *(
+        "",
+        "x",
+        "tasks",
+        "topology",
+        "file",
+        "text",
+        "circuit",
+        "model",
+        "cluster",
+        "seed",
+        "effort",
+        "time_limit_s",
+        "solver",
+        "rule",
+    )
 ]
 NAMES += [*("objective", "pinned", "level", "nodes", "edges", "links", "weight", "id", "source", "target", "__proto__")]
-PLACES = [example["value"] for example in PLACEMENTS.values()]
-BASES = [("/assign", body) for body in (TINY, ELEVEN_TASKS, FOURIER_ON_RING, ENTANGLED_ON_TARGET)]
-BASES += [("/place", body) for body in PLACES]
+WORKED = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS, "/views": PREVIEWS}
+BASES = [("/assign", TINY), *((path, each["value"]) for path, named in WORKED.items() for each in named.values())]
 WORDS = [
     b"NaN",
     b"-Infinity",
@@ -234,7 +260,7 @@ WORDS += [
 def bodies(draw: st.DrawFn) -> tuple[str, bytes]:
     """Draw a path, and a body that is damaged in its tree or in its text."""
     path, base = draw(st.sampled_from(BASES))
-    tree = json.loads(json.dumps({**base, "time_limit_s": 0.05}))
+    tree = json.loads(json.dumps(base if path == "/views" else {**base, "time_limit_s": 0.05}))
     for _ in range(draw(st.integers(0, 2))):
         _damage(draw, tree)
     text = json.dumps(tree).encode()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.model.units import SIZES, bytes_text, seconds_text, unit_of
+from tiger.model.units import SIZES, bytes_text, milliseconds_text, number_text, seconds_text, unit_of
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.0, "0 µs"), (2e-6, "2 µs"), (0.99, "990 ms"), (61652.4, "61,652 s")])
@@ -24,3 +24,19 @@ def test_the_largest_unit_that_leaves_a_whole_one_is_chosen() -> None:
     """The smallest one for less than any of them."""
     assert unit_of(1e6, SIZES) == ("MB", 1e6)
     assert unit_of(0.0, SIZES) == ("B", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "-"), (0.1 + 0.2, "0.3"), (1234567.0, "1234567"), (3, "3"), ("x", "x")]
+)
+def test_numbers_keep_ten_digits(value: str | float | None, text: str) -> None:
+    """Neither rounding noise nor an exponent hides what a cost is."""
+    assert number_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, "-"), (float("inf"), "-"), (0.0123456789, "12.3457 ms"), (2.0, "2000 ms")]
+)
+def test_milliseconds_keep_six_digits(seconds: float | None, text: str) -> None:
+    """What is not known or has no end is a dash."""
+    assert milliseconds_text(seconds) == text

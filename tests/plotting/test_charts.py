@@ -19,7 +19,7 @@ from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.schedules.memory import footprint
 from tiger.pipeline.schedules.simulator import simulate
 from tiger.plotting import charts, gantt, panels
-from tiger.plotting.charts import check, draw_placement
+from tiger.plotting.picturefile import check, write, write_figure
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 NAMES = ("gpu0", "gpu1")
@@ -74,14 +74,14 @@ def draw_timeline(timeline, names, path, ranks=1):
     """Write the upper panel alone."""
     figure, (axes, _) = panels.panels_of(len(names))
     charts._draw_passes(axes, timeline, names, ranks)
-    panels.write_figure(figure, path)
+    write_figure(figure, path)
 
 
 def draw_memory(held, capacity, path):
     """Write the lower panel alone."""
     figure, (_, axes) = panels.panels_of(len(NAMES))
-    charts._draw_held(axes, held, capacity, max(when[-1] for when in held.when_s))
-    panels.write_figure(figure, path)
+    charts._draw_held(axes, held, NAMES, capacity, max(when[-1] for when in held.when_s))
+    write_figure(figure, path)
 
 
 def texts(path):
@@ -179,7 +179,7 @@ def test_passes_that_no_dot_is_left_for_are_left_out(monkeypatch):
     made = simulate(two_stages(), "1f1b", 3)
     assert charts._thin(made) is made
     monkeypatch.setattr(charts, "DRAWN_PASSES", 11)
-    monkeypatch.setattr(charts, "WIDTH_IN", 4 / panels.DPI)
+    monkeypatch.setattr(charts, "WIDTH_IN", 4 / charts.DPI)
     thinned = charts._thin(made)
     assert thinned.position.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert thinned.iteration_s == made.iteration_s
@@ -220,7 +220,7 @@ def test_memory_beyond_capacity_is_said_so(tmp_path):
 
 def test_a_placement_with_a_schedule_shows_passes_and_memory(tmp_path):
     """Tests both panels of one picture."""
-    draw_placement(report_of("1f1b"), tmp_path / "a.svg")
+    write(report_of("1f1b"), tmp_path / "a.svg")
     drawn = texts(tmp_path / "a.svg")
     assert "1F1B: 4 microbatches on 2 devices" in drawn
     assert "3 GB of 9 GB" in drawn
@@ -228,7 +228,7 @@ def test_a_placement_with_a_schedule_shows_passes_and_memory(tmp_path):
 
 def test_a_placement_without_a_schedule_shows_loads_and_memory(tmp_path):
     """Tests the bottleneck with its bound, and parameters alone."""
-    draw_placement(report_of(None), tmp_path / "a.svg")
+    write(report_of(None), tmp_path / "a.svg")
     drawn = texts(tmp_path / "a.svg")
     assert "One microbatch: bottleneck 2.2 s, no split of these layers below 2.2 s" in drawn
     assert "1 GB of 9 GB" in drawn
@@ -236,15 +236,15 @@ def test_a_placement_without_a_schedule_shows_loads_and_memory(tmp_path):
 
 def test_no_plan_is_no_picture(tmp_path):
     """Tests the report of a model that does not fit."""
-    with pytest.raises(InputError, match="plot: expected a plan"):
-        draw_placement(PlacementReport(feasible=False, solver="auto", seed=0, seconds=0.0), tmp_path / "a.png")
+    with pytest.raises(InputError, match="plot: expected a report of something that is possible"):
+        write(PlacementReport(feasible=False, solver="auto", seed=0, seconds=0.0), tmp_path / "a.png")
 
 
-@pytest.mark.parametrize(("name", "reason"), [("a.gif", "ends in .png"), ("a", "ends in"), ("no/such/a.png", "plot")])
+@pytest.mark.parametrize(("name", "reason"), [("a.gif", "ends in .svg"), ("a", "ends in"), ("no/such/a.png", "plot")])
 def test_files_that_cannot_be_drawn_are_refused(tmp_path, name, reason):
     """Tests unknown endings and a folder that does not exist."""
     with pytest.raises(InputError, match=reason):
-        draw_placement(report_of("1f1b"), tmp_path / name)
+        write(report_of("1f1b"), tmp_path / name)
 
 
 def test_a_missing_matplotlib_names_the_extra(monkeypatch):
@@ -274,7 +274,7 @@ def test_operators_for_latency_have_their_times(tmp_path):
     report = PlacementReport(
         feasible=True, solver="auto", seed=0, seconds=0.1, mode="dag", objective="latency", latency_s=7.0
     )
-    draw_placement(replace(report, stages=arrangement.stages(), arrangement=arrangement), tmp_path / "a.svg")
+    write(replace(report, stages=arrangement.stages(), arrangement=arrangement), tmp_path / "a.svg")
     drawn = (tmp_path / "a.svg").read_text()
     for text in (
         "One microbatch alone: 7 s, devices busy 50% of it",

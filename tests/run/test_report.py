@@ -206,7 +206,7 @@ def test_a_report_of_a_solve_emits_rank_orders(path_problem):
     assert report.emit("slurm") == "x\nz\ny\n"
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
         report.emit("openmpi")
-    for other in (replace(report, nodes=None), replace(report, feasible=False)):
+    for other in (replace(report, problem=None), replace(report, feasible=False)):
         with pytest.raises(InputError, match=r"^emit: expected .*, got"):
             other.emit("slurm")
 

@@ -1,5 +1,6 @@
-"""The command line: `tiger assign`, `layout`, `place`, `plan`, `encode`, `decode`, `serve`, `warm`.
+"""The command line: `tiger assign`, `layout`, `place`, `plan`, `explain`, `serve`, `doctor` and others.
 
-In come the words of a command, out come text, files and an exit code. Read `app` first; `plan` and `exchange` have the
-other commands, `options` what they take, `console` and the summaries what they show.
+In come the words of a command, out come text, files and an exit code. Read `app` first; `plan`, `exchange`, `explain`
+and `doctor` have the other commands, `options` what they take, `help`, `examples` and `completion` how they are
+described, `console` and the summaries what they show.
 """

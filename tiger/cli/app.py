@@ -14,9 +14,13 @@ import typer
 
 import tiger as local
 from tiger import __version__
-from tiger.cli import console, options
+from tiger.cli import console, options, variables
 from tiger.cli.console import INFEASIBLE, OK, THREADS
+from tiger.cli.doctor import doctor
 from tiger.cli.exchange import decode, encode
+from tiger.cli.explain import explain
+from tiger.cli.help import Command, Group
+from tiger.cli.openapi import openapi
 from tiger.cli.plan import plan
 from tiger.cli.ranks import ranks
 from tiger.client.service import open_client
@@ -28,7 +32,7 @@ from tiger.run.verdict import THRESHOLD
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
 app = typer.Typer(
-    add_completion=False,
+    cls=Group,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -74,12 +78,14 @@ def tiger(
     if version:
         console.emit(f"tiger {__version__}\n")
         raise typer.Exit
+    for name, near in variables.list_misspelt(os.environ, variables.READ.get(context.invoked_subcommand or "", ())):
+        console.warn(f"{name} is not a variable of TIGER; did you mean {near}?")
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(BAD_INPUT)
 
 
-@app.command()
+@app.command(cls=Command)
 def assign(
     tasks: options.Tasks,
     topology: options.Topology = None,
@@ -94,7 +100,7 @@ def assign(
     running: options.Running = None,
     pin: options.Pin = None,
     forbid: options.Forbid = None,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
+    solver: options.Solver = "auto",
     objective: options.Objective = "cost",
     routing: options.Routing = "single",
     nodes: options.Nodes = None,
@@ -106,6 +112,7 @@ def assign(
     penalty_scale: options.PenaltyScale = None,
     beta_range: options.BetaRange = None,
     capacity_encoding: options.CapacityEncoding = "slack",
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -121,6 +128,7 @@ def assign(
     )
     insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
     console.check_report(json_file)
+    console.check_plot(plot)
     from tiger.cli.summary import summary
     from tiger.qubo.ising import IsingParams
 
@@ -151,11 +159,12 @@ def assign(
             ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
             progress=show,
         )
+    console.write_plot(report, plot)
     console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 
 
-@app.command()
+@app.command(cls=Command)
 def layout(
     circuit: options.Circuit,
     coupling: options.Coupling,
@@ -163,11 +172,12 @@ def layout(
     level: Annotated[int, typer.Option(metavar="0..3", help="How hard, as Qiskit's optimization levels.")] = 3,
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the level.")] = 1,
     objective: options.CircuitObjective = "cx",
-    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, for the proposals.")] = "auto",
+    solver: options.LayoutSolver = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed, level and effort give the same circuit.")] = 0,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
     initial_layout: options.InitialLayout = None,
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -178,6 +188,7 @@ def layout(
     """
     start = options.parse_qubits(initial_layout)
     console.check_report(json_file)
+    console.check_plot(plot)
     if output is not None:
         outfile.check(output, "output")
     from tiger.cli.summary import circuit_summary
@@ -200,11 +211,12 @@ def layout(
         if report.qasm is None:
             raise InputError("output", "expected a circuit that OpenQASM can say, got one that it cannot")
         outfile.write(output, "output", report.qasm.rstrip("\n") + "\n")
+    console.write_plot(report, plot)
     console.deliver(report, json_file, circuit_summary)
     return OK if report.feasible else INFEASIBLE
 
 
-@app.command()
+@app.command(cls=Command)
 def place(
     model: options.Model,
     cluster: options.Cluster = None,
@@ -221,7 +233,7 @@ def place(
     tensor: options.Tensor = 1,
     data: options.Replicas = 1,
     pin: options.LayerPin = None,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.")] = "auto",
+    solver: options.DeviceSolver = "auto",
     seed: options.Seed = 0,
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
@@ -242,11 +254,7 @@ def place(
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
     if emit is not None and mode != "chain":
         raise InputError("emit", f"expected the mode chain beside it, got the mode {mode}")
-    if plot is not None:
-        from tiger.plotting import charts
-
-        charts.check(plot)
-        outfile.check(plot, "plot")
+    console.check_plot(plot)
     from tiger.cli.summary import placement_summary
 
     with open_client(server) as client, console.progress() as show:
@@ -272,19 +280,16 @@ def place(
             time_limit_s=time_limit,
             progress=show,
         )
-    if plot is not None and report.feasible:
-        charts.draw_placement(report, plot)
+    console.write_plot(report, plot)
     console.deliver_plan(report, emit, json_file, placement_summary)
     return OK if report.feasible else INFEASIBLE
 
 
-app.command()(ranks)
-app.command()(plan)
-app.command()(encode)
-app.command()(decode)
+for command in (ranks, plan, encode, decode, explain, openapi):
+    app.command(cls=Command)(command)
 
 
-@app.command()
+@app.command(cls=Command)
 def topologies() -> None:
     """List the kinds of hardware that a SPEC can name."""
     from tiger.cli.summary import table
@@ -294,7 +299,7 @@ def topologies() -> None:
     console.emit(table(("syntax", "example", "hardware"), rows))
 
 
-@app.command()
+@app.command(cls=Command)
 def solvers() -> None:
     """List the solvers that can be used here."""
     from tiger.cli.summary import table
@@ -304,7 +309,7 @@ def solvers() -> None:
     console.emit(table(("solver", "kind", "what it does"), rows))
 
 
-@app.command()
+@app.command(cls=Command)
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free one.")] = 8000,
@@ -326,7 +331,7 @@ def serve(
     listen(host, port)
 
 
-@app.command()
+@app.command(cls=Command)
 def warm(
     commands: Annotated[
         list[str] | None,
@@ -346,3 +351,6 @@ def warm(
     with console.count("compiling") as show:
         warm_all(commands or COMMANDS, show)
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
+
+
+app.command(cls=Command)(doctor)

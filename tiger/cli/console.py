@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typer import TyperException
 
     from tiger.circuits.entry.report import CircuitReport
+    from tiger.cli.diagnosis import Diagnosis
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.planning.report import PlanReport
     from tiger.run.progress import Progress
@@ -32,8 +34,10 @@ THREADS = "tiger-assign"
 # How typer says that a value is none of its choices, which it lists in quotes.
 _QUOTE = "'"
 _CHOICE = re.compile(r"(?:Value error, )?(?P<got>.*) is not one of (?P<known>'.*')\.", re.DOTALL)
+# How a message lists the words that could have stood in the place of another, which it quotes or describes.
+_LISTED = re.compile(r"(?:expected|of) (?P<known>[\w:-]+(?:, [\w:-]+)+).*, got (?P<got>[\w-]+|'[\w-]+)", re.DOTALL)
 
-Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
+Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport", "Diagnosis")
 Plan = TypeVar("Plan", "Report", "PlacementReport", "PlanReport")
 
 
@@ -57,6 +61,22 @@ def check_report(json_file: str | None) -> None:
     """Raise InputError unless the report can be written to where it is to go."""
     if json_file is not None and json_file != "-":
         outfile.check(json_file, "json")
+
+
+def check_plot(plot: str | None) -> None:
+    """Raise InputError unless a picture can be drawn and written to where it is to go."""
+    if plot is not None:
+        from tiger.plotting import picturefile
+
+        picturefile.check(plot)
+
+
+def write_plot(report: "Report | CircuitReport | PlacementReport | PlanReport", plot: str | None) -> None:
+    """Write the picture of a report, or all of them as a page, if a file is named and there is something to draw."""
+    if plot is not None and report.feasible:
+        from tiger.plotting import picturefile
+
+        picturefile.write(report, plot)
 
 
 def deliver(report: Answer, json_file: str | None, summary: "Callable[[Answer], str]") -> None:
@@ -101,14 +121,41 @@ def open_streams() -> None:
         sys.stdout = os.fdopen(own, "w", encoding=results.encoding, errors=results.errors)
 
 
+def columns() -> int | None:
+    """Return the width of the terminal that results go to, that of COLUMNS first; None where they go elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated):
+        return int(stated)
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    return None
+
+
 def note(text: str) -> None:
     """Write a line of progress to standard error."""
     sys.stderr.write(f"{escape(text)}\n")
 
 
 def complain(field: str, reason: str) -> None:
-    """Write one line about bad input to standard error."""
-    note(f"tiger: error: {field}: {reason}")
+    """Write one line about bad input to standard error, with the nearest of the words that the reason lists."""
+    note(f"tiger: error: {field}: {reason}{_suggest(reason)}")
+
+
+def warn(text: str) -> None:
+    """Write one line about what may be a mistake to standard error."""
+    note(f"tiger: warning: {text}")
+
+
+def _suggest(reason: str) -> str:
+    """Return a question about the nearest of the words that could have stood in the place of one, if any is near."""
+    found = _LISTED.search(reason)
+    if found is None:
+        return ""
+    known = [word.partition(":")[0] for word in found["known"].split(", ")]
+    near = get_close_matches(found["got"].lstrip(_QUOTE).lower(), known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def report_crash(error: BaseException) -> None:
@@ -130,7 +177,10 @@ def field_of(error: "TyperException") -> str:
 
 
 def reason_of(error: "TyperException") -> str:
-    """Return what a usage error says; of a value that is none of those there are, as Python and REST say it."""
+    """Return what a usage error says, with the nearest option; of a choice that there is not, as Python and REST do."""
+    near = getattr(error, "possibilities", None)
+    if near:
+        return f"{error.message}; did you mean {near[0]}?"
     found = _CHOICE.fullmatch(error.message)
     if found is None:
         return error.format_message()
@@ -173,12 +223,20 @@ def progress() -> Iterator["Callable[[Progress], None] | None"]:
         line = bar.add_task("reading", total=None)
 
         def show(step: "Progress") -> None:
-            cost = "" if step.cost is None else f"cost {step.cost:.10g}"
-            text = escape(" ".join(filter(None, (step.stage, cost, step.message))))
+            text = escape(" ".join(filter(None, (step.stage, _compare(step), step.message))))
             total = None if step.fraction is None else 1.0
             bar.update(line, description=text, total=total, completed=step.fraction or 0.0)
 
         yield show
+
+
+def _compare(step: "Progress") -> str:
+    """Return the best cost so far, the bound on all costs, and the share of the cost that this leaves open."""
+    bound = "" if step.bound is None or step.bound <= 0 else f"bound {step.bound:.6g}"
+    if step.cost is None:
+        return bound
+    gap = f"gap {max(step.cost - (step.bound or 0.0), 0.0) / step.cost:.1%}" if bound and step.cost > 0 else ""
+    return " ".join(filter(None, (f"cost {step.cost:.10g}", bound, gap)))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from tiger.cli.completion import complete_models, complete_solvers, complete_tasks, complete_topologies
 from tiger.errors import InputError, pin_field
 from tiger.formats.text import is_number
 
@@ -16,6 +17,7 @@ Tasks = Annotated[
         help="A .json, .graph, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; or a "
         "SPEC like halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
         show_default=False,
+        autocompletion=complete_tasks,
     ),
 ]
 Topology = Annotated[
@@ -23,6 +25,7 @@ Topology = Annotated[
     typer.Option(
         metavar="SPEC",
         help="Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
+        autocompletion=complete_topologies,
     ),
 ]
 NodeTopology = Annotated[
@@ -100,7 +103,16 @@ Coupling = Annotated[
         metavar="FILE|SPEC",
         help="Like heavy-hex:7; or a file: lines of two qubits, or JSON of pairs, a graph or a Target.",
         show_default=False,
+        autocompletion=complete_topologies,
     ),
+]
+Solver = Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.", autocompletion=complete_solvers)]
+LayoutSolver = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="One of `tiger solvers`, for the proposals.", autocompletion=complete_solvers),
+]
+DeviceSolver = Annotated[
+    str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.", autocompletion=complete_solvers)
 ]
 Objective = Annotated[Literal["cost", "max-link-load", "makespan", "ring"], typer.Option(help="What to minimize.")]
 Routing = Annotated[
@@ -147,6 +159,7 @@ Model = Annotated[
         help="A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer; with --mode dag a "
         "table of operators, or the nodes and edges of dnn-partitioning.",
         show_default=False,
+        autocompletion=complete_models,
     ),
 ]
 Cluster = Annotated[
@@ -156,6 +169,7 @@ Cluster = Annotated[
         help="Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of "
         "hosts. Only a graph of operators that states its devices goes without.",
         show_default=False,
+        autocompletion=complete_topologies,
     ),
 ]
 MachineInside = Annotated[
@@ -203,7 +217,12 @@ Pipeline = Annotated[
 ]
 Tensor = Annotated[int, typer.Option("--tensor-parallel", metavar="T", help="Devices among which each layer is cut.")]
 Replicas = Annotated[int, typer.Option("--data-parallel", metavar="D", help="Replicas of the pipeline.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw the schedule and what devices hold.")]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Draw the result as .svg, .png or .pdf; .html is a page with all pictures and the stages."
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same plan.")]
 Emit = Annotated[
     Literal["megatron", "deepspeed", "vllm", "torch"] | None,

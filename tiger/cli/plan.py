@@ -6,9 +6,10 @@ import typer
 
 import tiger as local
 from tiger.cli import console, options
+from tiger.cli.completion import complete_topologies
 from tiger.cli.console import INFEASIBLE, OK
+from tiger.client.service import open_client
 from tiger.errors import InputError
-from tiger.formats import outfile
 
 Cluster = Annotated[
     str,
@@ -17,6 +18,7 @@ Cluster = Annotated[
         help="Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of "
         "hosts.",
         show_default=False,
+        autocompletion=complete_topologies,
     ),
 ]
 Batch = Annotated[
@@ -40,7 +42,6 @@ Schedule = Annotated[
 ]
 Virtual = Annotated[int | None, typer.Option(metavar="V", help="Stages a device where the schedule interleaves them.")]
 Top = Annotated[int, typer.Option(metavar="N", help="How many of the best plans are reported.")]
-Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw where the time of the reported plans goes.")]
 
 
 def plan(
@@ -57,12 +58,13 @@ def plan(
     virtual: Virtual = None,
     microbatch: Microbatch = None,
     top: Top = 10,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.")] = "auto",
+    solver: options.DeviceSolver = "auto",
     seed: options.Seed = 0,
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     emit: options.Emit = None,
-    plot: Plot = None,
+    plot: options.Plot = None,
+    server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
     """Find the degrees of parallelism, the microbatches and the schedule that train a network quickest.
@@ -74,16 +76,11 @@ def plan(
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
-    if plot is not None:
-        from tiger.plotting import charts
-        from tiger.plotting import plans as planchart
-
-        charts.check(plot)
-        outfile.check(plot, "plot")
+    console.check_plot(plot)
     from tiger.cli.plan_summary import plan_summary
 
-    with console.progress() as show:
-        report = local.plan(
+    with open_client(server) as client, console.progress() as show:
+        report = (client.plan if client else local.plan)(
             model,
             cluster,
             node_topology=insides,
@@ -103,7 +100,6 @@ def plan(
             time_limit_s=time_limit,
             progress=show,
         )
-    if plot is not None and report.feasible:
-        planchart.draw_plans(report, plot)
+    console.write_plot(report, plot)
     console.deliver_plan(report, emit, json_file, plan_summary)
     return OK if report.feasible else INFEASIBLE

@@ -18,7 +18,7 @@ def plan_summary(report: "PlanReport") -> str:
     rows = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
     rows += [] if report.heuristic is None else [("usual", report.heuristic)]
     parts = [
-        _headline(report, report.best),
+        _headline(report),
         warnings(report.warnings),
         table(HEAD, (_row(name, each) for name, each in rows)),
         *(f"\nplan 2 is {each.why}\n" for each in report.ranked[1:2]),
@@ -30,23 +30,14 @@ def plan_summary(report: "PlanReport") -> str:
     return "".join(parts)
 
 
-def _headline(report: "PlanReport", best: "RankedPlan") -> str:
+def _headline(report: "PlanReport") -> str:
     """Return one sentence on the best plan, on the usual one, and on the bound."""
-    usual = ""
-    if report.heuristic is not None and report.gain is not None:
-        usual = f", {report.gain:.2f}x as fast as the {seconds_text(report.heuristic.iteration_s)} of the usual plan"
-    start = f"planned: {_words(best.degrees)}, iteration {seconds_text(best.iteration_s)}{usual}\n"
     looked = sum(pruned.choices for pruned in report.pruned)
     bound = "-" if report.lower_bound_s is None else seconds_text(report.lower_bound_s)
     return (
-        f"{start}of {report.choices:,} choices {report.choices - looked:,} were simulated, in {report.seconds:.1f} s; "
-        f"none takes less than {bound}\n\n"
+        f"{report.headline}\nof {report.choices:,} choices {report.choices - looked:,} were simulated, "
+        f"in {report.seconds:.1f} s; none takes less than {bound}\n\n"
     )
-
-
-def _words(degrees: "Degrees") -> str:
-    """Return degrees in words."""
-    return f"pipeline {degrees.pipeline} x tensor {degrees.tensor} x data {degrees.data}, {_schedule(degrees)}"
 
 
 def _schedule(degrees: "Degrees") -> str:
@@ -73,7 +64,7 @@ def _row(name: str, plan: "RankedPlan") -> tuple[str, ...]:
 def _tabulate_pruned(report: "PlanReport") -> str:
     """Return what bounds ruled out, a row each."""
     rows = [
-        (pruned.reason, f"{pruned.choices:,}", "-" if pruned.closest is None else _words(pruned.closest), pruned.why)
+        (pruned.reason, f"{pruned.choices:,}", "-" if pruned.closest is None else str(pruned.closest), pruned.why)
         for pruned in report.pruned
     ]
     return "\n" + table(("ruled out by", "choices", "the closest of them", "which"), rows) if rows else ""

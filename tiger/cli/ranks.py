@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 import tiger as local
 from tiger.cli import console, options
+from tiger.cli.completion import complete_topologies
 from tiger.cli.console import INFEASIBLE, OK
 from tiger.client.service import open_client
 from tiger.errors import InputError
@@ -21,10 +22,17 @@ Cluster = Annotated[
         metavar="SPEC|FILE",
         help="The hosts: like tree:4x8@1,10, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
         show_default=False,
+        autocompletion=complete_topologies,
     ),
 ]
 Slots = Annotated[int | None, typer.Option(metavar="N", help="Ranks per node of the cluster.")]
-Emit = Annotated[LauncherName | None, typer.Option(help="Print the order alone, as this launcher takes it.")]
+Emit = Annotated[
+    LauncherName | None,
+    typer.Option(
+        metavar="LAUNCHER",
+        help=f"Print the order alone, as this launcher takes it: {', '.join(get_args(LauncherName))}.",
+    ),
+]
 
 
 def ranks(
@@ -42,7 +50,7 @@ def ranks(
     running: options.Running = None,
     pin: options.Pin = None,
     forbid: options.Forbid = None,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
+    solver: options.Solver = "auto",
     objective: options.Objective = "cost",
     routing: options.Routing = "single",
     nodes: options.Nodes = None,
@@ -51,6 +59,7 @@ def ranks(
     effort: options.Effort = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
+    plot: options.Plot = None,
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
@@ -62,6 +71,7 @@ def ranks(
     pins, pairs = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
     insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
     console.check_report(json_file)
+    console.check_plot(plot)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
     from tiger.cli.summary import summary
@@ -98,6 +108,7 @@ def ranks(
             emit=emit,
             progress=show,
         )
+    console.write_plot(report, plot)
     console.deliver_plan(report, emit, json_file, summary)
     if emit is not None and report.feasible:
         sys.stderr.write(f"\n{describe_use(emit, report.rank_order)}")

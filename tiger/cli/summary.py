@@ -2,17 +2,18 @@
 
 import io
 import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from tiger.cli.console import escape
-from tiger.model.units import bytes_text
-from tiger.model.violation import Violation
+from tiger.cli.console import columns, escape
+from tiger.model.units import MILLISECOND, bytes_text, milliseconds_text
+from tiger.model.units import number_text as number
+from tiger.model.violation import Violation, unmet_text
 from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.run.stage import Detail, Stage
 
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
 
 # Rows of a table on a terminal, beyond which --json is easier to read, and characters of a line where there is none.
 SHOWN, WIDTH = 40, 100
+# Blanks between the columns of a table, what is left of a column of words where a terminal is narrow, and the length of
+# names that are never cut, such as SPECs, which people copy.
+GUTTER, NARROW, NAME = 2, 10, 24
 # Links of a table: the bottleneck and what is next to it.
 LINKS = 5
-MILLISECONDS = 1e3
 
 
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
-    parts = [_headline(report), _facts(report), _links(report), _stages(report.stages)]
+    start = f"{report.headline}\n\n" if report.feasible else describe_unmet(report.violations)
+    parts = [start, _facts(report), _links(report), _stages(report.stages)]
     parts.append(warnings(report.warnings))
     if report.feasible:
         shown = list(report.mapping.items())[:SHOWN]
@@ -45,7 +49,7 @@ def circuit_summary(report: "CircuitReport") -> str:
     """Return what routing added, what each way to place gates comes to, stages, warnings and at most 40 qubits."""
     if report.extra_cx is None or report.data_movement is None:
         return describe_unmet(report.violations, "layout") + warnings(report.warnings)
-    parts = [_routing_headline(report), _circuit_facts(report), "\n", _placements(report)]
+    parts = [f"{report.headline}\n\n", _circuit_facts(report), "\n", _placements(report)]
     parts.append(_stages(report.stages, "best extra CX"))
     parts.append(warnings(report.warnings))
     places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
@@ -57,7 +61,8 @@ def placement_summary(report: "PlacementReport") -> str:
     """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
     if not report.stages:
         return describe_unmet(report.violations, "placement") + warnings(report.warnings)
-    parts = [_placement_headline(report), _placement_facts(report)]
+    unmet = "" if report.feasible else describe_unmet(report.violations, "placement")
+    parts = [f"{unmet}{report.headline}\n\n", _placement_facts(report)]
     parts.append(warnings(report.warnings))
     placed = _tabulate_operators(report) if report.mode == "dag" else _tabulate_stages(report)
     parts += ["\n", placed, _rest(len(report.stages), "stages")]
@@ -66,10 +71,8 @@ def placement_summary(report: "PlacementReport") -> str:
 
 def describe_unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
     """Return one sentence on what has no solution, or none that was found, then what cannot be met."""
-    undecided = bool(violations) and all(violation.kind == "undecided" for violation in violations)
-    start = f"no {wanted} found\n" if undecided else f"infeasible: no {wanted} meets\n"
     lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
-    return "".join([start, *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
+    return "".join([f"{unmet_text(violations, wanted)}\n", *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
 
 
 def warnings(texts: Sequence[str]) -> str:
@@ -102,29 +105,24 @@ def model_summary(model: "Model", target: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return rows under a header, in the width of the terminal."""
-    grid = Table(*header, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for row in rows:
+    """Return rows under a header, in the width of the terminal: texts are wrapped there, figures and names are not."""
+    grid = Table(box=None, pad_edge=False, padding=(0, GUTTER, 0, 0), header_style="bold")
+    body, least = list(rows), 0
+    for k, name in enumerate(header):
+        whole = bool(body) and all(_is_whole(row[k]) for row in body)
+        widest = max(cell_len(cell) for cell in (name, *(row[k] for row in body)))
+        grid.add_column(name, no_wrap=whole, overflow="fold")
+        least += GUTTER + (widest if whole else min(widest, NARROW))
+    for row in body:
         grid.add_row(*row)
     page = io.StringIO()
-    width = None if sys.stdout.isatty() else WIDTH
-    Console(file=page, markup=False, highlight=False, emoji=False, width=width).print(grid)
+    Console(file=page, markup=False, highlight=False, emoji=False, width=max(columns() or WIDTH, least)).print(grid)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
-def _headline(report: "Report") -> str:
-    """Return one sentence on the outcome, then what cannot be met if nothing is feasible."""
-    if report.cost is None:
-        return describe_unmet(report.violations)
-    made = report.comparison
-    if made is None:
-        return f"solved: cost {number(report.cost)}\n\n"
-    start = f"solved: {made.name} {number(made.value)}"
-    if made.value == made.baseline:
-        return f"{start}, as in the {made.order} order\n\n"
-    side = "below" if made.value < made.baseline else "above"
-    share = f"{abs(made.baseline - made.value) / made.baseline:.1%} " if made.baseline else ""
-    return f"{start}, {share}{side} the {number(made.baseline)} of the {made.order} order\n\n"
+def _is_whole(cell: str) -> bool:
+    """Return whether a cell is a figure, one that there is not, or a name that is short enough to be left as it is."""
+    return cell == "-" or cell.lstrip("-+.")[:1].isdigit() or (" " not in cell and len(cell) <= NAME)
 
 
 def _facts(report: "Report") -> str:
@@ -182,29 +180,6 @@ def _gap(report: "Report") -> str:
     return "-" if report.lower_bound is None else "no useful bound"
 
 
-def _routing_headline(report: "CircuitReport") -> str:
-    """Return one sentence on what was made good, and on what Qiskit makes of it."""
-    if report.objective == "depth":
-        return f"solved: depth {_compare(report.depth, report.baseline_depth)}\n\n"
-    if report.objective == "success":
-        made, own = report.success_probability, report.baseline_success_probability
-        return f"solved: success {_compare(made, own)}\n\n"
-    if report.baseline_extra_cx == 0 and report.extra_cx:
-        return f"solved: {report.extra_cx} extra CX, where Qiskit's own layout and routing add none\n\n"
-    return f"solved: {_compare(report.extra_cx, report.baseline_extra_cx, ' extra CX')}\n\n"
-
-
-def _compare(value: float | None, baseline: float | None, unit: str = "") -> str:
-    """Return a figure and how far it is from Qiskit's."""
-    if value is None or baseline is None:
-        return f"{number(value)}{unit}"
-    if value == baseline:
-        return f"{number(value)}{unit}, as with Qiskit's own layout and routing"
-    side = "below" if value < baseline else "above"
-    share = f"{abs(value - baseline) / baseline:.1%} " if baseline else ""
-    return f"{number(value)}{unit}, {share}{side} the {number(baseline)} of Qiskit's own layout and routing"
-
-
 def _placements(report: "CircuitReport") -> str:
     """Return what each way to place the gates comes to."""
     moved = {} if report.data_movement is None else asdict(report.data_movement)
@@ -232,35 +207,17 @@ def _circuit_facts(report: "CircuitReport") -> str:
     return _list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
-def _placement_headline(report: "PlacementReport") -> str:
-    """Return one sentence on what was minimized and on what the uniform split comes to, and what is not met."""
-    name, made, uniform = "bottleneck", report.bottleneck_s, report.uniform_bottleneck_s
-    if report.schedule is not None:
-        name, made, uniform = "iteration", report.iteration_s, report.uniform_iteration_s
-    start = f"solved: {name}" if report.feasible else f"{describe_unmet(report.violations, 'placement')}{name}"
-    if report.objective == "latency":
-        return f"solved: latency {_ms(report.latency_s)}, and no placement below {_ms(report.latency_bound_s)}\n\n"
-    if uniform is None or made is None or not math.isfinite(uniform):
-        what = "layers in every stage" if report.mode == "chain" else "operators on every device"
-        return f"{start} {_ms(made)}; as many {what} do not run here\n\n"
-    if made == uniform and report.uniform_feasible is not False:
-        return f"{start} {_ms(made)}, as with the uniform split\n\n"
-    if made > uniform or report.uniform_feasible is False:
-        return f"{start} {_ms(made)}; the uniform split of {_ms(uniform)} does not meet what is asked\n\n"
-    return f"{start} {_ms(made)}, {uniform / made:.2f}x as fast as the {_ms(uniform)} of the uniform split\n\n"
-
-
 def _placement_facts(report: "PlacementReport") -> str:
     """Return the figures of a placement, one a line."""
     facts = {
-        "bottleneck": _ms(report.bottleneck_s),
-        "  of uniform split": _ms(report.uniform_bottleneck_s),
-        "  lower bound": _ms(report.lower_bound_s),
-        "iteration": _ms(report.iteration_s),
-        "  of uniform split ": _ms(report.uniform_iteration_s),
-        "  lower bound ": _ms(report.iteration_bound_s),
-        "latency": _ms(report.latency_s),
-        "  lower bound  ": _ms(report.latency_bound_s),
+        "bottleneck": milliseconds_text(report.bottleneck_s),
+        "  of uniform split": milliseconds_text(report.uniform_bottleneck_s),
+        "  lower bound": milliseconds_text(report.lower_bound_s),
+        "iteration": milliseconds_text(report.iteration_s),
+        "  of uniform split ": milliseconds_text(report.uniform_iteration_s),
+        "  lower bound ": milliseconds_text(report.iteration_bound_s),
+        "latency": milliseconds_text(report.latency_s),
+        "  lower bound  ": milliseconds_text(report.latency_bound_s),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
         "objective": report.objective or "-",
@@ -314,14 +271,9 @@ def _memory(stage: "PlacedStage") -> str:
     return held if stage.capacity_bytes is None else f"{held} of {bytes_text(stage.capacity_bytes)}"
 
 
-def _ms(seconds: float | None) -> str:
-    """Return seconds as milliseconds, a dash where they are not finite."""
-    return "-" if seconds is None or not math.isfinite(seconds) else f"{_figure(seconds)} ms"
-
-
 def _figure(seconds: float) -> str:
     """Return milliseconds with up to six digits."""
-    return f"{seconds * MILLISECONDS:.6g}"
+    return f"{seconds / MILLISECOND:.6g}"
 
 
 def _list_facts(facts: Mapping[str, str]) -> str:
@@ -346,13 +298,6 @@ def _details(detail: Mapping[str, Detail]) -> str:
     """Return the plain figures of a stage; the nested ones are for JSON."""
     plain = {name: value for name, value in detail.items() if isinstance(value, str | int | float)}
     return ", ".join(f"{name} {number(value)}" for name, value in plain.items())
-
-
-def number(value: str | float | None) -> str:
-    """Return a figure with up to ten digits, a dash for none."""
-    if value is None:
-        return "-"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _rest(count: int, what: str) -> str:

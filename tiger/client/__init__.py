@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tiger.client.connection import Patience
     from tiger.client.errors import JobCancelledError, ServiceError
     from tiger.client.job import RemoteJob
-    from tiger.client.requests import Asked, assignment, circuit_layout, placement
+    from tiger.client.requests import Asked, assignment, circuit_layout, placement, planning
     from tiger.errors import InputError
 
 _HOMES = {
@@ -31,6 +31,7 @@ _HOMES = {
     "assignment": "tiger.client.requests",
     "circuit_layout": "tiger.client.requests",
     "placement": "tiger.client.requests",
+    "planning": "tiger.client.requests",
 }
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "assignment",
     "circuit_layout",
     "placement",
+    "planning",
 ]
 
 

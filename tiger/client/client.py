@@ -24,6 +24,7 @@ from tiger.entry import AssignCall
 from tiger.errors import InputError
 from tiger.model.options import method_from_fields
 from tiger.pipeline.entry.arguments import PlaceCall
+from tiger.pipeline.planning.arguments import PlanCall
 from tiger.run.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.planning.report import PlanReport
     from tiger.run.report import Report
 
 Result = TypeVar("Result")
@@ -94,10 +96,17 @@ class Client:
 
         return self._answer(request_placement(call), call.progress)
 
+    @method_from_fields(PlanCall)
+    def plan(self, call: PlanCall) -> "PlanReport":
+        """Plan how a cluster trains a model, as `tiger.plan` does for the same arguments; raise as it does."""
+        from tiger.client.requests import request_planning
+
+        return self._answer(request_planning(call), call.progress)
+
     def submit(self, asked: "Asked[Result]") -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
 
-        Requests are made by `assignment`, `circuit_layout` and `placement`.
+        Requests are made by `assignment`, `circuit_layout`, `placement` and `planning`.
         """
         headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
         status, document = self._connection.document(

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tiger.client.graphs import topology_document
-from tiger.formats.files import HardwareText, is_topology_file
-from tiger.formats.text import read_text
+from tiger.formats.files import is_topology_file
+from tiger.formats.text import FileText, read_text
 from tiger.hardware import HardwareArguments, Inside, list_allocation, list_insides, list_shares, read_network
 from tiger.model.topology import Topology
 
@@ -12,20 +12,18 @@ Stated = str | dict[str, object]
 
 
 def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, object]:
-    """Return the fields of a request that state hardware; `whole` is what stands for it where none is given.
+    """Return the fields of a request that state hardware; `whole` is that of the tasks where none is given.
 
     Raises InputError as `tiger.hardware.build_hardware` does, and for a table of distances, which no service takes.
     """
-    if arguments.topology is None:
-        return {"topology": topology_document(whole)}
     insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
     source = arguments.topology
-    network = read_network(source, arguments.labels, arguments.units).topology({})
+    # Without hardware the tasks have their own.
+    network = whole if source is None else read_network(source, arguments.labels, arguments.units).topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
-    known = isinstance(source, str | Path | HardwareText)
     allocated = list_allocation(network, arguments.allocation)
     return {
-        "topology": _state_source("topology", source) if known else topology_document(network),
+        "topology": None if source is None else _state_network(source, network),
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,
@@ -35,16 +33,21 @@ def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, o
     }
 
 
+def _state_network(source: object, network: Topology) -> Stated:
+    """Return a specification or a file as it is, and other hardware as a graph."""
+    return _state_source("topology", source if isinstance(source, str | Path | FileText) else network)
+
+
 def _list_turns(network: Topology) -> list[str] | None:
     """Return the nodes in the order in which launchers fill them, where that is not the order of the topology."""
     return [network.names[host] for host in network.launch_hosts] if network.turn.any() else None
 
 
-def _state_source(field: str, source: "str | Path | HardwareText | Topology") -> Stated:
+def _state_source(field: str, source: "str | Path | FileText | Topology") -> Stated:
     """Return a specification as it is, and a file as its name and text."""
     if isinstance(source, Topology):
         return topology_document(source)
-    if isinstance(source, HardwareText):
+    if isinstance(source, FileText):
         return {"file": source.file, "text": source.text}
     if isinstance(source, Path) or is_topology_file(source):
         return {"file": Path(source).name, "text": read_text(Path(source), field)}

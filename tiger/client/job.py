@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -82,6 +83,25 @@ class RemoteJob(Generic[Result]):
                 time.sleep(min(left, PAUSE_S))
         return self._outcome()
 
+    def view(self) -> Document:
+        """Return what the pictures of its answer show, by the schema `tiger.view/1`; raise ServiceError without any."""
+        return self._connection.document(self._get("view"))[1]
+
+    def files(self) -> dict[str, str]:
+        """Return what it has left beside its report: what each file holds, or the command that takes it, by name.
+
+        Raises ServiceError.
+        """
+        answer = self._connection.send(self._get("files"))
+        try:
+            return {file["name"]: file["description"] for file in json.loads(answer.content)}
+        except (ValueError, TypeError, KeyError):
+            raise ServiceError(answer.status_code, "expected a list of files, got something else") from None
+
+    def file(self, name: str) -> str:
+        """Return the text of a file that it has left; raise ServiceError for one that there is not."""
+        return self._connection.send(self._get(f"files/{quote(name, safe='')}")).text
+
     def cancel(self) -> None:
         """Cancel it where it has not ended; raise ServiceError."""
         if not self.ended:
@@ -92,6 +112,10 @@ class RemoteJob(Generic[Result]):
     def _has_settled(self) -> bool:
         """Return whether it has ended, with the report that belongs to it."""
         return self.ended and (self.status != "done" or self._document.get("report") is not None)
+
+    def _get(self, path: str) -> Call:
+        """Return the request for something below the job."""
+        return Call(method="GET", path=f"jobs/{self.id}/{path}", kept=True)
 
     def _take(self, document: Document) -> None:
         """Replace what is known by what the service says."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -34,18 +35,23 @@ from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.models.spec import PREFIX
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.planning.arguments import PlanArguments
+from tiger.pipeline.planning.model import model_of
+from tiger.pipeline.planning.report import PlanReport
+
+Answer = TypeVar("Answer", PlacementReport, PlanReport)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NetworkDocuments:
+class NetworkDocuments(Generic[Answer]):
     """Hold a model and a cluster as documents, and how to read the report on them; no cluster where none is given."""
 
     model: object
     cluster: object
-    read: Callable[[Document], PlacementReport]
+    read: Callable[[Document], Answer]
 
 
-def read_network(arguments: PlaceArguments, params: PlaceParams | OperatorParams) -> NetworkDocuments:
+def read_network(arguments: PlaceArguments, params: PlaceParams | OperatorParams) -> NetworkDocuments[PlacementReport]:
     """Return a model and a cluster as documents; raise InputError, and TypeError."""
     model, hosts = arguments.model, narrow(HostArguments, arguments)
     if arguments.cluster is None:
@@ -66,6 +72,25 @@ def read_network(arguments: PlaceArguments, params: PlaceParams | OperatorParams
     def read(answer: Document) -> PlacementReport:
         report = reports.read_placement(answer)
         return replace(report, deployment=deployment_of(report, layers, known))
+
+    return NetworkDocuments(stated, hardware, read)
+
+
+def read_planning(arguments: PlanArguments) -> NetworkDocuments[PlanReport]:
+    """Return a model and a cluster as documents; raise InputError, and TypeError."""
+    stated, _ = model_document(arguments.model)
+    hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
+    model = model_of(arguments.model)
+
+    def read(answer: Document) -> PlanReport:
+        """Add the deployment of the best plan, whose layers are those of its microbatch."""
+        report = reports.read_plan(answer)
+        if report.placement is None or report.degrees is None:
+            return report
+        size = report.degrees.microbatch
+        layers = model.given if size is None else model.layers(size)
+        deployment = deployment_of(report.placement, layers, cluster)
+        return replace(report, placement=replace(report.placement, deployment=deployment))
 
     return NetworkDocuments(stated, hardware, read)
 

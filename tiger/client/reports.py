@@ -1,7 +1,7 @@
 """Reports as a service sends them, made into those that a local run returns.
 
 What JSON does not carry is missing: a CircuitReport has its `qasm` and no `circuit`, and a PlacementReport has a
-`deployment`, which it emits plans from, only where model and cluster are at hand.
+`deployment`, which it emits plans from, also inside a PlanReport, only where model and cluster are at hand.
 """
 
 from typing import TypeVar
@@ -12,12 +12,19 @@ from tiger.client.errors import Document, ServiceError
 from tiger.model import document as documents
 from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.planning.report import SCHEMA as PLAN
+from tiger.pipeline.planning.report import PlanReport
 from tiger.run.report import SCHEMA as ASSIGNMENT
 from tiger.run.report import Report
 
-AnyReport = Report | CircuitReport | PlacementReport
+AnyReport = Report | CircuitReport | PlacementReport | PlanReport
 Answer = TypeVar("Answer", bound=documents.Document)
-KINDS: dict[str, type[AnyReport]] = {ASSIGNMENT: Report, CIRCUIT: CircuitReport, PLACEMENT: PlacementReport}
+KINDS: dict[str, type[AnyReport]] = {
+    ASSIGNMENT: Report,
+    CIRCUIT: CircuitReport,
+    PLACEMENT: PlacementReport,
+    PLAN: PlanReport,
+}
 
 
 def read_report(document: Document) -> AnyReport:
@@ -41,6 +48,11 @@ def read_circuit(document: Document) -> CircuitReport:
 def read_placement(document: Document) -> PlacementReport:
     """Return a report of a pipeline, without its deployment; raise ServiceError for a document that is none."""
     return _read(PlacementReport, PLACEMENT, document)
+
+
+def read_plan(document: Document) -> PlanReport:
+    """Return a report of plans, without the deployment of the best; raise ServiceError for a document that is none."""
+    return _read(PlanReport, PLAN, document)
 
 
 def _read(kind: type[Answer], schema: str, document: Document) -> Answer:

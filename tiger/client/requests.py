@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -15,21 +16,28 @@ from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
 from tiger.client.graphs import task_document
 from tiger.client.hardware import state_hardware
-from tiger.client.networks import read_network
+from tiger.client.networks import read_network, read_planning
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern
+from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
+from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
 from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import check_request
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
+from tiger.pipeline.planning.arguments import PlanArguments
+from tiger.pipeline.planning.params import PlanOptions
+from tiger.pipeline.planning.report import PlanReport
+from tiger.pipeline.planning.request import check_plan_options
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions, Request
-from tiger.run.node_choice import open_slots
+from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
 
 Result = TypeVar("Result")
@@ -54,12 +62,11 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
     problem = open_slots(state_problem(arguments), arguments.nodes)
-    nodes = LaunchNodes.of(problem.topology)
     if arguments.emit is not None:
-        check_fit(arguments.emit, problem.tasks.size, nodes, arguments.nodes)
+        check_fit(arguments.emit, problem.tasks.size, LaunchNodes.of(problem.topology), arguments.nodes)
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
-        "tasks": arguments.tasks if is_pattern(arguments.tasks) else task_document(problem.tasks),
+        "tasks": _state_tasks(arguments, problem.tasks),
         **state_hardware(arguments, problem.topology),
         "slots": arguments.slots,
         "imbalance": arguments.imbalance,
@@ -70,10 +77,12 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     }
 
     def read(answer: Document) -> Report:
-        """Add what documents do not carry: what the readers here found odd, and the nodes of ranks."""
+        """Add what documents do not carry: what the readers here found odd, and the problem."""
         report = reports.read_assignment(answer)
         new = [remark for remark in remarks if remark not in report.warnings]
-        complete = replace(report, warnings=(*new, *report.warnings), nodes=nodes)
+        chosen = arguments.nodes is not None and report.feasible
+        on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
+        complete = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
         return complete.emitting(arguments.emit)
 
     return Asked("assign", _body(document), read)
@@ -92,7 +101,12 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
         "topology": device_document(arguments.coupling),
         "initial_layout": layout_list(arguments.initial_layout),
     }
-    return Asked("assign", _body(document), reports.read_circuit)
+
+    def read(answer: Document) -> CircuitReport:
+        """Add what documents do not carry: the device, as it was stated."""
+        return replace(reports.read_circuit(answer), device=arguments.coupling)
+
+    return Asked("assign", _body(document), read)
 
 
 def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
@@ -103,6 +117,15 @@ def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     stated = read_network(arguments, check_request(params, narrow(Aim, arguments)))
     options = {**asdict(narrow(PlaceOptions, arguments)), "solver": _solver_name(arguments.solver), "pinned": pinned}
     return Asked("place", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
+
+
+def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
+    """State what `tiger.plan` answers for some arguments; files are read here."""
+    # Which solvers there are is for the service to say.
+    check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
+    stated = read_planning(arguments)
+    options = {**asdict(narrow(PlanOptions, arguments)), "solver": _solver_name(arguments.solver)}
+    return Asked("plan", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
 
 @from_fields(AssignArguments)
@@ -131,6 +154,31 @@ def placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     The report emits and draws plans as a local one does. Raises as `tiger.place` does for what cannot be read.
     """
     return request_placement(arguments)
+
+
+@from_fields(PlanArguments)
+def planning(arguments: PlanArguments) -> Asked[PlanReport]:
+    """Ask what `tiger.plan` answers for the same arguments; files are read here.
+
+    The report emits its best plan as a local one does. Raises as `tiger.plan` does for what cannot be read.
+    """
+    return request_planning(arguments)
+
+
+def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:
+    """Return a pattern as it is, a file that has hardware of its own as name and text, and other tasks as a graph."""
+    source = arguments.tasks
+    if is_pattern(source):
+        return source
+    if arguments.topology is None and isinstance(source, str | Path):
+        return {"file": Path(source).name, "text": read_text(Path(source), "tasks")}
+    return task_document(tasks)
+
+
+def _used_nodes(report: Report, problem: Problem) -> IntArray:
+    """Return the nodes of a mapping."""
+    used = set(report.mapping.values())
+    return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
 
 
 def _terms(problem: Problem) -> dict[str, object]:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from tiger.errors import InputError
 from tiger.formats import (
@@ -30,7 +29,7 @@ from tiger.formats.hardware.levels import Hardware
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import FileText, text_of
 from tiger.model.problem import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
@@ -51,24 +50,18 @@ class TaskFile:
     rule: Rule | None = None
 
 
-class HardwareText(NamedTuple):
-    """Hold the text of a description of hardware, and the name of its file, whose ending says what it is."""
-
-    file: str
-    text: str
-
-
-def read_tasks(source: Path | str) -> TaskFile:
-    """Return the tasks of a file or of a SPEC such as `halo:8x8`; raise InputError of `tasks` or below."""
-    path = Path(source)
-    reader = _TASKS.get(path.suffix.lower())
+def read_tasks(source: Path | str | FileText) -> TaskFile:
+    """Return the tasks of a file, its text, or a SPEC such as `halo:8x8`; raise InputError of `tasks` or below."""
+    name = source.file if isinstance(source, FileText) else str(source)
+    reader = _TASKS.get(Path(name).suffix.lower())
     if reader is not None:
-        return reader(read_text(path, "tasks"))
+        return reader(text_of(source, "tasks"))
     if is_pattern(source):
         return TaskFile(patterns.build(str(source)))
-    known = ", ".join(_TASKS)
-    what = f"expected a file ending in one of {known}, or a SPEC such as halo:8x8"
-    raise InputError("tasks", f"{what}, got {describe(str(source), 300)}")
+    what = f"expected a file ending in one of {', '.join(_TASKS)}"
+    if not isinstance(source, FileText):
+        what += ", or a SPEC such as halo:8x8"
+    raise InputError("tasks", f"{what}, got {describe(name, 300)}")
 
 
 def is_pattern(source: object) -> bool:
@@ -84,7 +77,7 @@ def read_topology(source: str) -> Topology:
 
 
 def read_hardware(
-    source: str | HardwareText,
+    source: str | FileText,
     level: str = "node",
     labels: Sequence[str] | None = None,
     units: UnitName | None = None,
@@ -95,13 +88,13 @@ def read_hardware(
     Kubernetes, and `units` those that are taken of a machine as lstopo writes it. Raises InputError of `topology` or
     below, and of `labels` for other hardware.
     """
-    name = source.file if isinstance(source, HardwareText) else source
+    name = source.file if isinstance(source, FileText) else source
     suffix = Path(name).suffix.lower()
     if labels is not None and suffix != ".json":
         raise InputError("labels", f"expected them with nodes of Kubernetes, a .json file, got {describe(name)}")
     reader = _HARDWARE.get(suffix)
     if reader is not None:
-        text = source.text if isinstance(source, HardwareText) else read_text(Path(name), FIELD)
+        text = text_of(source, FIELD)
         if labels is not None:
             return kubernetes.read_nodes(read_json(text, FIELD), labels)
         if units is not None and suffix == ".xml":

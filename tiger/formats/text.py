@@ -3,9 +3,10 @@
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,35 @@ RawLine = tuple[int, str]
 FILE_LIMIT = 1 << 31
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _CHARACTERS = re.compile(r"[0-9+\-.eE]*")
+
+
+class FileText(NamedTuple):
+    """Hold the text of a file and the file's name, whose ending says what the text is; nothing is opened by it."""
+
+    file: str
+    text: str
+
+
+def find_file(field: str, document: object) -> FileText | None:
+    """Return the file that a document states as `{"file": name, "text": text}`, None for a document of another form.
+
+    Raises InputError of a field for one that has a text and is not of that form.
+    """
+    if not isinstance(document, Mapping) or "text" not in document:
+        return None
+    match document:
+        case {"file": str(file), "text": str(text), **rest} if not rest:
+            return FileText(file, text)
+    raise InputError(field, "expected an object of two texts, file and text, got another")
+
+
+def text_of(source: FileText | Path | str, field: str) -> str:
+    """Return the text of a file by its path, or the one at hand; raise InputError of `field` as `read_text` does."""
+    if not isinstance(source, FileText):
+        return read_text(Path(source), field)
+    if not source.text.strip():
+        raise InputError(field, f"expected text, got none in {describe(source.file, 300)}")
+    return source.text
 
 
 def read_text(path: Path, field: str) -> str:

@@ -40,30 +40,33 @@ class EmitOptions:
 
 
 class Launcher(NamedTuple):
-    """Hold how a rank order is written, and the command or the sentence that says what takes the text.
+    """Hold how a rank order is written, the command or the sentence that says what takes the text, and a file's name.
 
     `check` refuses a number of ranks of which no order on hosts with some slots can be written, if there is any.
     """
 
     write: Callable[[RankOrder], str]
     use: Callable[[RankOrder], str]
+    file: str
     check: Callable[[int, Mapping[str, int]], None] | None = None
 
 
 LAUNCHERS: Mapping[LauncherName, Launcher] = MappingProxyType(
     {
-        "openmpi": Launcher(rankfile.write, rankfile.describe_openmpi),
-        "prrte": Launcher(rankfile.write, rankfile.describe_prrte),
-        "slurm": Launcher(machinefile.write_slurm, machinefile.describe_slurm),
-        "mpich": Launcher(machinefile.write_machines, machinefile.describe_mpich),
-        "intel": Launcher(machinefile.write_machines, machinefile.describe_intel),
-        "torchrun": Launcher(environment.write, environment.describe_torchrun, environment.check_shares),
-        "nccl": Launcher(machinefile.write_rings, machinefile.describe_rings),
-        "kueue": Launcher(pods.write_kueue, pods.describe_kueue),
-        "volcano": Launcher(pods.write_volcano, pods.describe_volcano),
-        "permutation": Launcher(permutation.write, permutation.describe_permutation),
-        "csv": Launcher(tables.write_csv, tables.describe_csv),
-        "dot": Launcher(tables.write_dot, tables.describe_dot),
+        "openmpi": Launcher(rankfile.write, rankfile.describe_openmpi, "openmpi-rankfile.txt"),
+        "prrte": Launcher(rankfile.write, rankfile.describe_prrte, "prrte-rankfile.txt"),
+        "slurm": Launcher(machinefile.write_slurm, machinefile.describe_slurm, "slurm-hosts.txt"),
+        "mpich": Launcher(machinefile.write_machines, machinefile.describe_mpich, "mpich-machines.txt"),
+        "intel": Launcher(machinefile.write_machines, machinefile.describe_intel, "intel-machines.txt"),
+        "torchrun": Launcher(
+            environment.write, environment.describe_torchrun, "torchrun.txt", environment.check_shares
+        ),
+        "nccl": Launcher(machinefile.write_rings, machinefile.describe_rings, "nccl-hosts.txt"),
+        "kueue": Launcher(pods.write_kueue, pods.describe_kueue, "kueue-patches.json"),
+        "volcano": Launcher(pods.write_volcano, pods.describe_volcano, "volcano-patches.json"),
+        "permutation": Launcher(permutation.write, permutation.describe_permutation, "permutation.txt"),
+        "csv": Launcher(tables.write_csv, tables.describe_csv, "ranks.csv"),
+        "dot": Launcher(tables.write_dot, tables.describe_dot, "ranks.dot"),
     }
 )
 

@@ -29,6 +29,11 @@ class SharingOptions:
         default=0.0, metadata=about("Scales the slots by 1 + this, rounded down.", ge=0, allow_inf_nan=False)
     )
 
+    def choose_rule(self, usual: Rule | None) -> Rule | None:
+        """Return the rule that is stated, or the usual one of the tasks where nothing is said of sharing."""
+        stated = self.rule is not None or self.slots is not None or self.imbalance != 0
+        return self.rule if stated else usual
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms(SharingOptions):

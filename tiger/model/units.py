@@ -1,5 +1,6 @@
 """Amounts as a person reads them, in the unit that suits them."""
 
+import math
 from collections.abc import Sequence
 
 Unit = tuple[str, float]
@@ -24,3 +25,15 @@ def seconds_text(time: float) -> str:
     """Return seconds with four digits, or more before the point, and a unit."""
     unit, factor = unit_of(time, TIMES)
     return f"{time / factor:.4g} {unit}" if time < 1e4 * factor else f"{time / factor:,.0f} {unit}"
+
+
+def number_text(value: str | float | None) -> str:
+    """Return a figure with up to ten digits, a dash for none."""
+    if value is None:
+        return "-"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def milliseconds_text(seconds: float | None) -> str:
+    """Return seconds as milliseconds with up to six digits, a dash where they are not finite."""
+    return "-" if seconds is None or not math.isfinite(seconds) else f"{seconds / MILLISECOND:.6g} ms"

@@ -1,5 +1,6 @@
 """A constraint that is broken or cannot be met."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiger.model.document import Document
@@ -11,3 +12,9 @@ class Violation(Document):
 
     kind: str
     message: str
+
+
+def unmet_text(violations: Sequence[Violation], wanted: str) -> str:
+    """Return in a few words that what is wanted has no solution, or none that was found; violations say why."""
+    undecided = bool(violations) and all(violation.kind == "undecided" for violation in violations)
+    return f"no {wanted} found" if undecided else f"infeasible: no {wanted} meets"

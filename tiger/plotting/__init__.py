@@ -1,4 +1,5 @@
-"""Pictures of mappings, placements and plans by matplotlib.
+"""Pictures of reports by matplotlib, the cards of notebooks, and the documents that pages draw.
 
-In come reports, out come figures. Read `mapping` first.
+In come reports, out come figures, HTML, views as plain JSON (`views`), and traces of schedules (`trace`). Read
+`pictures` first.
 """

@@ -8,14 +8,15 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.model.units import SIZES, TIMES, bytes_text, seconds_text
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.plotting.panels import Style, add_legend, add_title, label_axis, name_rows, note
+from tiger.plotting.panels import add_legend, add_title, label_axis, name_rows, note
+from tiger.plotting.style import BLUE, INK, LINE, PALE, SLATE, VERMILION, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WORK = "#3b78b5"
-MESSAGES: Style = {"facecolor": "#ececec", "edgecolor": "#8a8a8a", "linewidth": 0.3, "hatch": "/////"}
-STATE, OVER, CAPACITY = "#5b6770", "#c8443c", "#333333"
+WORK = BLUE
+MESSAGES: Style = {"facecolor": PALE, "edgecolor": LINE, "linewidth": 0.3, "hatch": "/////"}
+STATE, OVER, CAPACITY = SLATE, VERMILION, INK
 # Capacities further beyond what is held are off the scale, as bars would be an eighth as long as they can be.
 SCALED_CAPACITY = 8.0
 

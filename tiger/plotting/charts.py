@@ -3,23 +3,20 @@
 Needs the extra `tiger-mapper[plot]`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiger.errors import InputError
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.costs.stages import workloads
-from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.schedules.memory import Footprint, footprint
-from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, Schedule
-from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
+from tiger.pipeline.schedules.simulator import Timeline
 from tiger.plotting.bars import (
     CAPACITY,
     MESSAGES,
@@ -33,15 +30,11 @@ from tiger.plotting.bars import (
     scale,
     size_text,
 )
-from tiger.plotting.gantt import draw_operators
+from tiger.plotting.gantt import panels_of_operators
 from tiger.plotting.panels import (
-    DPI,
-    WIDTH_IN,
-    Style,
     add_bars,
     add_legend,
     add_title,
-    check,
     corners,
     explain,
     label_axis,
@@ -49,69 +42,67 @@ from tiger.plotting.panels import (
     note,
     panels_of,
     row_in,
-    write_figure,
 )
+from tiger.plotting.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
+from tiger.plotting.views.iteration import messages_of, simulate_slowest, thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["check", "draw_placement"]
+    from tiger.plotting.figure import Picture
 
 TITLES = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "interleaved 1F1B", "zero-bubble": "zero-bubble"}
-PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", "#e08a3c"), WEIGHT: ("weight gradient", "#5aa469")}
-CLOSING = "#b9a3d3"
-HELD = "#9fb8c9"
+PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", ORANGE), WEIGHT: ("weight gradient", GREEN)}
+CLOSING = PURPLE
+HELD = SKY
 # Beyond so many, passes share the dots of a picture, and outlines, numbers and hatches run into each other.
 DRAWN_PASSES, OUTLINED_PASSES, NUMBERED_PASSES, HATCHED_MESSAGES = 100_000, 2000, 1500, 2000
 # The size of numbers on passes.
 NUMBER_POINTS = 7
-# The golden ratio less 1: its multiples are spread evenly over [0, 1) and never repeat.
-GOLDEN = 0.6180339887498949
 
 
-def draw_placement(report: PlacementReport, path: Path | str) -> None:
-    """Write a picture of a placement: with a schedule, an iteration of the slowest replica and what it holds.
+def draw_placement(report: PlacementReport) -> "Picture":
+    """Draw a placement: with a schedule, an iteration of the slowest replica and what it holds meanwhile.
 
     Without one, the load and the memory of every device, and when each is busy where operators are placed for latency.
-    The ending of `path` chooses svg, png or pdf. Raises
-    InputError of `plot` where there is no plan to draw, where the file cannot be written, and as `check`.
     """
-    check(path)
-    plan = report.deployment
+    panels = panels_of_placement(report)
+    return draw_panels(report, [name for name in panels if name != "loads" or report.schedule is None])
+
+
+def draw_panels(report: PlacementReport, chosen: Sequence[str]) -> "Picture":
+    """Draw some panels of a placement, one under the other."""
+    panels = panels_of_placement(report)
+    figure, axes = panels_of(_count_rows(report), len(chosen))
+    for name, each in zip(chosen, axes, strict=True):
+        panels[name](each)
+    return figure
+
+
+def panels_of_placement(report: PlacementReport) -> dict[str, Callable[["Axes"], None]]:
+    """Return what draws each panel that a placement has, by name; none where it has no plan."""
     if report.arrangement is not None:
-        write_figure(draw_operators(report, report.arrangement), path)
-        return
+        return panels_of_operators(report, report.arrangement)
+    plan = report.deployment
     if plan is None:
-        raise InputError("plot", "expected a plan that is possible, got a report without one")
-    figure, axes = panels_of(plan.plan.positions)
+        return {}
+    names = [short_ranks(stage.devices) for stage in report.stages[: plan.plan.positions]]
+    loads = partial(draw_loads, report=report, names=names)
     if report.schedule is None or report.microbatches is None:
-        names = _names(report, plan.plan.positions)
-        draw_loads(axes[0], report, names)
-        draw_memory(axes[1], report, names)
-    else:
-        _draw_iteration(axes, report, plan, (report.schedule, report.microbatches))
-    write_figure(figure, path)
+        return {"loads": loads, "memory": partial(draw_memory, report=report, names=names)}
+    timeline, workload = simulate_slowest(plan, report.schedule, report.microbatches)
+    capacity = [float(plan.cluster.memory_bytes[ranks].min()) for ranks in plan.plan.grid]
+    held, end = footprint(timeline, workload), timeline.iteration_s
+    return {
+        "gantt": partial(_draw_passes, timeline=timeline, names=names, ranks=plan.plan.grid[0].size),
+        "loads": loads,
+        "memory": partial(_draw_held, held=held, names=names, capacity_bytes=capacity, end=end),
+    }
 
 
-def _names(report: PlacementReport, positions: int) -> list[str]:
-    """Return the devices of every position in short."""
-    return [short_ranks(stage.devices) for stage in report.stages[:positions]]
-
-
-def _draw_iteration(
-    axes: Sequence["Axes"], report: PlacementReport, deployment: Deployment, schedule: tuple[Schedule, int]
-) -> None:
-    """Draw an iteration of the slowest replica, and under it what that holds."""
-    replicas = workloads(deployment.layers, deployment.cluster, deployment.plan)
-    workload = max(replicas, key=lambda load: iteration_s(load, *schedule))
-    timeline = simulate(workload, *schedule)
-    names = _names(report, deployment.plan.positions)
-    capacity = [float(deployment.cluster.memory_bytes[ranks].min()) for ranks in deployment.plan.grid]
-    _draw_passes(axes[0], timeline, names, deployment.plan.grid[0].size)
-    _draw_held(axes[1], footprint(timeline, workload), capacity, timeline.iteration_s)
-    name_rows(axes[1], names)
-    for panel in axes:
-        label_axis(panel, timeline.iteration_s, "time", TIMES)
+def _count_rows(report: PlacementReport) -> int:
+    """Return how many rows a panel of a placement has."""
+    return len(report.stages) if report.deployment is None else report.deployment.plan.positions
 
 
 def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: int) -> None:
@@ -133,6 +124,7 @@ def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: 
     bubble = max(timeline.bubble, 0.0)
     add_title(axes, f"{title}: {seconds_text(timeline.iteration_s)}, bubble {bubble:.1%}")
     explain(axes, axes.get_legend_handles_labels()[0])
+    label_axis(axes, timeline.iteration_s, "time", TIMES)
 
 
 def _places(positions: int, virtual: int, ranks: int) -> str:
@@ -151,15 +143,10 @@ def _thin(timeline: Timeline) -> Timeline:
     if len(timeline.kind) <= DRAWN_PASSES:
         return timeline
     dot_s = timeline.iteration_s / (WIDTH_IN * DPI) or 1.0
-    dot = np.floor(timeline.start_s / dot_s)
-    spot = timeline.position * (dot.max() + 1) + dot
-    by_spot = np.argsort(spot, kind="stable")
-    _, first, count = np.unique(spot[by_spot], return_index=True, return_counts=True)
-    # Always the first would draw stripes that are not there; steps of the golden ratio take each kind as often.
-    pick = np.floor(count * (np.arange(len(count)) * GOLDEN % 1)).astype(np.int64)
-    rows = by_spot[first + pick]
+    rows, count = thin(timeline.position, timeline.start_s, dot_s)
     crowded = count > 1
-    shown_s = np.where(crowded, dot[rows] * dot_s, timeline.start_s[rows])
+    start = timeline.start_s[rows]
+    shown_s = np.where(crowded, np.floor(start / dot_s) * dot_s, start)
     still = np.zeros(len(rows))
     return replace(
         timeline,
@@ -185,14 +172,11 @@ def _draw_kind(axes: "Axes", timeline: Timeline, rows: BoolArray, style: tuple[s
 
 def _draw_messages(axes: "Axes", timeline: Timeline) -> None:
     """Draw what is received before and sent after passes as thin bars, and all-reduces behind the last of them."""
-    before, after = timeline.received_s > 0, timeline.sent_s > 0
     # What is received is drawn before its pass, what is sent behind it: both ends are busy.
-    position = np.concatenate([timeline.position[before], timeline.position[after]])
-    start = np.concatenate([(timeline.start_s - timeline.received_s)[before], timeline.end_s[after]])
-    end = np.concatenate([timeline.start_s[before], (timeline.end_s + timeline.sent_s)[after]])
-    if len(position):
-        hatch = "/////" if len(position) <= HATCHED_MESSAGES else ""
-        spans = corners(position, start, end, 0.36)
+    messages = messages_of(timeline)
+    if len(messages.row):
+        hatch = "/////" if len(messages.row) <= HATCHED_MESSAGES else ""
+        spans = corners(messages.row, messages.start_s, messages.end_s, 0.36)
         add_bars(axes, spans, {**MESSAGES, "hatch": hatch, "label": "message"})
     closing = np.flatnonzero(timeline.closing_s > 0)
     if len(closing):
@@ -217,7 +201,9 @@ def _draw_numbers(axes: "Axes", timeline: Timeline) -> None:
         axes.annotate(number, spot, ha="center", va="center", fontsize=NUMBER_POINTS, color="white")
 
 
-def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], end: float) -> None:
+def _draw_held(
+    axes: "Axes", held: Footprint, names: Sequence[str], capacity_bytes: Sequence[float], end: float
+) -> None:
     """Draw what every position holds over time as an area on its row, state darker, under a line at its capacity."""
     peaks, capacity = held.peak_bytes, np.asarray(capacity_bytes, np.float64)
     axes.set_xlim(0, end or 1.0)
@@ -236,6 +222,8 @@ def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], e
         "held for microbatches": {"facecolor": HELD},
     }
     add_legend(axes, entries | limits(peaks, capacity, top))
+    name_rows(axes, names)
+    label_axis(axes, end, "time", TIMES)
 
 
 def _lighten(colour: str, share: float) -> tuple[float, ...]:

@@ -1,5 +1,7 @@
 """Draw operators on devices: what each device takes and holds, and for latency when it is busy."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,39 +12,34 @@ from tiger.pipeline.entry.arrangement import Arrangement, Timetable
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.plotting.bars import WORK, draw_loads, draw_memory
 from tiger.plotting.panels import (
-    DPI,
-    WIDTH_IN,
     add_bars,
     add_legend,
     add_title,
     corners,
     label_axis,
     name_rows,
-    panels_of,
 )
+from tiger.plotting.style import DPI, ORANGE, WIDTH_IN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-BACKWARD = "#e08a3c"
 # Outlines of more bars run into each other.
 OUTLINED = 2000
 
 
-def draw_operators(report: PlacementReport, arrangement: Arrangement) -> "Figure":
-    """Return a figure of the load and the memory of every device that holds operators, and of their times for latency.
+def panels_of_operators(report: PlacementReport, arrangement: Arrangement) -> dict[str, Callable[["Axes"], None]]:
+    """Return what draws the load and the memory of every device that holds operators, and their times for latency.
 
     Those are the times of one microbatch under list scheduling.
     """
     names = [stage.device for stage in report.stages]
-    timed = report.latency_s is not None
-    figure, axes = panels_of(len(names), 3 if timed else 2)
-    if timed:
-        _draw_times(axes[0], report, arrangement)
-    draw_loads(axes[-2], report, names)
-    draw_memory(axes[-1], report, names)
-    return figure
+    times = {"gantt": partial(_draw_times, report=report, arrangement=arrangement)}
+    return {
+        **(times if report.latency_s is not None else {}),
+        "loads": partial(draw_loads, report=report, names=names),
+        "memory": partial(draw_memory, report=report, names=names),
+    }
 
 
 def _draw_times(axes: "Axes", report: PlacementReport, arrangement: Arrangement) -> None:
@@ -53,7 +50,7 @@ def _draw_times(axes: "Axes", report: PlacementReport, arrangement: Arrangement)
     rows = {arrangement.cluster.names.index(name): row for row, name in enumerate(names)}
     row = np.array([rows.get(device, 0) for device in range(arrangement.cluster.size)])[times.device]
     backward = arrangement.operators.backward
-    styles = (("forward", WORK, ~backward), ("backward", BACKWARD, backward))
+    styles = (("forward", WORK, ~backward), ("backward", ORANGE, backward))
     for _, colour, mine in styles:
         busy = _merge(times, row, mine, end / (WIDTH_IN * DPI))
         outline = 0.5 if len(busy) <= OUTLINED else 0.0

@@ -1,137 +1,93 @@
-"""Draw what a mapping does to the traffic: the task graph before and after, and how far its traffic travels.
-
-Needs the extra `tiger-mapper[plot]`.
-"""
+"""Draw what a mapping does to the traffic: the task graph before and after, and how far its traffic travels."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
-from tiger.errors import InputError
-from tiger.feasibility.start import launch_order
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.objectives.cost import cost_of
-from tiger.run.baselines import cyclic_order
+from tiger.plotting.hops import add_hops, name_order
+from tiger.plotting.style import DISTANCES, NODES
+from tiger.plotting.views.mapping import MappingView, find_simple_order, places_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
 
-# Graphs of more tasks are a blot, and their layout takes long.
+    from tiger.plotting.figure import Picture
+
+# Graphs of more tasks are a blot.
 DRAWN_TASKS = 1024
+GRAPH_IN, BARS_IN = 5.6, 2.8
+# What tasks share out of the picture, in square points, and the least and most of one.
+TASKS, SMALLEST, LARGEST = 9000, 12, 420
+# Points of an edge are so many over the square root of the tasks, with a least and a most.
+EDGES, THINNEST, WIDEST = 40, 0.6, 2.2
 
 
-def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None:
-    """Write a picture of a feasible `mapping` {task: node} of a problem, beside the best simple order.
+def draw_mapping(view: MappingView, problem: Problem, mapping: Mapping[str, str]) -> "Picture":
+    """Draw a mapping {task: node} of a problem beside the best simple order.
 
-    Edges are coloured by the distance their traffic travels, tasks by the node they lie on; bars show the traffic at
-    every distance. The ending of `path` chooses the format. Above 1,024 tasks only the bars are drawn. Raises
-    InputError where matplotlib is missing or a task or node is unknown.
+    Edges are coloured by the distance that their traffic travels, tasks by the node that they lie on; bars show the
+    traffic at every distance. Above 1,024 tasks the bars alone are drawn.
     """
-    try:
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import Normalize
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'") from None
-    after, (simple, before) = _places(problem, mapping), _simple_order(problem)
-    titles = (f"{simple} order", "TIGER")
-    graphs = problem.tasks.size <= DRAWN_TASKS
-    figure = Figure(figsize=(12, 8.2 if graphs else 3.6), layout="constrained")
-    grid = figure.add_gridspec(2 if graphs else 1, 2, height_ratios=[3, 1] if graphs else [1])
-    bars = figure.add_subplot(grid[-1, :])
-    farthest = max(_distances(problem, before).max(initial=1), _distances(problem, after).max(initial=1))
-    scale = ScalarMappable(Normalize(0, farthest), "coolwarm")
-    for column, (title, places) in enumerate(zip(titles, (before, after), strict=True)):
-        if graphs:
-            axes = figure.add_subplot(grid[0, column])
-            axes.set_title(f"{title}: cost {cost_of(problem, places).total:g}", fontsize=12)
-            axes.set_axis_off()
-            _draw_graph(axes, problem, places, scale)
-        _draw_bars(bars, problem, places, (title, column))
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.ticker import MaxNLocator
+
+    from tiger.plotting.figure import new_figure
+
+    graphs = len(view.orders) if problem.tasks.size <= DRAWN_TASKS else 0
+    figure = new_figure(BARS_IN + (GRAPH_IN if graphs else 0))
+    grid = figure.add_gridspec(2 if graphs else 1, graphs or 1, height_ratios=[2, 1] if graphs else [1])
+    add_hops(figure.add_subplot(grid[-1, :]), view)
+    sides = _list_places(problem, mapping) if graphs else []
+    away = [_distances(view, problem, places) for places in sides]
+    farthest = max((float(each.max(initial=0.0)) for each in away), default=0.0) or 1.0
+    scale = ScalarMappable(Normalize(0, farthest), LinearSegmentedColormap.from_list("distances", DISTANCES))
+    for column, (order, places, distance) in enumerate(zip(view.orders, sides, away, strict=False)):
+        axes = figure.add_subplot(grid[0, column])
+        axes.set_title(f"{name_order(order)}: cost {order.cost:g}")
+        _draw_graph(axes, view, (distance, scale), places / problem.topology.size)
     if graphs:
-        figure.colorbar(scale, ax=figure.axes[1:], label="distance of an edge", ticks=MaxNLocator(integer=True))
-    bars.xaxis.set_major_locator(MaxNLocator(integer=True))
-    bars.set_xlabel("distance")
-    bars.set_ylabel("traffic")
-    bars.legend(frameon=False)
-    bars.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=110)
+        ticks = MaxNLocator(integer=bool(all((each % 1 == 0).all() for each in away)))
+        figure.colorbar(
+            scale, ax=figure.axes[1:], label="distance of an edge; tasks have the colour of their node", ticks=ticks
+        )
+    return figure
 
 
-def _simple_order(problem: Problem) -> tuple[str, IntArray]:
-    """Return the cheaper of the orders in blocks and in turns, by name."""
-    block, cyclic = launch_order(problem), cyclic_order(problem)
-    if isinstance(block, tuple):
-        raise InputError("mapping", f"expected a satisfiable problem, but {block[0].message}")
-    if cyclic is not None and cost_of(problem, cyclic).total < cost_of(problem, block).total:
-        return "cyclic", cyclic
-    return "block", block
+def _list_places(problem: Problem, mapping: Mapping[str, str]) -> list[IntArray]:
+    """Return the nodes of the tasks in every order of the view: the best simple one, if any, and the mapping."""
+    before = find_simple_order(problem)
+    return [*([] if before is None else [before[1]]), places_of(problem, mapping)]
 
 
-def _places(problem: Problem, mapping: Mapping[str, str]) -> IntArray:
-    """Return the node indices of a mapping by name."""
-    index = {name: k for k, name in enumerate(problem.topology.names)}
-    for task in problem.tasks.names:
-        if mapping.get(task) not in index:
-            raise InputError(f"mapping/{task}", f"expected a node of the topology, got {mapping.get(task)!r}")
-    return np.array([index[mapping[task]] for task in problem.tasks.names])
+def _distances(view: MappingView, problem: Problem, places: IntArray) -> FloatArray:
+    """Return the distance that each edge of the drawn graph travels."""
+    ends = np.array([view.tasks.a, view.tasks.b], np.int64)
+    return np.asarray(problem.metric.between(places[ends[0]], places[ends[1]]), np.float64)
 
 
-def _distances(problem: Problem, places: IntArray) -> FloatArray:
-    """Return the distance of every traffic entry."""
-    edges = problem.tasks.traffic.tocoo()
-    return problem.metric.between(places[edges.row], places[edges.col])
+def _draw_graph(
+    axes: "Axes", view: MappingView, edges: tuple[FloatArray, "ScalarMappable"], shades: FloatArray
+) -> None:
+    """Draw the task graph, at the same positions for every order."""
+    from matplotlib.collections import LineCollection
 
-
-def _draw_graph(axes: "Axes", problem: Problem, places: IntArray, scale: "ScalarMappable") -> None:
-    """Draw the task graph at fixed positions, the same for every mapping."""
-    edges = problem.tasks.traffic.tocoo()
-    graph = nx.Graph()
-    graph.add_nodes_from(range(problem.tasks.size))
-    graph.add_edges_from(zip(edges.row.tolist(), edges.col.tolist(), strict=True))
-    spots = _layout(problem, graph)
-    away = {
-        (min(u, v), max(u, v)): d for u, v, d in zip(edges.row, edges.col, _distances(problem, places), strict=True)
-    }
-    colours = [away[min(u, v), max(u, v)] for u, v in graph.edges]
-    size = float(np.clip(9000 / problem.tasks.size, 12, 420))
-    nx.draw_networkx_edges(
-        graph,
-        spots,
-        ax=axes,
-        edge_color=colours,
-        edge_cmap=scale.cmap,
-        edge_vmin=0,
-        edge_vmax=scale.norm.vmax,
-        width=2.5,
-    )
-    nx.draw_networkx_nodes(
-        graph, spots, ax=axes, node_color=places, cmap="viridis", vmin=0, vmax=problem.topology.size, node_size=size
-    )
-
-
-def _layout(problem: Problem, graph: nx.Graph) -> Mapping[int, tuple[float, float]]:
-    """Return positions of the tasks: their own coordinates where names have two, or a spring layout."""
-    parts = [name.split(",") for name in problem.tasks.names]
-    if all(len(part) == 2 and part[0].isdecimal() and part[1].isdecimal() for part in parts):
-        return {k: (float(y), -float(x)) for k, (x, y) in enumerate(parts)}
-    spots: Mapping[int, tuple[float, float]] = nx.spring_layout(graph, seed=0)
-    return spots
-
-
-def _draw_bars(axes: "Axes", problem: Problem, places: IntArray, series: tuple[str, int]) -> None:
-    """Draw the traffic at every distance; distances that are not whole are put into twenty bins."""
-    title, column = series
-    away, volume = _distances(problem, places), problem.tasks.traffic.data
-    whole = bool((away == np.floor(away)).all()) and away.max(initial=0) <= 40
-    edges = np.arange(away.max(initial=0) + 2) - 0.5 if whole else np.linspace(0, away.max(initial=1), 21)
-    heights, _ = np.histogram(away, bins=edges, weights=volume)
-    width = 0.4 * (edges[1] - edges[0])
-    centres = (edges[:-1] + edges[1:]) / 2
-    axes.bar(centres + (column - 0.5) * width, heights, width, label=title, color=("#b0413e", "#2f6690")[column])
+    graph, (distance, scale) = view.tasks, edges
+    spots = np.stack([graph.x, graph.y], axis=1)
+    ends = np.array([graph.a, graph.b], np.int64).T
+    # The long edges are what there is to see: they lie on top.
+    order = np.argsort(distance, kind="stable")
+    width = float(np.clip(EDGES / np.sqrt(graph.total), THINNEST, WIDEST))
+    colours = scale.to_rgba(distance[order])
+    axes.add_collection(LineCollection(list(spots[ends[order]]), colors=colours, linewidths=width))
+    size = float(np.clip(TASKS / graph.total, SMALLEST, LARGEST))
+    dots = axes.scatter(spots[:, 0], spots[:, 1], s=size, c=shades, cmap=NODES, vmin=0, vmax=1, zorder=2)
+    dots.set(edgecolors="white", linewidths=0.5)
+    axes.set_aspect("equal")
+    axes.set_xlim(-0.05, 1.05)
+    axes.set_ylim(1.05, -0.05)
+    axes.set_axis_off()

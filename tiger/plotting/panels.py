@@ -1,71 +1,43 @@
-"""Panels of bars in rows: their figure, rows, axes, titles and legends, and the file they are written to.
+"""Panels of bars in rows: their figure, rows, axes, titles and legends.
 
 Needs the extra `tiger-mapper[plot]`.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiger.errors import InputError
-from tiger.formats import outfile
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import Unit, unit_of
-from tiger.model.wording import describe
+from tiger.plotting.style import SMALL_POINTS, TEXT_POINTS, TITLE_POINTS, Style
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.colors import Normalize
 
-Style = Mapping[str, object]
-ENDINGS = (".png", ".svg", ".pdf")
-# A picture fills a laptop's screen.
-DPI = 110
-WIDTH_IN = 13.0
+    from tiger.plotting.figure import Picture
+
 # Room for a title and a legend above a panel.
 HEADROOM_IN, LEGEND_POINTS = 1.3, 18
+# Entries of a legend on one line: those of the stages of a solve, a bound and a baseline.
+LEGEND_COLUMNS = 9
 # Characters of a row's name that fit beside a panel.
 NAME_LENGTH = 24
 
 
-def check(path: Path | str) -> None:
-    """Raise InputError of `plot` for an ending that is not known, or where matplotlib is missing."""
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise InputError("plot", f"expected a file that ends in {', '.join(ENDINGS)}, got {describe(Path(path).name)}")
-    if not find_spec("matplotlib"):
-        raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'")
-
-
-def panels_of(rows: int, count: int = 2) -> tuple["Figure", tuple["Axes", ...]]:
+def panels_of(rows: int, count: int = 2) -> tuple["Picture", tuple["Axes", ...]]:
     """Return a figure with `count` panels of as many rows, one under the other."""
-    from matplotlib.figure import Figure
+    from tiger.plotting.figure import new_figure
 
-    height = count * (rows * row_in(rows) + HEADROOM_IN)
-    figure = Figure(figsize=(WIDTH_IN, height), dpi=DPI, layout="constrained")
+    figure = new_figure(count * (rows * row_in(rows) + HEADROOM_IN))
     return figure, tuple(figure.subplots(count, 1, squeeze=False)[:, 0])
 
 
 def row_in(rows: int) -> float:
     """Return the height of a row in inches, less where there are many."""
     return float(np.clip(14 / rows, 0.06, 0.42))
-
-
-def write_figure(figure: "Figure", path: Path | str) -> None:
-    """Write the figure by the ending of the path, the same bytes for the same picture."""
-    from matplotlib import rc_context
-
-    ending = Path(path).suffix.lower()[1:]
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
-    drawn = BytesIO()
-    # Without salt, names within an svg are random.
-    with rc_context({"svg.hashsalt": "tiger"}):
-        figure.savefig(drawn, format=ending, metadata=undated)
-    outfile.write(str(path), "plot", drawn.getvalue())
 
 
 def corners(row: FloatArray | IntArray, start: FloatArray, end: FloatArray, height: float) -> FloatArray:
@@ -84,11 +56,11 @@ def add_bars(axes: "Axes", spans: FloatArray, style: Style) -> None:
     axes.add_collection(bars, autolim=False)
 
 
-def name_rows(axes: "Axes", names: Sequence[str]) -> None:
+def name_rows(axes: "Axes", names: Sequence[str], length: int = NAME_LENGTH) -> None:
     """Label the rows from the top, as many as are readable, and take away what frames them."""
     step = _label_step(len(names))
-    labels = [name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…" for name in names]
-    axes.set_yticks(range(0, len(names), step), labels[::step], fontsize=8)
+    labels = [name if len(name) <= length else f"{name[: length - 1]}…" for name in names]
+    axes.set_yticks(range(0, len(names), step), labels[::step], fontsize=SMALL_POINTS)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -97,7 +69,7 @@ def name_rows(axes: "Axes", names: Sequence[str]) -> None:
 def note(axes: "Axes", row: int, rows: int, text: str) -> None:
     """Write a text to the right of a row, if that row is labelled."""
     if row % _label_step(rows) == 0:
-        axes.annotate(text, (1.005, row), xycoords=("axes fraction", "data"), va="center", fontsize=8)
+        axes.annotate(text, (1.005, row), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL_POINTS)
 
 
 def _label_step(rows: int) -> int:
@@ -109,13 +81,13 @@ def label_axis(axes: "Axes", end: float, what: str, units: Sequence[Unit]) -> No
     """Mark the horizontal axis in the unit that suits its end."""
     unit, factor = unit_of(end, units)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / factor:g}")
-    axes.set_xlabel(f"{what} in {unit}", fontsize=9)
-    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlabel(f"{what} in {unit}", fontsize=TEXT_POINTS)
+    axes.tick_params(axis="x", labelsize=SMALL_POINTS)
 
 
 def add_title(axes: "Axes", text: str) -> None:
     """Write the words of a panel above its legend."""
-    axes.set_title(text, fontsize=11, loc="left", pad=LEGEND_POINTS)
+    axes.set_title(text, fontsize=TITLE_POINTS, loc="left", pad=LEGEND_POINTS)
 
 
 def add_legend(axes: "Axes", entries: Mapping[str, Style]) -> None:
@@ -135,11 +107,20 @@ def explain(axes: "Axes", handles: Sequence["Artist"]) -> None:
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=5,
+        ncols=LEGEND_COLUMNS,
         frameon=False,
-        fontsize=8,
+        fontsize=SMALL_POINTS,
         handlelength=1.4,
         columnspacing=1.2,
         borderpad=0.2,
         borderaxespad=0.2,
     )
+
+
+def scale_amounts(values: FloatArray) -> "Normalize":
+    """Return how positive amounts become colours: evenly, or by powers of ten where they span a hundredfold."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    known = values[np.isfinite(values) & (values > 0)]
+    low, high = float(known.min(initial=np.inf)), float(known.max(initial=0.0))
+    return LogNorm(low, high) if 100 * low < high else Normalize(0, high or 1.0)

@@ -4,47 +4,43 @@ Needs the extra `tiger-mapper[plot]`.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiger.errors import InputError
 from tiger.model.units import TIMES, seconds_text
 from tiger.pipeline.planning.report import PlanReport, RankedPlan
 from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD
 from tiger.plotting.charts import CLOSING, PASSES
-from tiger.plotting.panels import DPI, WIDTH_IN, check, explain, label_axis, write_figure
+from tiger.plotting.panels import explain, label_axis
+from tiger.plotting.style import INK, LINE, PALE, SMALL_POINTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from tiger.plotting.figure import Picture
+
 PARTS = (
     ("compute_s", "compute", PASSES[FORWARD][1]),
     ("tensor_s", "tensor-parallel all-reduces", PASSES[BACKWARD][1]),
-    ("messages_s", "messages between positions", "#8a8a8a"),
+    ("messages_s", "messages between positions", LINE),
     ("gradients_s", "all-reduces of gradients", CLOSING),
-    ("waiting_s", "waiting", "#ececec"),
+    ("waiting_s", "waiting", PALE),
 )
 # Bars and their height and margins in inches; text beside the longest bar needs some room.
 MOST_BARS, BAR_IN, MARGIN_IN, HEADROOM = 40, 0.32, 1.2, 1.16
 
 
-def draw_plans(report: PlanReport, path: Path | str) -> None:
-    """Write a picture of the reported plans and the usual one: their iterations, by what positions do in the mean.
+def draw_plans(report: PlanReport) -> "Picture":
+    """Draw the reported plans and the usual one: their iterations, by what positions do in the mean.
 
-    A line marks the bound on all plans. At most 40 plans. The ending of `path` chooses svg, png or pdf. Raises
-    InputError of `plot` where there is no plan to draw, where the file cannot be written, and as `charts.check`.
+    A line marks the bound on all plans. At most 40 plans.
     """
-    check(path)
-    if report.best is None:
-        raise InputError("plot", "expected a plan that is possible, got a report without one")
-    from matplotlib.figure import Figure
+    from tiger.plotting.figure import new_figure
 
     bars = [(_words(plan), plan) for plan in report.ranked[:MOST_BARS]]
     bars += [] if report.heuristic is None else [(f"usual: {_words(report.heuristic)}", report.heuristic)]
-    height = len(bars) * BAR_IN + MARGIN_IN
-    figure = Figure(figsize=(WIDTH_IN, height), dpi=DPI, layout="constrained")
+    figure = new_figure(len(bars) * BAR_IN + MARGIN_IN)
     _draw_bars(figure.subplots(), bars, report.lower_bound_s)
-    write_figure(figure, path)
+    return figure
 
 
 def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, RankedPlan]], bound_s: float | None) -> None:
@@ -56,10 +52,10 @@ def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, RankedPlan]], bound_s: fl
         begun = [start + each for start, each in zip(begun, spent, strict=True)]
     for row, (_, plan) in enumerate(bars):
         text = f" {seconds_text(plan.iteration_s)}, {plan.memory_share:.0%} of memory"
-        axes.text(begun[row], row, text, va="center", fontsize=8)
+        axes.text(begun[row], row, text, va="center", fontsize=SMALL_POINTS)
     if bound_s is not None:
-        axes.axvline(bound_s, color="#333333", linestyle="--", linewidth=0.8, label="bound on all plans")
-    axes.set_yticks(range(len(bars)), [words for words, _ in bars], fontsize=8)
+        axes.axvline(bound_s, color=INK, linestyle="--", linewidth=0.8, label="bound on all plans")
+    axes.set_yticks(range(len(bars)), [words for words, _ in bars], fontsize=SMALL_POINTS)
     axes.invert_yaxis()
     axes.set_xlim(0, max(begun) * HEADROOM)
     axes.spines[["top", "right"]].set_visible(False)

@@ -50,7 +50,13 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     chosen = search(Problem(tasks=merged, topology=single, rule="one-to-one"))
     if isinstance(chosen, tuple):
         return chosen
-    slots = np.where(np.isin(host, host[chosen]), topology.slots, 0)
+    return keep_hosts(problem, chosen)
+
+
+def keep_hosts(problem: Problem, nodes: IntArray) -> Problem:
+    """Return the problem on the hosts that some nodes are inside of, all of whose units stay."""
+    topology = problem.topology
+    slots = np.where(np.isin(topology.machines, topology.machines[nodes]), topology.slots, 0)
     return replace(problem, topology=topology.with_slots(slots))
 
 

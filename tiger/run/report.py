@@ -7,10 +7,12 @@ from typing import Final, Literal, NamedTuple
 from tiger.errors import InputError
 from tiger.launchers.formats import LauncherName, find_launcher
 from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
+from tiger.model.answer import Answer
 from tiger.model.arrays import IntArray
 from tiger.model.document import HIDDEN, Document
 from tiger.model.problem import Problem
-from tiger.model.violation import Violation
+from tiger.model.units import number_text
+from tiger.model.violation import Violation, unmet_text
 from tiger.objectives.cost import cost_of, metrics
 from tiger.objectives.multipath import RoutingName, load_links
 from tiger.objectives.shortest_paths import LinkLoad, LinkLoads
@@ -72,7 +74,7 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Document):
+class Report(Answer):
     """Answer a problem.
 
     `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
@@ -83,7 +85,7 @@ class Report(Document):
     above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
     where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
     are in the problem's own unit, `seconds` is wall time. JSON has all of
-    this, by the schema `tiger.report/1`, but for `nodes`, which `emit` needs.
+    this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and pictures need.
     """
 
     schema: Literal["tiger.report/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -111,7 +113,8 @@ class Report(Document):
     warnings: tuple[str, ...] = ()
     emitted: str | None = None
     seconds: float
-    nodes: LaunchNodes | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    problem: Problem | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    routing: RoutingName = field(default="single", repr=False, compare=False, metadata=HIDDEN)
 
     def __post_init__(self) -> None:
         """Work out the gap and the verdict."""
@@ -147,7 +150,8 @@ class Report(Document):
             seed=origin.seed,
             seconds=origin.seconds,
             warnings=(*problem.tasks.remarks, *problem.topology.remarks),
-            nodes=LaunchNodes.of(problem.topology),
+            problem=problem,
+            routing=routing,
         )
 
     @classmethod
@@ -179,9 +183,9 @@ class Report(Document):
         """Return the hosts and slots of ranks in their order; raise InputError of `emit` where there is none."""
         if not self.feasible:
             raise InputError("emit", "expected a mapping that is feasible, got a report without one")
-        if self.nodes is None:
+        if self.problem is None:
             raise InputError("emit", "expected a report with its hardware at hand, got one of a service alone")
-        return order_ranks(self.mapping, self.nodes)
+        return order_ranks(self.mapping, LaunchNodes.of(self.problem.topology))
 
     def _judge(self) -> Verdict | None:
         """Return the verdict on the cost, or on another objective."""
@@ -192,6 +196,26 @@ class Report(Document):
             return None
         orders = {"block": self.baselines.block, "cyclic": self.baselines.cyclic}
         return judge(Minimized("cost", self.cost, self.lower_bound), orders, self.threshold)
+
+    @property
+    def headline(self) -> str:
+        """Return one sentence on the outcome beside the best simple order, or on what cannot be met."""
+        if self.cost is None:
+            return unmet_text(self.violations, "mapping")
+        made = self.comparison
+        if made is None:
+            return f"solved: cost {number_text(self.cost)}"
+        start = f"solved: {made.name} {number_text(made.value)}"
+        if made.value == made.baseline:
+            return f"{start}, as in the {made.order} order"
+        side = "below" if made.value < made.baseline else "above"
+        share = f"{abs(made.baseline - made.value) / made.baseline:.1%} " if made.baseline else ""
+        return f"{start}, {share}{side} the {number_text(made.baseline)} of the {made.order} order"
+
+    @property
+    def rows(self) -> tuple[Stage, ...]:
+        """Return the stages of the solve."""
+        return self.stages
 
     @property
     def comparison(self) -> Comparison | None:

@@ -4,21 +4,22 @@ import asyncio
 from asyncio import Runner
 from collections.abc import Callable
 
+from tiger.api.jobs.files import Delivery, Solution
 from tiger.api.jobs.ipc import Call, IpcServer, solve_over_ipc
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
 
-def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:
+def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
     """Tell of two stages, and wait for the word to end."""
     tell(Progress("one", 0.5, 3.0))
     tell(Progress("two", None, None))
     while not ENDING.is_set():
         pass
-    return kind.encode() + body
+    return Solution(kind.encode() + body)
 
 
-async def story(ticket: str | None = None) -> tuple[Call, bytes]:
+async def story(ticket: str | None = None) -> tuple[Call, Delivery]:
     """Have a thread solve on a line that is told to end once it has said all."""
     ipc_server = IpcServer()
     await ipc_server.start()
@@ -40,13 +41,13 @@ def test_what_a_solve_says_is_heard(loop: Runner) -> None:
     """Of two messages at once the first is kept; the word to end ends it."""
     call, found = loop.run(story())
     assert call.progress == Progress("one", 0.5, 3.0)
-    assert found == b"kindbody"
+    assert found == Delivery(b"kindbody", ())
 
 
 def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> None:
     """Its worker hears it as soon as it calls."""
 
-    async def early() -> bytes:
+    async def early() -> Delivery:
         ipc_server = IpcServer()
         await ipc_server.start()
         call = ipc_server.open()
@@ -56,7 +57,7 @@ def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> Non
         await ipc_server.stop()
         return found
 
-    assert loop.run(early()) == b"kindbody"
+    assert loop.run(early()).report == b"kindbody"
 
 
 def test_a_stranger_is_not_listened_to(loop: Runner) -> None:

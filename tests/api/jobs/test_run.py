@@ -10,6 +10,7 @@ import pytest
 
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.files import Delivery
 from tiger.api.jobs.job import Job, Work
 from tiger.api.workers.processes import SolverLostError, Workers
 
@@ -73,7 +74,7 @@ def test_a_solve_that_has_to_be_killed_is_counted(
     monkeypatch.setattr(pool, "on_result", told.append)
     loop.run(run_to_end(jobs, sleep=30, polite=1, time_limit_s=0.1))
     loop.run(cancel(jobs, b'{"sleep": 30}'))
-    assert [type(outcome) for outcome in told] == [bytes, SolverLostError]
+    assert [type(outcome) for outcome in told] == [Delivery, SolverLostError]
 
 
 def test_a_cancel_that_comes_too_late_is_not_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:

@@ -7,9 +7,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.files import Draft, Solution
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.middleware import log
 from tiger.api.workers import processes as workers
@@ -19,7 +21,7 @@ from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
 
-def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:
+def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
     """Sleep, telling of it, or die or fail, and append `n` to the file `log`, as the body says."""
     asked = json.loads(body)
     if "fault" in asked:
@@ -31,7 +33,22 @@ def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:
     if "log" in asked:
         with Path(asked["log"]).open("a", encoding="ascii") as log:
             log.write(f"{asked['n']}\n")
-    return json.dumps({"n": asked.get("n"), "ended": ENDING.is_set()}).encode()
+    report = json.dumps({"n": asked.get("n"), "ended": ENDING.is_set()}).encode()
+    return Solution(
+        report, [Draft(name, "", "text/plain", partial(_write, what)) for name, what in asked.get("files", {}).items()]
+    )
+
+
+def _write(what: str) -> str:
+    """Return a text, in good time or not, or come to grief over it."""
+    match what:
+        case "die":
+            os._exit(9)
+        case "hang" | "slow":
+            time.sleep(60 if what == "hang" else 2.5)
+        case "bug":
+            int(what)
+    return what
 
 
 def _bad(_: int) -> None:

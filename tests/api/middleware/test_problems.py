@@ -90,10 +90,10 @@ def test_an_excerpt_has_at_most_80_characters() -> None:
 def test_every_wrong_field_is_listed() -> None:
     """One answer names all of them, and its sentence the first."""
     with pytest.raises(ValidationError) as refusal:
-        AssignRequest.read({"tasks": {}, "seed": -1, "x": 1})
+        AssignRequest.read({"topology": "grid:2", "seed": -1, "x": 1})
     problem = of_fields(refusal.value)
-    assert [error.pointer for error in problem.errors] == ["#/topology", "#/seed", "#/x"]
-    assert problem.detail == "#/topology: expected this field, found nothing (and 2 more)"
+    assert [error.pointer for error in problem.errors] == ["#/tasks", "#/seed", "#/x"]
+    assert problem.detail == "#/tasks: expected this field, found nothing (and 2 more)"
 
 
 def test_names_in_a_pointer_are_escaped() -> None:

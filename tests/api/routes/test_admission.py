@@ -8,7 +8,7 @@ from tiger.api.routes.admission import is_small
 from tiger.api.routes.examples import ELEVEN_TASKS, FOURIER_ON_RING, HEAD_AWARE, STENCIL_ON_TORUS, TWO_SPEEDS
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
-from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 
 
 def tasks(count: int, **fields: object) -> AssignRequest:
@@ -69,6 +69,13 @@ def test_few_layers_are_small() -> None:
     """A model that is described may have any number."""
     assert is_small(PlaceRequest.read(TWO_SPEEDS))
     assert not is_small(PlaceRequest.read(HEAD_AWARE))
+
+
+def test_plans_are_not_small_without_a_short_time_limit() -> None:
+    """Each is many placements."""
+    asked = {"model": TWO_SPEEDS["model"], "cluster": TWO_SPEEDS["cluster"]}
+    assert not is_small(PlanRequest.read(asked))
+    assert is_small(PlanRequest.read({**asked, "time_limit_s": 0.1}))
 
 
 @pytest.mark.parametrize("name", ["operators", "nodes"])

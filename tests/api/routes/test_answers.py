@@ -30,10 +30,10 @@ def service(**settings: Any) -> FastAPI:
 
 
 def operations(app: FastAPI) -> Iterator[tuple[str, str, Responses]]:
-    """Yield method, path and documented responses of every operation, `/jobs/x` for a job."""
+    """Yield method, path and documented responses of every operation, `/jobs/x` for a job and `/files/y` for a file."""
     for path, verbs in app.openapi()["paths"].items():
         for verb, operation in verbs.items():
-            yield verb.upper(), path.replace("{job_id}", "x"), operation["responses"]
+            yield verb.upper(), path.replace("{job_id}", "x").replace("{name}", "y"), operation["responses"]
 
 
 def test_what_is_refused_is_documented() -> None:
@@ -52,8 +52,8 @@ def test_what_is_refused_is_documented() -> None:
 @pytest.mark.parametrize(
     ("status", "settings", "wrap", "open_to_all"),
     [
-        (401, {"api_keys": parse("k" * 16)}, lambda app: app, {"/healthz", "/readyz"}),
-        (429, {"rate": "1/day"}, lambda app: app, {"/healthz", "/readyz"}),
+        (401, {"api_keys": parse("k" * 16)}, lambda app: app, {"/", "/healthz", "/readyz"}),
+        (429, {"rate": "1/day"}, lambda app: app, {"/", "/healthz", "/readyz"}),
         (421, {}, Local, set()),
     ],
 )

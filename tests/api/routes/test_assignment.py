@@ -46,7 +46,7 @@ def ask(line: dict[str, Any], **fields: object) -> bytes:
 
 def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
     """It has the fields that the documentation promises, and no others."""
-    document = json.loads(answer(ask(line), LIMITS))
+    document = json.loads(answer(ask(line), LIMITS).report)
     model_of(Report).model_validate(document)
     report = Report.from_dict(document)
     assert (report.feasible, report.cost, report.rule) == (True, 3.0, "one-to-one")
@@ -54,7 +54,7 @@ def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
 
 def test_tasks_may_be_a_pattern(line: dict[str, Any]) -> None:
     """The answer is that for the same graph; a limit holds before the graph is made, and no text is a path."""
-    document = json.loads(answer(json.dumps({"tasks": "ring:3*2", "topology": "grid:3"}).encode(), LIMITS))
+    document = json.loads(answer(json.dumps({"tasks": "ring:3*2", "topology": "grid:3"}).encode(), LIMITS).report)
     assert (document["cost"], sorted(document["mapping"])) == (8.0, ["0", "1", "2"])
     for text, reason in (
         ("alltoall:4096", "expected at most 3 tasks, got 4096"),
@@ -231,18 +231,18 @@ def test_a_cluster_is_for_large_solves(
 ) -> None:
     """The report says where it has failed; the rest of it is the same."""
     body = ask(line, **fields)
-    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignore))
+    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignore).report)
     assert cluster == ["dask://there:1"] * times
     assert report["warnings"] == ["the cluster failed"] * times
-    assert report["mapping"] == json.loads(answer(body, LIMITS))["mapping"]
+    assert report["mapping"] == json.loads(answer(body, LIMITS).report)["mapping"]
 
 
 def test_an_answer_has_the_order_of_ranks_for_a_launcher(line: dict[str, Any]) -> None:
     """By the name in the request; without one nothing is emitted, and a launcher that cannot take it is refused."""
-    document = json.loads(answer(ask(line, slots=1, emit="csv"), LIMITS))
+    document = json.loads(answer(ask(line, slots=1, emit="csv"), LIMITS).report)
     assert document["emitted"].splitlines()[0] == "rank,task,host,slot,unit"
     assert [row.split(",")[1] for row in document["emitted"].splitlines()[1:]] == sorted(document["mapping"])
-    assert json.loads(answer(ask(line), LIMITS))["emitted"] is None
+    assert json.loads(answer(ask(line), LIMITS).report)["emitted"] is None
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
         answer(ask(line, emit="openmpi"), LIMITS)
     with pytest.raises(ValidationError, match="emit"):

@@ -22,16 +22,16 @@ LONG = SHORT + b" " * LARGE_BYTES
 def test_a_long_body_is_read_by_a_worker(loop: Runner, one: Workers) -> None:
     """What is wrong with it is the same."""
     service = Checks(one, LIMITS)
-    assert loop.run(service.check(ASSIGN, LONG)) is None
+    assert loop.run(service.check(ASSIGN.check, LONG)) is None
     for body in (LONG + b"]", LONG.replace(b'"grid:2"', b"17     ")):
         with pytest.raises(RefusedError) as caught:
-            loop.run(service.check(ASSIGN, body))
-        assert caught.value.problem == find_fault("assign", body, LIMITS)
+            loop.run(service.check(ASSIGN.check, body))
+        assert caught.value.problem == find_fault(ASSIGN.check, body, LIMITS)
 
 
 def test_a_short_body_takes_no_worker() -> None:
     """It is returned as what it asks for."""
-    wanted = asyncio.run(Checks(Workers(1), LIMITS).check(ASSIGN, SHORT))
+    wanted = asyncio.run(Checks(Workers(1), LIMITS).check(ASSIGN.check, SHORT))
     assert wanted is not None
     assert wanted.solver == "auto"
 
@@ -43,7 +43,7 @@ def test_long_bodies_are_read_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     async def story() -> int:
         desk = Desk(2)
         service = Checks(desk, LIMITS)
-        waiting = [asyncio.ensure_future(service.check(ASSIGN, LONG)) for _ in range(3)]
+        waiting = [asyncio.ensure_future(service.check(ASSIGN.check, LONG)) for _ in range(3)]
         await settle()
         refused = waiting[2].exception()
         assert isinstance(refused, RefusedError)
@@ -62,4 +62,4 @@ def test_a_body_that_takes_too_long_to_read_is_refused() -> None:
     clerk = Clerk()
     clerk.says = SolverLostError("ended after 15 s")
     with pytest.raises(InputError, match="expected a body that can be read"):
-        asyncio.run(Checks(clerk, LIMITS).check(ASSIGN, LONG))
+        asyncio.run(Checks(clerk, LIMITS).check(ASSIGN.check, LONG))

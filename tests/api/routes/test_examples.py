@@ -1,8 +1,41 @@
 """The worked requests of the documentation."""
 
+import json
+from typing import Any
+
+import pytest
 from fastapi.testclient import TestClient
 
-from tiger.api.routes.examples import ELEVEN_TASKS, ENTANGLED_ON_TARGET, FOURIER_ON_RING, STENCIL_ON_TORUS
+from tiger.api.routes.examples import (
+    ELEVEN_TASKS,
+    ENTANGLED_ON_TARGET,
+    EXAMPLES,
+    FOURIER_ON_RING,
+    PLACEMENTS,
+    PLANS,
+    RANKS_ON_RACKS,
+    STENCIL_ON_TORUS,
+)
+
+EVERY = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS}
+
+
+@pytest.mark.parametrize(("path", "name"), [(path, name) for path, named in EVERY.items() for name in named])
+def test_every_example_of_the_document_has_an_answer(solving: TestClient, path: str, name: str) -> None:
+    """It runs as it stands there, and something feasible comes of it."""
+    documented = solving.get("/openapi.json").json()["paths"][path]["post"]["requestBody"]["content"]
+    examples: dict[str, Any] = documented["application/json"]["examples"]
+    assert (set(examples), set(documented)) == (set(EVERY[path]), {"application/json"})
+    found = solving.post(path, json=examples[name]["value"], headers={"Prefer": "wait=30"})
+    assert (found.status_code, found.json()["feasible"]) == (200, True), json.dumps(found.json())
+
+
+def test_the_ranks_come_as_a_rankfile(solving: TestClient) -> None:
+    """Of eight messages four stay in a node and two in a rack, where the block order keeps none of them in a node."""
+    report = solving.post("/assign", json=RANKS_ON_RACKS).json()
+    assert report["emitted"].count("rank ") == 8
+    assert (report["optimal"], report["cost"] < report["baselines"]["block"]) == (True, True)
+    assert sum(report["mapping"][f"{k}"] == report["mapping"][f"{(k + 3) % 8}"] for k in range(8)) == 4
 
 
 def test_the_eleven_tasks_reach_their_proved_optimum(solving: TestClient) -> None:

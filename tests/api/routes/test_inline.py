@@ -6,7 +6,6 @@ import pytest
 
 from tests.api.desk import LIMITS, Desk, settle
 from tiger.api.routes import inline
-from tiger.api.routes.entries import ASSIGN
 from tiger.api.routes.inline import Inline
 from tiger.errors import InputError
 
@@ -16,7 +15,7 @@ def test_as_many_are_answered_at_a_time_as_there_are_workers(loop: asyncio.Runne
 
     async def scenario() -> None:
         answers = Inline(desk := Desk(2), LIMITS)
-        asked = [asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0)) for _ in range(3)]
+        asked = [asyncio.ensure_future(answers.answer(bytes.__add__, b"", 5.0)) for _ in range(3)]
         await settle()
         assert len(desk.asked) == 2
         desk.asked[1].set_result(b"first")
@@ -35,10 +34,10 @@ def test_who_would_wait_too_long_is_turned_away(
 
     async def scenario() -> None:
         answers = Inline(desk := Desk(), LIMITS)
-        busy = asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0))
+        busy = asyncio.ensure_future(answers.answer(bytes.__add__, b"", 5.0))
         await settle()
         monkeypatch.setattr(inline, name, value)
-        assert await answers.answer(ASSIGN, b"", 5.0) is None
+        assert await answers.answer(bytes.__add__, b"", 5.0) is None
         assert len(desk.asked) == 1
         desk.asked[0].set_result(b"")
         assert await busy == b""
@@ -51,10 +50,10 @@ def test_work_that_is_not_small_is_given_up(loop: asyncio.Runner) -> None:
 
     async def scenario() -> None:
         answers = Inline(desk := Desk(), LIMITS)
-        assert await answers.answer(ASSIGN, b"", 0.01) is None
+        assert await answers.answer(bytes.__add__, b"", 0.01) is None
         await settle()
         assert desk.asked[0].cancelled()
-        following = asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0))
+        following = asyncio.ensure_future(answers.answer(bytes.__add__, b"", 5.0))
         await settle()
         desk.asked[1].set_exception(InputError("tasks", "expected some"))
         with pytest.raises(InputError):
@@ -71,7 +70,7 @@ def test_a_client_that_leaves_ends_its_work(
     monkeypatch.setattr(inline, "CANCEL_S", patient_s)
 
     async def scenario() -> None:
-        left = asyncio.ensure_future(Inline(desk := Desk(), LIMITS).answer(ASSIGN, b"", 5.0))
+        left = asyncio.ensure_future(Inline(desk := Desk(), LIMITS).answer(bytes.__add__, b"", 5.0))
         await settle()
         left.cancel()
         await asyncio.sleep(0.01)

@@ -106,7 +106,17 @@ def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "{}"), ("GET", "{}?wait=1"), ("GET", "{}/events"), ("DELETE", "{}")]
+    ("method", "path"),
+    [
+        ("GET", "{}"),
+        ("GET", "{}?wait=1"),
+        ("GET", "{}/events"),
+        ("GET", "{}/view"),
+        ("GET", "{}/files"),
+        ("GET", "{}/files/mapping.csv"),
+        ("GET", "{}/files/%00"),
+        ("DELETE", "{}"),
+    ],
 )
 def test_a_job_of_another_key_is_unknown(client: TestClient, method: str, path: str) -> None:
     """It answers just as one that never was."""
@@ -159,6 +169,8 @@ def test_the_document_describes_jobs(client: TestClient) -> None:
     always = {"200", "401", "405", "421", "429", "500", "503"}
     assert statuses["get /jobs"] == always | {"422"}
     assert statuses["get /jobs/{job_id}"] == statuses["get /jobs/{job_id}/events"] == always | {"404", "422"}
+    assert statuses["get /jobs/{job_id}/view"] == statuses["get /jobs/{job_id}/files"] == always | {"404", "422"}
+    assert statuses["get /jobs/{job_id}/files/{name}"] == always | {"404", "422"}
     assert statuses["delete /jobs/{job_id}"] == always | {"202", "404", "422"}
 
 

@@ -223,11 +223,11 @@ def test_networks_are_jobs_too(client: TestClient) -> None:
 def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
     """Stages are told as they begin, in the worker that does the job."""
     told: list[Progress] = []
-    report = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), told.append)
+    report, _ = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), told.append)
     assert json.loads(report)["cost"] == 3
     assert told
 
 
 def test_every_kind_of_job_has_an_entry() -> None:
     """Under its own name."""
-    assert {kind: entry.kind for kind, entry in ENTRIES.items()} == {"assign": "assign", "place": "place"}
+    assert {kind: entry.kind for kind, entry in ENTRIES.items()} == {kind: kind for kind in ("assign", "place", "plan")}

@@ -31,7 +31,6 @@ def test_a_topology_is_a_specification_or_a_graph(topology: object) -> None:
         ("tasks", [1]),
         ("tasks", None),
         ("topology", 5),
-        ("topology", None),
         ("rule", "any"),
         ("slots", 0),
         ("slots", 1.0),

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.files import read_hardware
+from tiger.formats.text import FileText
 from tiger.model.metrics import TreeMetric
 
 
 def read(text):
     """Return the topology of a text by the name that `scontrol show hostnames > hosts.txt` gives it."""
-    return read_hardware(HardwareText("hosts.txt", text)).topology({})
+    return read_hardware(FileText("hosts.txt", text)).topology({})
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_what_scontrol_prints_is_read():
 
 def test_the_distance_may_be_stated():
     """It is that of nodes."""
-    hardware = read_hardware(HardwareText("hosts.txt", "a\nb\n"))
+    hardware = read_hardware(FileText("hosts.txt", "a\nb\n"))
     assert hardware.topology({"node": 7.0}).metric == TreeMetric((2,), (7.0,))
 
 

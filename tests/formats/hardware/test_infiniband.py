@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.files import read_hardware
 from tiger.formats.hardware import infiniband
 from tiger.formats.hardware.infiniband import read_fabric, read_network
+from tiger.formats.text import FileText
 
 FOLDER = Path(__file__).resolve().parents[3]
 EXAMPLE = (FOLDER / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")
@@ -53,7 +54,7 @@ def test_what_ibnetdiscover_prints_is_read():
 def test_a_fabric_without_widths_has_equal_links():
     """And is recognised among what commands print."""
     bare = EXAMPLE.replace(" 4xHDR", "").replace(" 4xEDR", "")
-    topology = read_hardware(HardwareText("fabric.txt", bare)).topology({})
+    topology = read_hardware(FileText("fabric.txt", bare)).topology({})
     assert topology.links is not None
     assert sorted(topology.links.bandwidth.tolist()) == [1, 1, 1, 1, 2, 2]
 

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.files import read_hardware
+from tiger.formats.text import FileText
 
 EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "kube_nodes.json").read_text("utf-8")
 
 
 def read(text, labels=None, stated=None):
     """Return the topology of a text."""
-    return read_hardware(HardwareText("nodes.json", text), labels=labels).topology(stated or {})
+    return read_hardware(FileText("nodes.json", text), labels=labels).topology(stated or {})
 
 
 def table(topology):

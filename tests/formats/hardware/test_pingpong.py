@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.formats.files import HardwareText, read_hardware, read_topology
+from tiger.formats.files import read_hardware, read_topology
+from tiger.formats.text import FileText
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "topologies"
 OSU = (FOLDER / "osu4.txt").read_text("utf-8")
@@ -52,7 +53,7 @@ NCCL = """# pair g0 g1
 
 def read(text):
     """Return the topology of a text."""
-    return read_hardware(HardwareText("pairs.txt", text)).topology({})
+    return read_hardware(FileText("pairs.txt", text)).topology({})
 
 
 def table(topology):
@@ -114,7 +115,7 @@ def test_bug_sums_over_directions_or_pairs_counted_as_bandwidths(title):
     """A link does not carry what both directions, or several pairs, do together."""
     text = f"# pair a b\n{title}\n# Size      Bandwidth (MB/s)\n4194304  10000.00\n"
     with pytest.raises(InputError, match=r"^topology: line 2: expected the bandwidth of one pair in one direction"):
-        read_hardware(HardwareText("osu.txt", text), "node")
+        read_hardware(FileText("osu.txt", text), "node")
 
 
 def test_missing_pairs_are_named():

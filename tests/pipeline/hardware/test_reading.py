@@ -41,6 +41,8 @@ def test_examples(name, size, parts):
     cluster = read_cluster(EXAMPLES / name)
     assert (cluster.size, cluster.parts().max() + 1) == (size, parts)
     assert read_cluster(str(EXAMPLES / name)).names == cluster.names
+    if name != "racks.json":  # which names the file of its network
+        assert cluster_of_document({"file": name, "text": (EXAMPLES / name).read_text()}).names == cluster.names
 
 
 def test_every_example_is_read():

@@ -26,8 +26,9 @@ LAYER = {"name": "a", "forward_s": 1, "backward_s": 2, "parameter_bytes": 3, "ac
     ],
 )
 def test_examples_are_read_by_their_ending(name, size):
-    """As a path or as text."""
+    """As a path or as text, of the path or of the file."""
     assert read_model(EXAMPLES / name).size == read_model(str(EXAMPLES / name)).size == size
+    assert model_of_document({"file": name, "text": (EXAMPLES / name).read_text()}).size == size
 
 
 def test_the_skip_connection_of_the_example_crosses_the_block():

@@ -13,7 +13,7 @@ from dwave.cloud.api import exceptions as api
 from dwave.embedding.exceptions import MissingChainError
 
 from tiger.errors import InputError
-from tiger.solvers.samplers.cloud import await_answer, open_connection, translate_errors
+from tiger.solvers.samplers.cloud import await_answer, find_token, open_connection, translate_errors
 
 SPENT = "Problem not accepted because user has insufficient remaining solver access time in project x"
 TOO_LARGE = "constrained quadratic model must have 9 or fewer variables; .. exceeds the advertised capabilities"
@@ -105,3 +105,17 @@ def test_waiting_ends_when_told():
     assert await_answer(lambda: True, lambda: True)
     assert await_answer(lambda: next(asked), lambda: False)
     assert not await_answer(lambda: False, lambda: True)
+
+
+def test_a_token_is_found_where_there_is_one(monkeypatch, tmp_path):
+    """In the environment or the configuration file; a file that cannot be read is bad input."""
+    monkeypatch.delenv("DWAVE_API_TOKEN", raising=False)
+    file = tmp_path / "dwave.conf"
+    monkeypatch.setenv("DWAVE_CONFIG_FILE", str(file))
+    file.write_text("[defaults]\n")
+    assert not find_token()
+    file.write_text("[defaults]\ntoken = DEV-0\n")
+    assert find_token()
+    file.write_text("token\n")
+    with pytest.raises(InputError, match="configuration file"):
+        find_token()

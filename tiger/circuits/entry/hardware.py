@@ -73,16 +73,20 @@ def device_of_document(data: object, limit: int = LIMIT) -> Device:
     raise InputError(FIELD, f"expected {wanted}, got {'an object without them' if data else describe(data)}")
 
 
+def document_of_text(text: str) -> object:
+    """Return the document that the text of a file states: JSON, or a pair of qubits for every line."""
+    if text.lstrip()[:1] in ("[", "{"):
+        return read_json(text, FIELD)
+    return [_ends(number, line) for number, line in _lines(text)]
+
+
 def _read_named(source: str | Path, limit: int) -> Device:
     """Return the device of a SPEC or a file."""
     if isinstance(source, str) and (_SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS)):
         return device_of_spec(source, limit)
     if not str(source).strip():
         raise InputError(FIELD, "expected a SPEC such as heavy-hex:7 or a file, got nothing")
-    text = read_text(Path(source), FIELD)
-    if text.lstrip()[0] in "[{":
-        return device_of_document(read_json(text, FIELD), limit)
-    return _read_pairs([_ends(number, line) for number, line in _lines(text)], FIELD, None, limit)
+    return device_of_document(document_of_text(read_text(Path(source), FIELD)), limit)
 
 
 def _lines(text: str) -> list[tuple[int, str]]:

@@ -70,6 +70,7 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
         objective=params.objective,
         seed=params.seed,
         seconds=0.0,
+        device=request.device,
     )
     width = request.circuit.num_qubits
     if width > coupling.size:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
-from tiger.model.document import HIDDEN, LIKE, Document
-from tiger.model.violation import Violation
+from tiger.model.answer import Answer
+from tiger.model.document import HIDDEN, LIKE
+from tiger.model.units import number_text
+from tiger.model.violation import Violation, unmet_text
 from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ SCHEMA: Final = "tiger.circuit/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CircuitReport(Document):
+class CircuitReport(Answer):
     """Answer where a circuit of n qubits goes on a device.
 
     The layouts say on which device qubit every circuit qubit, by its number in the circuit, starts and ends. `circuit`
@@ -28,8 +30,8 @@ class CircuitReport(Document):
     `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
     layouts of both Ising formulations. `success_probability` needs error rates.
     Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have
-    their best extra CX as cost; `seconds` is wall time. JSON has all but the `circuit`, by the schema
-    `tiger.circuit/1`.
+    their best extra CX as cost; `seconds` is wall time. `device` is what the device was read from, which pictures need.
+    JSON has all but the `circuit` and the `device`, by the schema `tiger.circuit/1`.
     """
 
     schema: Literal["tiger.circuit/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -56,3 +58,33 @@ class CircuitReport(Document):
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float
+    device: object = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+
+    @property
+    def headline(self) -> str:
+        """Return one sentence on what was made good and on what Qiskit makes of it, or that nothing was."""
+        if self.extra_cx is None:
+            return unmet_text(self.violations, "layout")
+        if self.objective == "depth":
+            return f"solved: depth {_compare(self.depth, self.baseline_depth)}"
+        if self.objective == "success":
+            return f"solved: success {_compare(self.success_probability, self.baseline_success_probability)}"
+        if self.baseline_extra_cx == 0 and self.extra_cx:
+            return f"solved: {self.extra_cx} extra CX, where Qiskit's own layout and routing add none"
+        return f"solved: {_compare(self.extra_cx, self.baseline_extra_cx, ' extra CX')}"
+
+    @property
+    def rows(self) -> tuple[Stage, ...]:
+        """Return the stages of the search."""
+        return self.stages
+
+
+def _compare(value: float | None, baseline: float | None, unit: str = "") -> str:
+    """Return a figure and how far it is from Qiskit's."""
+    if value is None or baseline is None:
+        return f"{number_text(value)}{unit}"
+    if value == baseline:
+        return f"{number_text(value)}{unit}, as with Qiskit's own layout and routing"
+    side = "below" if value < baseline else "above"
+    share = f"{abs(value - baseline) / baseline:.1%} " if baseline else ""
+    return f"{number_text(value)}{unit}, {share}{side} the {number_text(baseline)} of Qiskit's own layout and routing"

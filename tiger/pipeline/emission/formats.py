@@ -16,6 +16,10 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "torch": torch.write,
     }
 )
+# What a file with the text for a system is called.
+FILES: Mapping[str, str] = MappingProxyType(
+    {"megatron": "megatron.txt", "deepspeed": "deepspeed.py", "vllm": "vllm.sh", "torch": "torch.json"}
+)
 
 
 def find_writer(name: str) -> Writer:

@@ -1,11 +1,14 @@
 """The report of a placement: stages and their devices, seconds, bytes, and lower bounds."""
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.errors import InputError
+from tiger.model.answer import Answer
 from tiger.model.document import HIDDEN, INFINITE, KEY, Document
-from tiger.model.violation import Violation
+from tiger.model.units import milliseconds_text
+from tiger.model.violation import Violation, unmet_text
 from tiger.pipeline.costs.tolerances import meets
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.operators.params import Objective
@@ -30,7 +33,7 @@ class Link(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementReport(Document):
+class PlacementReport(Answer):
     """Answer which layers or operators of a model run on which devices of a cluster, all times in seconds.
 
     In the mode chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p.
@@ -97,6 +100,33 @@ class PlacementReport(Document):
         usual = "bottleneck" if self.schedule is None else "iteration"
         goals = {"latency": ("latency",), "both": ("bottleneck", "latency")}.get(self.objective or "", (usual,))
         return all(_is_met(*figures[goal]) for goal in goals)
+
+    @property
+    def headline(self) -> str:
+        """Return one sentence on what was minimized and on what the uniform split comes to, or that there is none."""
+        if not self.stages:
+            return unmet_text(self.violations, "placement")
+        name, made, uniform = "bottleneck", self.bottleneck_s, self.uniform_bottleneck_s
+        if self.schedule is not None:
+            name, made, uniform = "iteration", self.iteration_s, self.uniform_iteration_s
+        start = f"solved: {name}" if self.feasible else name
+        if self.objective == "latency":
+            least = milliseconds_text(self.latency_bound_s)
+            return f"solved: latency {milliseconds_text(self.latency_s)}, and no placement below {least}"
+        if uniform is None or made is None or not math.isfinite(uniform):
+            what = "layers in every stage" if self.mode == "chain" else "operators on every device"
+            return f"{start} {milliseconds_text(made)}; as many {what} do not run here"
+        start, usual = f"{start} {milliseconds_text(made)}", milliseconds_text(uniform)
+        if made == uniform and self.uniform_feasible is not False:
+            return f"{start}, as with the uniform split"
+        if made > uniform or self.uniform_feasible is False:
+            return f"{start}; the uniform split of {usual} does not meet what is asked"
+        return f"{start}, {uniform / made:.2f}x as fast as the {usual} of the uniform split"
+
+    @property
+    def rows(self) -> tuple[PlacedStage, ...]:
+        """Return the stages of the pipeline, or the devices that hold operators."""
+        return self.stages
 
     def emit(self, system: str) -> str:
         """Return the plan as text for megatron, deepspeed, vllm or torch; raise InputError of `emit` if that cannot be.

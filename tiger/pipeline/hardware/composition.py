@@ -8,16 +8,14 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.hardware.nvidia import is_matrix
 from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import FileText, read_text
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.dgx import KINDS
 from tiger.pipeline.hardware.hosts import HOSTS, LABELS
-from tiger.pipeline.hardware.insides import MACHINE
-from tiger.pipeline.hardware.nvidia import DUMP, TOPO
+from tiger.pipeline.hardware.insides import ENDINGS, MACHINE, document_of_file
+from tiger.pipeline.hardware.nvidia import DUMP, PRINTED, TOPO
 
 INSIDE, BANDWIDTHS = "node_topology", "bandwidths"
-# What endings of files say that their text is.
-PRINTED = {".txt": TOPO, ".topo": TOPO, ".ibnet": TOPO, ".xml": DUMP}
 NETWORKS = (".conf", ".yaml", ".yml", ".csv", ".arc")
 _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 # How options call the parts of the document that is made of them.
@@ -119,12 +117,9 @@ def compose_document(file: str, text: str, hosts: HostArguments) -> dict[str, ob
 def read_inside(source: object, field: str, folder: Path = Path()) -> object:
     """Return a machine as a document by its SPEC or its file, which may be in a folder; raise InputError of a field."""
     if isinstance(source, str | Path):
-        suffix = Path(source).suffix.lower()
-        if suffix in PRINTED:
-            return {PRINTED[suffix]: read_text(folder / source, field)}
-        if suffix == ".json":
-            return read_json(read_text(folder / source, field), field)
+        if Path(source).suffix.lower() in ENDINGS:
+            return document_of_file(FileText(str(source), read_text(folder / source, field)), field)
         if is_spec(source):
             return source
-    what = f"expected a SPEC such as dgx:1 or a file ending in {', '.join(('.json', *PRINTED))}"
+    what = f"expected a SPEC such as dgx:1 or a file ending in {', '.join(ENDINGS)}"
     raise InputError(field, f"{what}, got {describe(str(source), 300)}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.text import FileText
 from tiger.model.arrays import IntArray, lock
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
@@ -76,7 +77,7 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
 
 def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
     """Return the network between the hosts."""
-    from tiger.formats.files import HardwareText, read_hardware
+    from tiger.formats.files import read_hardware
 
     field, value = f"cluster/{HOSTS}", require("cluster", fields, HOSTS)
     if isinstance(value, str):
@@ -87,7 +88,7 @@ def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
     if LABELS in fields:
         words = check_list(f"cluster/{LABELS}", fields[LABELS])
         labels = [check_text(f"cluster/{LABELS}/{k}", word) for k, word in enumerate(words)]
-    return read_hardware(HardwareText(file, text), labels=labels)
+    return read_hardware(FileText(file, text), labels=labels)
 
 
 def _link_devices(inside: Inside, catalogue: Catalogue) -> IntArray:

@@ -1,21 +1,28 @@
 """What is inside the hosts of a network: the devices of one machine, in any form that a cluster has."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.jsontext import read_json
+from tiger.formats.text import FileText, find_file, text_of
+from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.dgx import cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices
 from tiger.pipeline.hardware.fleet import Fleet
 from tiger.pipeline.hardware.machines import INSIDE_FIELDS, cluster_of_machines, read_type
+from tiger.pipeline.hardware.nvidia import PRINTED
 from tiger.pipeline.hardware.record import check_list, check_record, check_text, name_field, require
 
 Source = TypeVar("Source")
 MACHINE = "machine"
 FIELD = f"cluster/{MACHINE}"
+# Of files that describe devices.
+ENDINGS = (".json", *PRINTED)
 
 
 class Inside(NamedTuple):
@@ -29,8 +36,9 @@ class Inside(NamedTuple):
 def read_insides(value: object) -> list[Inside]:
     """Return the machine that is inside all hosts, or several, each with the hosts that it is inside.
 
-    A machine is an object with the fields of a node group, a document of devices or of one machine, or a SPEC such as
-    `dgx:1`. Of several, each is `{"hosts": "n[0-3]", "machine": ..}`. Raises InputError of `cluster/machine` or below.
+    A machine is an object with the fields of a node group, a document of devices or of one machine, the name and the
+    text of a file as `file` and `text`, or a SPEC such as `dgx:1`. Of several, each is `{"hosts": "n[0-3]", "machine":
+    ..}`. Raises InputError of `cluster/machine` or below.
     """
     if not isinstance(value, list):
         return [_read_inside(FIELD, value, None)]
@@ -45,8 +53,20 @@ def read_insides(value: object) -> list[Inside]:
     return insides
 
 
-def _read_inside(field: str, value: object, hosts: str | None) -> Inside:
+def document_of_file(file: FileText, field: str) -> object:
+    """Return the document of devices that the text of a file stands for; raise InputError of a field."""
+    suffix = Path(file.file).suffix.lower()
+    if suffix in PRINTED:
+        return {PRINTED[suffix]: text_of(file, field)}
+    if suffix == ".json":
+        return read_json(text_of(file, field), field)
+    raise InputError(field, f"expected a file ending in {', '.join(ENDINGS)}, got {describe(file.file, 300)}")
+
+
+def _read_inside(field: str, stated: object, hosts: str | None) -> Inside:
     """Return the devices of one machine."""
+    file = find_file(field, stated)
+    value = stated if file is None else document_of_file(file, field)
     if isinstance(value, Mapping) and isinstance(value.get("devices"), list):
         devices = _read_cluster(field, cluster_of_devices, value)
         names = devices.names

@@ -19,6 +19,8 @@ from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.record import check_record, check_text
 
 TOPO, DUMP = "nvidia_smi_topo", "nccl_topo"
+# What endings of files say that their text is.
+PRINTED = {".txt": TOPO, ".topo": TOPO, ".ibnet": TOPO, ".xml": DUMP}
 CLASSES = "classes"
 # Seconds of a step over NVLink and over PCIe or between sockets, the figures of NCCL (tuning.cc).
 LANE_LATENCY_S, PCI_LATENCY_S = 3.4e-6, 5.7e-6

@@ -5,15 +5,13 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats.hardware.nvidia import is_matrix
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import FileText, find_file, read_text, text_of
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.hardware.composition import (
     BANDWIDTHS,
     NETWORKS,
     OPTIONS,
-    PRINTED,
     HostArguments,
     compose_document,
     is_network,
@@ -24,9 +22,9 @@ from tiger.pipeline.hardware.composition import (
 from tiger.pipeline.hardware.dgx import cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices
 from tiger.pipeline.hardware.hosts import HOSTS, cluster_of_hosts
-from tiger.pipeline.hardware.insides import MACHINE
+from tiger.pipeline.hardware.insides import MACHINE, document_of_file
 from tiger.pipeline.hardware.machines import cluster_of_machines
-from tiger.pipeline.hardware.nvidia import DUMP, TOPO, cluster_of_topo
+from tiger.pipeline.hardware.nvidia import DUMP, PRINTED, TOPO, cluster_of_topo
 from tiger.pipeline.hardware.record import name_field
 
 NONE_STATED = HostArguments()
@@ -76,9 +74,7 @@ def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED
     if meant or is_network(path.name, text):
         return compose_document(path.name, text, hosts)
     hosts.check_absent(f"devices in {describe(path.name)}")
-    if suffix in PRINTED:
-        return {PRINTED[suffix]: text}
-    return _insert_files(read_json(text, "cluster"), path.parent)
+    return _insert_files(document_of_file(FileText(path.name, text), "cluster"), path.parent)
 
 
 def _name_parts(source: Path | str, hosts: HostArguments) -> dict[str, str]:
@@ -105,12 +101,16 @@ def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cl
     """Return the cluster that a document describes; text is a SPEC, and never opened as a file.
 
     An object has `devices` (and links), `machines` (and networks), `hosts` (with what is inside each, and networks),
-    `nvidia_smi_topo` or `nccl_topo`. Raises InputError of `cluster` or below, for more than `max_devices` too.
+    `nvidia_smi_topo` or `nccl_topo`, or the name and the text of a file of devices as `file` and `text`. Raises
+    InputError of `cluster` or below, for more than `max_devices` too.
     """
     if isinstance(document, str):
         return cluster_of_spec(document, max_devices)
     if not isinstance(document, Mapping):
         raise InputError("cluster", f"expected an object or a SPEC such as dgx:4, got {describe(document)}")
+    file = find_file("cluster", document)
+    if file is not None:
+        return _cluster_of_file(file, max_devices)
     shapes = [name for name in _SHAPES if name in document]
     if len(shapes) != 1:
         got = " and ".join(shapes) or "none of them"
@@ -119,6 +119,20 @@ def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cl
             got = f"{network}, a network: put its text into {HOSTS!r}, beside a {MACHINE!r}"
         raise InputError("cluster", f"expected one of the fields {', '.join(_SHAPES)}, got {got}")
     return _SHAPES[shapes[0]](document, max_devices)
+
+
+def _cluster_of_file(file: FileText, max_devices: int) -> Cluster:
+    """Return the cluster that the text of a file describes."""
+    if is_network(file.file, text_of(file, "cluster")):
+        what = (
+            f"expected devices, as what is inside its hosts is not stated, got a network in {describe(file.file, 300)}"
+        )
+        raise InputError("cluster", f"{what}: put it into {HOSTS!r}, beside a {MACHINE!r}")
+    document = document_of_file(file, "cluster")
+    try:
+        return cluster_of_document(document, max_devices)
+    except InputError as error:
+        raise name_field(error, _name_parts(file.file, NONE_STATED)) from None
 
 
 _SHAPES: dict[str, Callable[[Mapping[str, object], int], Cluster]] = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import FileText, find_file, text_of
 from tiger.model.wording import describe
 from tiger.pipeline.models.dnnpartitioning import Devices, operators_of_nodes
 from tiger.pipeline.models.limits import OPERATOR_LIMIT
@@ -19,18 +19,18 @@ CHAINS = ("layers", "transformer")
 KEYS = ("nodes", "operators", "graph")
 
 
-def read_operators(source: Path | str, max_operators: int = OPERATOR_LIMIT) -> Stated:
-    """Return the operators of a file, and the devices that it states, if it does.
+def read_operators(source: Path | str | FileText, max_operators: int = OPERATOR_LIMIT) -> Stated:
+    """Return the operators of a file or its text, and the devices that it states, if it does.
 
     A `.csv` is a table of operators, a `.txt` a profile of PipeDream, and a `.json` holds whatever
     `operators_of_document` takes. Raises InputError of `model` or below.
     """
-    path = Path(source)
-    ending = path.suffix.lower()
+    name = source.file if isinstance(source, FileText) else str(source)
+    ending = Path(name).suffix.lower()
     if ending not in ENDINGS:
         what = f"expected a graph of operators in a file ending in {', '.join(ENDINGS)}"
-        raise InputError("model", f"{what}, got {describe(str(source), 300)}")
-    text = read_text(path, "model")
+        raise InputError("model", f"{what}, got {describe(name, 300)}")
+    text = text_of(source, "model")
     if ending == ".csv":
         return operators_of_csv(text, max_operators), None
     return operators_of_document({"graph": text} if ending == ".txt" else read_json(text, "model"), max_operators)
@@ -39,12 +39,16 @@ def read_operators(source: Path | str, max_operators: int = OPERATOR_LIMIT) -> S
 def operators_of_document(document: object, max_operators: int = OPERATOR_LIMIT) -> Stated:
     """Return the operators of a document, and the devices that it states, if it does.
 
-    It has `nodes` and `edges` as those of dnn-partitioning have, `operators` and `edges`, or the text of a profile of
-    PipeDream as `graph`. No string is opened as a file. Raises InputError of `model` or below.
+    It has `nodes` and `edges` as those of dnn-partitioning have, `operators` and `edges`, the text of a profile of
+    PipeDream as `graph`, or `file` and `text`, the name and the text of a file that `read_operators` takes. No string
+    is opened as a file. Raises InputError of `model` or below.
     """
     if not isinstance(document, Mapping):
         what = "a string" if isinstance(document, str) else describe(document)
         raise InputError("model", f"expected an object with one of {', '.join(KEYS)}, got {what}")
+    file = find_file("model", document)
+    if file is not None:
+        return read_operators(file, max_operators)
     if "nodes" in document:
         return operators_of_nodes(document, max_operators)
     if "operators" in document:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import FileText, find_file, text_of
 from tiger.formats.values import suggest_name
 from tiger.model.wording import describe
 from tiger.pipeline.models.layers import Layers
@@ -18,29 +18,35 @@ from tiger.pipeline.models.transformer import layers_of_shape
 KEYS = ("layers", "transformer", "graph")
 
 
-def read_model(source: Path | str, max_layers: int = LAYER_LIMIT) -> Layers:
-    """Return the layers of a SPEC `transformer:..` or of a file: `.txt` of PipeDream, a table as `.csv` or `.json`.
+def read_model(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Layers:
+    """Return the layers of a SPEC `transformer:..` or of a file or its text.
+
+    A file is a `.txt` of PipeDream, or a table as `.csv` or `.json`.
 
     A `.json` may hold whatever `model_of_document` takes. Raises InputError of `model` or below.
     """
     # Checked first, as a SPEC may end like a file.
     if isinstance(source, str) and source.startswith(PREFIX):
         return model_of_document(source, max_layers)
-    path = Path(source)
-    reader = _FILES.get(path.suffix.lower())
+    name = source.file if isinstance(source, FileText) else str(source)
+    reader = _FILES.get(Path(name).suffix.lower())
     if reader is None:
         what = f"expected a file ending in {', '.join(_FILES)}, or a SPEC such as {SYNTAX}"
-        raise InputError("model", f"{what}, got {describe(str(source), 300)}")
-    return reader(read_text(path, "model"), max_layers)
+        raise InputError("model", f"{what}, got {describe(name, 300)}")
+    return reader(text_of(source, "model"), max_layers)
 
 
 def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     """Return the layers of `{"layers": [..]}`, `{"transformer": {..}}`, `{"graph": "text of graph.txt"}` or a SPEC.
 
-    A list is a table of layers. No string is opened as a file. Raises InputError of `model` or below.
+    A list is a table of layers, and `{"file": name, "text": text}` the text of a file that `read_model` takes. No
+    string is opened as a file. Raises InputError of `model` or below.
     """
     if isinstance(document, str) and document.startswith(PREFIX):
         return layers_of_shape(shape_of_spec(document), max_layers)
+    file = find_file("model", document)
+    if file is not None:
+        return read_model(file, max_layers)
     if isinstance(document, list) or (isinstance(document, dict) and "layers" in document):
         return layers_of_table(document, max_layers)
     if not isinstance(document, dict) or len(document) != 1 or not document.keys() & {"transformer", "graph"}:

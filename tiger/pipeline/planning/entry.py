@@ -1,38 +1,35 @@
 """The Python entry of plans: a model, a cluster and a batch in, the best plan and why others lost out."""
 
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from tiger.errors import InputError
 from tiger.model.options import from_fields, narrow
-from tiger.model.wording import describe
-from tiger.pipeline.entry.arguments import Hardware
+from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.place import cluster_of
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.request import require_cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.composition import HostArguments
 from tiger.pipeline.planning.account import Account
+from tiger.pipeline.planning.arguments import PlanCall
 from tiger.pipeline.planning.choices import batch_of
-from tiger.pipeline.planning.model import Source, model_of
-from tiger.pipeline.planning.params import PlanParams
+from tiger.pipeline.planning.model import Model, model_of
+from tiger.pipeline.planning.params import PlanOptions
 from tiger.pipeline.planning.report import PlanReport
-from tiger.pipeline.planning.request import check_model, check_plan_params
+from tiger.pipeline.planning.request import check_model, check_plan_options
 from tiger.pipeline.planning.search import explore
-from tiger.run.deadline import Deadline
-from tiger.run.options import WatchOptions
 from tiger.run.progress import Progress, ignore
 
-# Plans in a report: the default, and the most that may be asked for.
-TOP, MOST_RANKED = 10, 1000
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanRequest:
+    """Hold a model, a cluster, checked options, and the callback of the progress."""
 
-@dataclass(frozen=True, eq=False)
-class PlanCall(WatchOptions, PlanParams, HostArguments):
-    """Hold what `tiger.plan` is called with: a model, a cluster, options, and how many plans it reports."""
-
-    model: Source
-    cluster: Hardware
-    top: int = field(default=TOP, kw_only=True)
+    model: Model
+    cluster: Cluster
+    options: PlanOptions
+    watch: Callable[[Progress], None] = ignore
 
 
 @from_fields(PlanCall)
@@ -49,19 +46,21 @@ def plan(call: PlanCall) -> PlanReport:
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params, limit_s = check_plan_params(narrow(PlanParams, call)), call.time_limit_s
-    if type(call.top) is not int or not 1 <= call.top <= MOST_RANKED:
-        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(call.top)}")
+    options = check_plan_options(narrow(PlanOptions, call))
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
-    read = model_of(call.model)
-    hardware = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
-    check_model(read, hardware, params)
-    stop = Deadline(None if limit_s is None else time.monotonic() + limit_s)
-    result = explore(read, hardware, params, stop, watch)
-    report = Account(read, hardware, params, result).report(call.top)
-    seconds = time.perf_counter() - begun
-    late = limit_s is not None and seconds >= limit_s
-    ended = (f"ended by the time limit of {limit_s:g} s: the same seed may end elsewhere",) if late else ()
-    remarks = (*warn_implausible(hardware), *warn_missing_state(read.given, hardware), *ended)
-    return replace(report, batch=batch_of(read, hardware, params), seconds=seconds, warnings=remarks)
+    model = model_of(call.model)
+    cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
+    report = report_plan(PlanRequest(model, cluster, options, watch))
+    return replace(report, seconds=time.perf_counter() - begun)
+
+
+def report_plan(request: PlanRequest) -> PlanReport:
+    """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
+    model, cluster, options = request.model, request.cluster, request.options
+    check_model(model, cluster, options)
+    with measure_time(options.time_limit_s) as clock:
+        result = explore(model, cluster, options, clock.stop, request.watch)
+        report = Account(model, cluster, options, result).report(options.top)
+    remarks = (*warn_implausible(cluster), *warn_missing_state(model.given, cluster), *clock.remarks)
+    return replace(report, batch=batch_of(model, cluster, options), seconds=clock.seconds, warnings=remarks)

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import FileText, find_file, text_of
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.reading import model_of_document, read_model
+from tiger.pipeline.models.limits import LAYER_LIMIT
+from tiger.pipeline.models.reading import model_of_document as layers_of_document
+from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.spec import PREFIX, shape_of_document, shape_of_spec
 from tiger.pipeline.models.transformer import layers_of_shape
@@ -53,25 +55,34 @@ def model_of(source: Source) -> Model:
     if isinstance(source, Layers):
         return Model(source)
     if isinstance(source, str) and source.startswith(PREFIX):
-        return _model_of_shape(shape_of_spec(source))
+        return model_of_document(source)
     if isinstance(source, str | Path):
-        if Path(source).suffix.lower() != ".json":
-            return Model(read_model(source))
-        return _model_of_document(read_json(read_text(Path(source), "model"), "model"))
+        return _model_of_file(source)
     if isinstance(source, Mapping | list):
-        return _model_of_document(source if isinstance(source, list) else dict(source))
+        return model_of_document(source if isinstance(source, list) else dict(source))
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def _model_of_document(document: object) -> Model:
-    """Return the model that a document describes."""
+def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
+    """Return the model of a document or a SPEC; no string is opened as a file; raise InputError of `model` or below."""
     if isinstance(document, str) and document.startswith(PREFIX):
-        return _model_of_shape(shape_of_spec(document))
+        return _model_of_shape(shape_of_spec(document), max_layers)
+    file = find_file("model", document)
+    if file is not None:
+        return _model_of_file(file, max_layers)
     if isinstance(document, dict) and document.keys() == {"transformer"}:
-        return _model_of_shape(shape_of_document(document["transformer"]))
-    return Model(model_of_document(document))
+        return _model_of_shape(shape_of_document(document["transformer"]), max_layers)
+    return Model(layers_of_document(document, max_layers))
 
 
-def _model_of_shape(shape: Shape) -> Model:
+def _model_of_file(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Model:
+    """Return the model of a file or its text, of which JSON may state a shape."""
+    name = source.file if isinstance(source, FileText) else str(source)
+    if Path(name).suffix.lower() != ".json":
+        return Model(read_model(source, max_layers))
+    return model_of_document(read_json(text_of(source, "model"), "model"), max_layers)
+
+
+def _model_of_shape(shape: Shape, max_layers: int) -> Model:
     """Return the model of a shape."""
-    return Model(layers_of_shape(shape), shape)
+    return Model(layers_of_shape(shape, max_layers), shape)

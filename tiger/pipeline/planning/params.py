@@ -1,9 +1,13 @@
 """What a caller asks of a plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from tiger.model.options import about
 from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.options import SearchOptions
+
+# Plans in a report: the default, and the most that may be asked for.
+TOP, MOST_RANKED = 10, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +20,30 @@ class PlanParams(SearchOptions):
     iterations; same seed and effort, same answer. `time_limit_s` only ends a search early.
     """
 
-    batch: int | None = None
-    pipeline: int | None = None
-    tensor: int | None = None
-    data: int | None = None
-    schedule: Schedule | None = None
-    virtual: int | None = None
-    microbatch: int | None = None
+    batch: int | None = field(
+        default=None,
+        metadata=about(
+            "Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together "
+            "in an iteration; 4 a device without it.",
+            ge=1,
+        ),
+    )
+    pipeline: int | None = field(default=None, metadata=about("Devices in a row; searched over without it.", ge=1))
+    tensor: int | None = field(
+        default=None, metadata=about("Devices among which each layer is cut; searched over without it.", ge=1)
+    )
+    data: int | None = field(default=None, metadata=about("Replicas of the pipeline; searched over without it.", ge=1))
+    schedule: Schedule | None = field(default=None, metadata=about("The schedule; searched over without it."))
+    virtual: int | None = field(
+        default=None, metadata=about("Stages a device where they are interleaved; searched over without it.", ge=1)
+    )
+    microbatch: int | None = field(
+        default=None, metadata=about("Sequences in a microbatch; searched over without it.", ge=1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions(PlanParams):
+    """Add how many of the best plans are reported."""
+
+    top: int = field(default=TOP, metadata=about("How many of the best plans are reported.", ge=1, le=MOST_RANKED))

@@ -4,8 +4,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from tiger.errors import InputError
+from tiger.model.answer import Answer
 from tiger.model.document import INLINE, Document
-from tiger.model.violation import Violation
+from tiger.model.units import seconds_text
+from tiger.model.violation import Violation, unmet_text
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.planning.breakdown import Breakdown
@@ -29,6 +31,11 @@ class Degrees(Document):
     virtual: int
     microbatches: int
     microbatch: int | None
+
+    def __str__(self) -> str:
+        """Return the degrees and the schedule in words, with the stages of a position where those are not one."""
+        virtual = f" x {self.virtual}" if self.virtual > 1 else ""
+        return f"pipeline {self.pipeline} x tensor {self.tensor} x data {self.data}, {self.schedule}{virtual}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +75,7 @@ class RuledOut(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanReport(Document):
+class PlanReport(Answer):
     """Answer by which degrees, microbatches and schedule a model runs on a cluster in the least simulated time.
 
     `ranked` are the best plans, the first of which `placement` reports in full; `heuristic` is the one that people
@@ -114,6 +121,22 @@ class PlanReport(Document):
     def best(self) -> RankedPlan | None:
         """Return the best plan."""
         return self.ranked[0] if self.ranked else None
+
+    @property
+    def headline(self) -> str:
+        """Return one sentence on the best plan beside the usual one, or that there is none."""
+        best, usual = self.best, self.heuristic
+        if best is None:
+            return unmet_text(self.violations, "plan")
+        start = f"planned: {best.degrees}, iteration {seconds_text(best.iteration_s)}"
+        if usual is None or self.gain is None:
+            return start
+        return f"{start}, {self.gain:.2f}x as fast as the {seconds_text(usual.iteration_s)} of the usual plan"
+
+    @property
+    def rows(self) -> tuple[RankedPlan, ...]:
+        """Return the best plans."""
+        return self.ranked
 
     def emit(self, system: str) -> str:
         """Return the best plan as text for a system, as a placement does; raise InputError of `emit`."""

@@ -7,17 +7,19 @@ from tiger.pipeline.entry.request import COUNT_LIMIT, ChainRequest, check_fit, c
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
-from tiger.pipeline.planning.params import PlanParams
+from tiger.pipeline.planning.params import MOST_RANKED, PlanOptions, PlanParams
 
 
-def check_plan_params(params: PlanParams) -> PlanParams:
-    """Return parameters whose values can be used with some model, or raise InputError that names one."""
-    check_params(_placement(params))
+def check_plan_options(options: PlanOptions) -> PlanOptions:
+    """Return options whose values can be used with some model, or raise InputError that names one."""
+    check_params(_placement(options))
     for name in ("batch", "microbatch"):
-        value = getattr(params, name)
+        value = getattr(options, name)
         if value is not None and (type(value) is not int or not 1 <= value <= COUNT_LIMIT):
             raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
-    return params
+    if type(options.top) is not int or not 1 <= options.top <= MOST_RANKED:
+        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(options.top)}")
+    return options
 
 
 def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:

@@ -1,0 +1,62 @@
+/**
+ * The page of the service: a form for new work, the list of jobs, one job, or two side by side, by the part of the
+ * address after #.
+ */
+
+import { Compare } from "./compare.js";
+import { Form } from "./form.js";
+import { JobPage } from "./job.js";
+import { JobList } from "./joblist.js";
+import { KeyDialog } from "./key.js";
+import { html, render, signal, useEffect } from "./vendor/preact.js";
+
+const THEME = "tiger-theme";
+const address = signal(location.hash);
+
+addEventListener("hashchange", () => {
+  address.value = location.hash;
+  document.getElementById("main")?.focus();
+  scrollTo(0, 0);
+});
+
+function App() {
+  const [name, ...ids] = address.value.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  return html`<${Header} at=${name} />
+    <main id="main" tabindex="-1">${route(name, ids)}</main>
+    <${KeyDialog} />`;
+}
+
+function route(name, ids) {
+  if (name === "jobs" && ids.length) return html`<${JobPage} key=${ids[0]} id=${ids[0]} />`;
+  if (name === "jobs") return html`<${JobList} />`;
+  if (name === "compare" && ids.length === 2) return html`<${Compare} key=${ids.join()} ids=${ids} />`;
+  return html`<${Form} />`;
+}
+
+function Header({ at }) {
+  useEffect(() => {
+    document.title = at === "jobs" ? "TIGER: jobs" : at === "compare" ? "TIGER: two jobs" : "TIGER";
+  }, [at]);
+  const here = (name) => (at === name || (name === "" && !["jobs", "compare"].includes(at)) ? "page" : undefined);
+  return html`<header>
+    <a class="brand" href="#/"><img src="page/icon.svg" alt="" width="26" height="26" /> TIGER</a>
+    <nav aria-label="Pages">
+      <a href="#/" aria-current=${here("")}>New</a>
+      <a href="#/jobs" aria-current=${here("jobs")}>Jobs</a>
+      <a href="docs">REST</a>
+    </nav>
+    <button class="plain" onClick=${changeTheme} aria-label="Change between light and dark">◐</button>
+  </header>`;
+}
+
+function changeTheme() {
+  const dark = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  document.documentElement.dataset.theme = dark === "dark" ? "light" : "dark";
+  localStorage.setItem(THEME, document.documentElement.dataset.theme);
+  document.dispatchEvent(new Event("themechange"));
+}
+
+const kept = localStorage.getItem(THEME);
+if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
+document.getElementById("app").replaceChildren();
+render(html`<${App} />`, document.getElementById("app"));

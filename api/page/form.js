@@ -1,0 +1,144 @@
+/**
+ * The form for new work: what is mapped, onto what, how, and the same as a command elsewhere.
+ */
+
+import { Commands } from "./commands.js";
+import { Fields } from "./fields.js";
+import { Hardware } from "./hardware.js";
+import { ask, ProblemError } from "./service.js";
+import { examplesOf, readValue, fieldsOf, USES } from "./schema.js";
+import { guessUse, Source } from "./source.js";
+import { readFile } from "./files.js";
+import { batch, html, signal, useEffect, useState } from "./vendor/preact.js";
+
+const REQUEST = "tiger-request-";
+/** Characters of a request that the tab keeps, to show it beside its job. */
+const KEPT = 1_000_000;
+
+const use = signal("tasks");
+/** What each use states so far: {label, value} of source and hardware, and the texts of other fields. */
+const stated = Object.fromEntries(Object.keys(USES).map((name) => [name, signal({ source: null, hardware: null, texts: {} })]));
+
+/** Return the request of a job that this tab has sent, null for another. */
+export function keptRequest(id) {
+  const kept = sessionStorage.getItem(REQUEST + id);
+  return kept === null ? null : JSON.parse(kept);
+}
+
+/** Show the form. */
+export function Form() {
+  const [fields, setFields] = useState([]);
+  const [examples, setExamples] = useState([]);
+  const [problem, setProblem] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const name = use.value, form = stated[name].value;
+  const change = (part) => {
+    setProblem(null);
+    stated[name].value = { ...stated[name].value, ...part };
+  };
+  useEffect(() => {
+    let gone = false;
+    Promise.all([fieldsOf(name), examplesOf(name)]).then(
+      ([found, worked]) => !gone && (setFields(found), setExamples(worked)),
+      (error) => !gone && setProblem(error),
+    );
+    return () => { gone = true; };
+  }, [name]);
+  const run = async (event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await submit(name, makeRequest(name, form, fields));
+    } catch (error) {
+      setProblem(error);
+    }
+    setBusy(false);
+  };
+  const drop = async (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    if (file) await takeFile(file, setProblem);
+  };
+  return html`<form class="new" onSubmit=${run} noValidate onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>
+    <h1>Map work onto hardware</h1>
+    <p class="lead">Drop a file anywhere, or begin with an example. What you see is computed by this service; nothing leaves it.</p>
+    <div class="uses" role="group" aria-label="What is to be mapped">
+      ${Object.entries(USES).map(([key, { title }]) => html`<button type="button" class="tab" aria-pressed=${key === name} onClick=${() => { setProblem(null); use.value = key; }}>${title}</button>`)}
+    </div>
+    <div class="columns">
+      <${Source} key=${`s${name}`} use=${name} source=${form.source} examples=${examples} onFile=${(file) => takeFile(file, setProblem, name)}
+        onSource=${(source) => change({ source })} onExample=${(example) => change(fromExample(name, example))} fault=${faultAt(problem, USES[name].source)} />
+      <${Hardware} key=${`h${name}`} use=${name} hardware=${form.hardware} onHardware=${(hardware) => change({ hardware })} fault=${faultAt(problem, USES[name].hardware)} />
+    </div>
+    <${Fields} fields=${fields} shown=${USES[name].shown} texts=${form.texts} problem=${problem} onChange=${(texts) => change({ texts })} />
+    ${problem && html`<${Fault} error=${problem} />`}
+    <p class="actions"><button class="main" disabled=${busy || !form.source || (name !== "network" && !form.hardware)}>${busy ? "Sending .." : "Run"}</button>
+      ${!form.source && html`<span class="hint">Choose what to map first.</span>`}</p>
+    ${form.source && form.hardware && html`<${Commands} use=${name} form=${form} request=${tryRequest(name, form, fields)} />`}
+  </form>`;
+}
+
+/** Show what is wrong, with the fields at fault. */
+export function Fault({ error }) {
+  const fields = error instanceof ProblemError ? error.fields : [];
+  return html`<div class="fault" role="alert"><strong>${error.message}</strong>
+    ${fields.length > 1 && html`<ul>${fields.map(([field, reason]) => html`<li><code>${field}</code>: ${reason}</li>`)}</ul>`}</div>`;
+}
+
+async function takeFile(file, setProblem, wanted) {
+  try {
+    const text = await readFile(file);
+    const name = wanted ?? guessUse(file.name, text, use.value);
+    batch(() => {
+      use.value = name;
+      const value = name === "circuit" ? text : { file: file.name, text };
+      stated[name].value = { ...stated[name].value, source: { label: file.name, value } };
+    });
+    setProblem(null);
+  } catch (error) {
+    setProblem(error);
+  }
+}
+
+function fromExample(name, { title, request }) {
+  const { source, hardware } = USES[name];
+  const { [source]: work, [hardware]: where, ...rest } = request;
+  const texts = Object.fromEntries(Object.entries(rest).filter(([, value]) => typeof value !== "object").map(([key, value]) => [key, String(value)]));
+  const others = Object.fromEntries(Object.entries(rest).filter(([, value]) => typeof value === "object"));
+  return { source: { label: title, value: work }, hardware: where === undefined ? null : { label: typeof where === "string" ? where : title, value: where }, texts, others };
+}
+
+function makeRequest(name, form, fields) {
+  const { source, hardware } = USES[name];
+  const request = { [source]: form.source.value, ...form.others };
+  if (form.hardware) request[hardware] = form.hardware.value;
+  for (const field of fields) {
+    try {
+      const value = readValue(field, form.texts[field.name] ?? "");
+      if (value !== undefined) request[field.name] = value;
+    } catch (error) {
+      throw new ProblemError(422, { detail: `${field.name}: ${error.message}`, errors: [{ pointer: `#/${field.name}`, detail: error.message }] });
+    }
+  }
+  return request;
+}
+
+function tryRequest(name, form, fields) {
+  try {
+    return makeRequest(name, form, fields);
+  } catch {
+    return null;
+  }
+}
+
+async function submit(name, request) {
+  const job = await ask(USES[name].path, { method: "POST", body: request, headers: { Prefer: "respond-async" } });
+  const kept = JSON.stringify({ use: name, request });
+  if (kept.length <= KEPT) sessionStorage.setItem(REQUEST + job.id, kept);
+  location.hash = `#/jobs/${job.id}`;
+}
+
+function faultAt(error, field) {
+  if (!(error instanceof ProblemError)) return null;
+  return error.fields.find(([at]) => at === field || at.startsWith(`${field}/`))?.[1] ?? null;
+}

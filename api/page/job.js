@@ -1,0 +1,141 @@
+/**
+ * One job: how far it is, what it found, pictures of it, and files to take home.
+ */
+
+import { CircuitPictures } from "./circuit.js";
+import { Commands } from "./commands.js";
+import { Curve } from "./draw/curve.js";
+import { Fault, keptRequest } from "./form.js";
+import { Files } from "./takehome.js";
+import { MappingPictures } from "./mapping.js";
+import { Penalties } from "./penalties.js";
+import { NetworkPictures } from "./network.js";
+import { Plans } from "./plan.js";
+import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
+import { ask, followJob, hasEnded, ProblemError, send } from "./service.js";
+import { describeReport, figuresOf, stagesOf } from "./reports.js";
+import { Stages } from "./stages.js";
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+
+const PICTURES = { mapping: MappingPictures, circuit: CircuitPictures, placement: NetworkPictures };
+
+/** Show a job by its id. */
+export function JobPage({ id }) {
+  const [job, setJob] = useState(null);
+  const [view, setView] = useState(null);
+  const [error, setError] = useState(null);
+  const heard = useRef([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const show = (state) => {
+      remember(heard.current, state);
+      setJob(state);
+    };
+    follow(id, show, stop.signal).then(
+      async (last) => {
+        setJob(last);
+        if (last.report?.feasible) setView(await askView(id, stop.signal));
+      },
+      (fault) => !stop.signal.aborted && setError(fault),
+    );
+    return () => stop.abort();
+  }, [id]);
+  if (error) return html`<h1>Job</h1><${Fault} error=${error} />`;
+  if (!job) return html`<p class="loading">Loading ..</p>`;
+  const kept = keptRequest(id);
+  const form = kept && formOf(kept);
+  return html`<h1>${titleOf(job, kept)} <span class=${`status ${job.status}`}>${job.status}</span></h1>
+    ${!hasEnded(job) && html`<${Running} job=${job} heard=${heard.current} />`}
+    ${job.problem && html`<${Fault} error=${new ProblemError(job.problem.status, job.problem)} />`}
+    ${job.report && html`<${Result} job=${job} heard=${heard.current} />`}
+    ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
+    ${view && html`<${Pictures} view=${view} report=${job.report.placement ?? job.report} />`}
+    ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false ? "" : "Drawing .."}</div>`}
+    ${job.report && html`<${Penalties} report=${job.report} /><${Stages} report=${job.report} />`}
+    ${job.report?.feasible && html`<${Files} id=${id} report=${job.report} />`}
+    ${form && html`<${Commands} use=${kept.use} form=${form} request=${kept.request} />`}`;
+}
+
+/** Show the pictures of a view. */
+export function Pictures({ view, report }) {
+  const Kind = PICTURES[view.kind];
+  return Kind ? html`<${Kind} view=${view} report=${report} />` : null;
+}
+
+/** Return the view of a job, false where it has none. */
+export async function askView(id, signal) {
+  try {
+    return await ask(`jobs/${id}/view`, { signal });
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+async function follow(id, show, signal) {
+  const job = await ask(`jobs/${encodeURIComponent(id)}`, { signal });
+  show(job);
+  return hasEnded(job) ? job : followJob(id, show, signal);
+}
+
+function remember(heard, { status, started_s, progress }) {
+  if (status !== "running" || progress?.cost === undefined || progress.cost === null) return;
+  const seconds = Math.max(Date.now() / 1000 - started_s, 0);
+  const last = heard[heard.length - 1];
+  if (last && last.cost === progress.cost && last.bound === progress.bound) return;
+  heard.push({ seconds, cost: progress.cost, bound: progress.bound ?? null });
+}
+
+function Running({ job, heard }) {
+  const [stopping, setStopping] = useState(false);
+  const { progress } = job;
+  const cancel = async () => {
+    setStopping(true);
+    await send(`jobs/${job.id}`, { method: "DELETE" }).catch(() => setStopping(false));
+  };
+  const gap = progress?.cost && progress.bound > 0 ? ` at most ${formatShare((progress.cost - progress.bound) / progress.cost)} above the optimum` : "";
+  return html`<section class="card running" aria-label="Progress">
+    <p aria-live="polite"><strong>${job.status === "queued" ? "Waiting for a worker" : `Stage: ${progress?.stage ?? "starting"}`}</strong></p>
+    <progress value=${progress?.fraction ?? undefined} max="1" aria-label="Progress of the stage"></progress>
+    <p class="figures"><span>Best so far <b>${formatNumber(progress?.cost, 6)}</b></span><span>Bound <b>${formatNumber(progress?.bound, 6)}</b></span><span>${gap}</span></p>
+    ${heard.length > 1 && html`<${Convergence} points=${heard} simple=${null} />`}
+    <p class="actions"><button class="plain" onClick=${cancel} disabled=${stopping}>${stopping ? "Stopping .." : "Cancel, and keep the best so far"}</button></p>
+  </section>`;
+}
+
+function Result({ job, heard }) {
+  const { report } = job;
+  const points = heard.length > 2 ? heard : stagesOf(report);
+  return html`<section class="card" aria-label="Result">
+    <p class="headline">${describeReport(report)}</p>
+    <dl class="figures">${figuresOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    ${report.violations.length > 0 && html`<ul class="violations">${report.violations.map((violation) => html`<li>${violation.message}</li>`)}</ul>`}
+    ${report.warnings.length > 0 && html`<ul class="warnings">${report.warnings.map((text) => html`<li>${text}</li>`)}</ul>`}
+    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${report.lower_bound ?? null} />`}
+  </section>`;
+}
+
+function Convergence({ points, simple, bound }) {
+  const seconds = points.map((point) => point.seconds), cost = points.map((point) => point.cost);
+  const last = cost.findLast((value) => value !== null);
+  const caption = `The best cost fell to ${formatNumber(last, 6)} within ${formatSeconds(seconds[seconds.length - 1])}.`;
+  return html`<${Curve} name="convergence" title="Convergence" caption=${caption} seconds=${seconds} cost=${cost}
+    bound=${points.map((point, k) => point.bound ?? (k === points.length - 1 ? bound ?? null : null))} simple=${simple} />`;
+}
+
+/** Return what a report is to beat: the best simple order, or Qiskit. */
+function simpleOf({ schema, baselines, baseline_extra_cx: qiskit }) {
+  if (schema === "tiger.circuit/1") return qiskit === null ? null : { name: "Qiskit", cost: qiskit };
+  const known = baselines ? [baselines.block, baselines.cyclic].filter((cost) => cost !== null) : [];
+  return known.length ? { name: "best simple order", cost: Math.min(...known) } : null;
+}
+
+function titleOf(job, kept) {
+  const words = { assign: "Mapping", place: "Placement", plan: "Training plan" };
+  return kept?.use === "circuit" || job.report?.schema === "tiger.circuit/1" ? "Circuit" : words[job.kind] ?? "Job";
+}
+
+function formOf({ use, request }) {
+  const [source, hardware] = use === "tasks" ? ["tasks", "topology"] : use === "circuit" ? ["circuit", "topology"] : ["model", "cluster"];
+  return { source: { value: request[source] }, hardware: hardware in request ? { value: request[hardware] } : null };
+}

@@ -1,0 +1,44 @@
+/**
+ * A training plan: the ranked choices of degrees beside the usual one, and the placement of the best.
+ */
+
+import { IDLE, KINDS } from "./draw/colours.js";
+import { Picture } from "./draw/picture.js";
+import { stacks, stacksHeight } from "./draw/stacks.js";
+import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
+import { html, useMemo } from "./vendor/preact.js";
+
+const PARTS = [
+  ["compute_s", "compute", KINDS[0]],
+  ["tensor_s", "tensor parallel", KINDS[1]],
+  ["messages_s", "messages", KINDS[4]],
+  ["gradients_s", "gradients", KINDS[3]],
+  ["waiting_s", "waiting", IDLE],
+];
+
+/** Show the plans of a report. */
+export function Plans({ report }) {
+  const { heuristic } = report;
+  const plans = heuristic ? [...report.ranked, heuristic] : report.ranked;
+  const names = plans.map((plan, k) => `${k === report.ranked.length ? "usual: " : ""}${nameOf(plan)}`);
+  const draw = useMemo(() => stacks({
+    names,
+    parts: PARTS.map(([key, label, colour]) => ({ label, colour, values: plans.map((plan) => plan.breakdown[key]) })),
+    bound: report.lower_bound_s,
+    axis: "time of an iteration; no plan ends left of the dashed line",
+  }), [report]);
+  const [best] = report.ranked;
+  const waits = best.breakdown.waiting_s / best.iteration_s;
+  return html`<section class="card" aria-label="Plans"><h2>Where the time of plans goes</h2>
+    <${Picture} name="plans" title="Plans" caption=${`The best plan waits ${formatShare(waits)} of its iteration${heuristic ? `, the usual one ${formatShare(heuristic.breakdown.waiting_s / heuristic.iteration_s)}` : ""}.`} height=${stacksHeight(names.length)} draw=${draw} />
+    <div class="wide" tabindex="0" role="region" aria-label="Plans"><table>
+      <thead><tr><th scope="col">plan</th><th scope="col" class="number">iteration</th><th scope="col" class="number">bubble</th><th scope="col" class="number">memory</th><th scope="col" class="number">tokens/s</th><th scope="col">why it is there</th></tr></thead>
+      <tbody>${plans.map((plan, k) => html`<tr><th scope="row">${names[k]}</th><td class="number">${formatSeconds(plan.iteration_s)}</td><td class="number">${formatShare(plan.bubble)}</td><td class="number">${formatShare(plan.memory_share)}</td><td class="number">${formatNumber(plan.tokens_per_s && Math.round(plan.tokens_per_s))}</td><td>${plan.why}</td></tr>`)}</tbody>
+    </table></div>
+    ${report.pruned.length > 0 && html`<h3>Ruled out</h3><ul>${report.pruned.map((ruled) => html`<li>${formatNumber(ruled.choices)} choices: ${ruled.why}</li>`)}</ul>`}
+  </section>`;
+}
+
+function nameOf({ pipeline, tensor, data, schedule, virtual, microbatches, microbatch }) {
+  return `PP ${pipeline} TP ${tensor} DP ${data}, ${schedule}${virtual > 1 ? ` x ${virtual}` : ""}, ${microbatches}${microbatch === null ? "" : ` of ${microbatch}`}`;
+}

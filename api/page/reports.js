@@ -1,0 +1,123 @@
+/**
+ * Reports in words and figures: what was found, how good it is, and what each stage reached.
+ */
+
+import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
+
+/** Return a sentence on what a report says. */
+export function describeReport(report) {
+  if (!report.feasible) return "Nothing meets what is asked:";
+  return (DESCRIBED[report.schema] ?? (() => ""))(report);
+}
+
+/** Return the figures of a report that matter most, as [name, text]. */
+export function figuresOf(report) {
+  return report.feasible ? (FIGURES[report.schema] ?? (() => []))(report) : [];
+}
+
+/** Return the points of the convergence of a report: seconds since the start and the best cost then. */
+export function stagesOf(report) {
+  let seconds = 0;
+  return recordedStages(report)
+    .map((stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
+    .filter(({ cost }) => cost !== null);
+}
+
+/** Return the stages of the solve that a report records; `stages` of a placement are those of its pipeline. */
+export function recordedStages(report) {
+  return report.progress ?? report.stages;
+}
+
+const DESCRIBED = {
+  "tiger.report/1": describeMapping,
+  "tiger.circuit/1": describeCircuit,
+  "tiger.placement/1": describePlacement,
+  "tiger.plan/1": describePlan,
+};
+const FIGURES = { "tiger.report/1": mappingFigures, "tiger.circuit/1": circuitFigures, "tiger.placement/1": placementFigures, "tiger.plan/1": planFigures };
+
+function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
+  const proof = optimal ? "It is optimal: no mapping is better." : gap === null ? "" : `No mapping can be more than ${formatShare(gap)} better, as the bound of ${formatNumber(lower_bound, 6)} shows.`;
+  if (!verdict) return `The mapping costs ${formatNumber(cost, 6)}. ${proof}`;
+  const gain = verdict.before > 0 ? (verdict.before - verdict.after) / verdict.before : 0;
+  const what = verdict.metric === "cost" ? "cost" : verdict.metric.replaceAll("-", " ");
+  const change = gain > 0 ? `${formatShare(gain)} less than the ${verdict.order} order, the best simple one (${formatNumber(verdict.before, 6)})` : `the same as the ${verdict.order} order, which you may keep`;
+  return `The ${what} is ${formatNumber(verdict.after, 6)}, ${change}. ${proof}`;
+}
+
+function mappingFigures(report) {
+  return [
+    ["Cost", formatNumber(report.cost, 6)],
+    ["Lower bound", formatNumber(report.lower_bound, 6)],
+    ["Block order", formatNumber(report.baselines.block, 6)],
+    ["Cyclic order", formatNumber(report.baselines.cyclic, 6)],
+    ["Random order", formatNumber(report.baselines.random, 6)],
+    ...Object.entries(report.metrics).map(([name, value]) => [capitalize(name.replaceAll("_", " ")), formatNumber(value, 5)]),
+    ["Solver", report.solver],
+    ["Rule", report.rule],
+    ["Time", formatSeconds(report.seconds)],
+  ];
+}
+
+function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, baseline_depth }) {
+  const than = baseline_extra_cx === null ? "" : ` Qiskit's own layout and routing add ${formatNumber(baseline_extra_cx)} at the same level and seed${baseline_depth === null ? "" : `, with depth ${formatNumber(baseline_depth)}`}.`;
+  return `Routing adds ${formatNumber(extra_cx)} CX gates (${formatNumber(swaps)} SWAPs${bridges ? `, ${formatNumber(bridges)} bridges` : ""}); the depth is ${formatNumber(depth)}.${than}`;
+}
+
+function circuitFigures(report) {
+  return [
+    ["Extra CX", formatNumber(report.extra_cx)],
+    ["Qiskit's extra CX", formatNumber(report.baseline_extra_cx)],
+    ["SWAPs", formatNumber(report.swaps)],
+    ["Bridges", formatNumber(report.bridges)],
+    ["Depth", formatNumber(report.depth)],
+    ["Qiskit's depth", formatNumber(report.baseline_depth)],
+    ["Success", formatShare(report.success_probability)],
+    ["Qiskit's success", formatShare(report.baseline_success_probability)],
+    ["Time", formatSeconds(report.seconds)],
+  ];
+}
+
+function describePlacement(report) {
+  const [what, value, uniform, bound] = report.iteration_s !== null
+    ? ["An iteration takes", report.iteration_s, report.uniform_iteration_s, report.iteration_bound_s]
+    : report.latency_s !== null ? ["A microbatch takes", report.latency_s, null, report.latency_bound_s] : ["The slowest device needs", report.bottleneck_s, report.uniform_bottleneck_s, report.lower_bound_s];
+  const gain = uniform ? `, ${formatShare((uniform - value) / uniform)} less than equal shares in the order of the cluster (${formatSeconds(uniform)})` : "";
+  const proof = report.optimal ? " It is optimal." : bound ? ` No plan can take less than ${formatSeconds(bound)}.` : "";
+  return `${what} ${formatSeconds(value)}${gain}.${proof}`;
+}
+
+function placementFigures(report) {
+  const bytes = report.stages.map((stage) => stage.memory_bytes);
+  return [
+    ["Bottleneck", formatSeconds(report.bottleneck_s)],
+    ["Iteration", formatSeconds(report.iteration_s)],
+    ["Bubble", formatShare(report.bubble)],
+    ["Lower bound", formatSeconds(report.iteration_bound_s ?? report.lower_bound_s)],
+    ["Uniform", formatSeconds(report.uniform_iteration_s ?? report.uniform_bottleneck_s)],
+    ["Most memory", formatBytes(largest(bytes))],
+    ["Stages", formatNumber(report.stages.length)],
+    ["Time", formatSeconds(report.seconds)],
+  ].filter(([, text]) => text !== "–");
+}
+
+function describePlan({ degrees, iteration_s, gain, heuristic, optimal, lower_bound_s }) {
+  const usual = heuristic ? `, ${formatNumber(gain, 3)} times as fast as the usual plan (${formatSeconds(heuristic.iteration_s)})` : "";
+  const proof = optimal ? " No plan is faster." : ` No plan can take less than ${formatSeconds(lower_bound_s)}.`;
+  return `Pipeline ${degrees.pipeline}, tensor ${degrees.tensor}, data ${degrees.data} with ${degrees.schedule}: an iteration takes ${formatSeconds(iteration_s)}${usual}.${proof}`;
+}
+
+function planFigures(report) {
+  return [
+    ["Iteration", formatSeconds(report.iteration_s)],
+    ["Lower bound", formatSeconds(report.lower_bound_s)],
+    ["Tokens a second", formatNumber(report.tokens_per_s && Math.round(report.tokens_per_s))],
+    ["Batch", formatNumber(report.batch)],
+    ["Choices", formatNumber(report.choices)],
+    ["Time", formatSeconds(report.seconds)],
+  ];
+}
+
+function capitalize(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}

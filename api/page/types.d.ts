@@ -1,0 +1,940 @@
+// Written by `python docs/scripts/typescript.py` from the OpenAPI document of the service: do not edit.
+
+/** Ask where the tasks of a graph go on a topology. */
+export interface AssignRequest {
+  /**
+   * Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce, cg, parallel),
+   * or a task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, edges (or `links`)
+   * with `source`, `target` and optionally `weight`, the traffic. A string is never opened as a file.
+   */
+  tasks: string | {
+    directed?: boolean;
+    multigraph?: boolean;
+    nodes: {
+      id: string | number | unknown[];
+      work?: number;
+      memory?: number;
+    }[];
+    edges: {
+      source: string | number | unknown[];
+      target: string | number | unknown[];
+      weight?: number;
+    }[];
+  };
+  /**
+   * Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with `id` and optionally
+   * `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`, or a file of hardware as
+   * `{file, text}`: its name, whose ending says what it is, and its text. A string is never opened as a file.
+   */
+  topology: string | {
+    directed?: boolean;
+    multigraph?: boolean;
+    nodes: {
+      id: string | number | unknown[];
+      slots?: number;
+      cost?: number;
+      memory?: number;
+    }[];
+    edges: {
+      source: string | number | unknown[];
+      target: string | number | unknown[];
+      weight?: number;
+      bandwidth?: number;
+    }[];
+  } | {
+    file: string;
+    text: string;
+  };
+  /** How tasks share a node; one-to-one where that fits. */
+  rule?: "one-to-one" | "levels" | "capacity" | null;
+  /** Tasks that fit on a node, under the capacity rule. */
+  slots?: number | null;
+  /** Scales the slots by 1 + this, rounded down. */
+  imbalance?: number;
+  /** What to minimize: the cost, the largest load of a link, or the time until the last task ends. */
+  objective?: "cost" | "max-link-load" | "makespan" | "ring";
+  /** How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best. */
+  routing?: "single" | "equal" | "weighted";
+  /** Nodes to take for the tasks, with all their units; all that there are unless given. */
+  nodes?: number | null;
+  /** The least gain, as a part of the value, for which the verdict is to change the order. */
+  threshold?: number;
+  /** The same request with the same seed has the same answer. */
+  seed?: number;
+  /** Search effort; 1 unless a time limit is given. */
+  effort?: number | null;
+  /** Seconds to search, at most the server's own limit. */
+  time_limit_s?: number | null;
+  /** Launcher that the order of tasks as ranks is written for, in the field `emitted`. */
+  emit?: "openmpi" | "prrte" | "slurm" | "mpich" | "intel" | "torchrun" | "nccl" | "kueue" | "volcano" | "permutation" | "csv" | "dot" | null;
+  /** What is inside the nodes; tasks go to its units, called NODE/UNIT. */
+  node_topology?: {
+    /** Specification, or a file of hardware as its name and its text. */
+    topology: string | {
+      file: string;
+      text: string;
+    };
+    /** The nodes that have this inside, such as `gpu[0-3],n7`; all without it. */
+    hosts?: string | null;
+  }[] | null;
+  /** Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it. */
+  labels?: string[] | null;
+  /** Units that tasks go to of a machine as lstopo describes it; its cores without it. */
+  units?: "core" | "gpu" | "nic" | null;
+  /** Distance of units that a level separates, by the name of the level. */
+  levels?: Record<string, number> | null;
+  /**
+   * Names of the nodes that may hold tasks, in the order in which the launcher fills them; the others only forward
+   * traffic, and no default counts them. All nodes without it.
+   */
+  allocation?: string[] | null;
+  /** Links that other jobs use in part; traffic keeps off them. */
+  running?: {
+    /** A node. */
+    a: string;
+    /** The node at the other end. */
+    b: string;
+    /** The part of the bandwidth in use. */
+    share: number;
+  }[];
+  /** Node of every task that must go there. */
+  pinned?: Record<string, string>;
+  /** Pairs [task, node] that must not meet. */
+  forbidden?: [string, string][];
+  /** Name of a solver, see `GET /solvers`. */
+  solver?: string;
+  /** Penalties, temperatures and encoding of the QUBOs. */
+  ising?: {
+    /** Penalties as a multiple of their safe bound, not tuned. */
+    penalty_scale?: number | null;
+    /** Inverse temperatures, hot then cold, in 1 / cost. */
+    beta_range?: [number, number] | null;
+    /** Whether slack bits encode what a node may hold. */
+    capacity?: "slack" | "slack-free";
+  };
+}
+
+/**
+ * Hold what simple orders cost: tasks filled into the nodes in blocks, dealt out in turns (cyclic), and at random. None
+ * where an order has not been made feasible. Random is the mean of ten mappings.
+ */
+export interface Baselines {
+  block: number | null;
+  cyclic: number | null;
+  random: number | null;
+}
+
+/**
+ * Answer where a circuit of n qubits goes on a device. The layouts say on which device qubit every circuit qubit, by
+ * its number in the circuit, starts and ends. `circuit` is the routed circuit on all device qubits and `qasm` the same
+ * as OpenQASM 2, or 3 where it takes that (None where neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE,
+ * and `depth` counts a SWAP as 3 and readout as 0; gates in blocks of control flow count once. `baseline_..` is what
+ * Qiskit's own layout and routing come to at the same level and seed. `data_movement` compares four placements of the
+ * gates (`tiger.circuits.ising.movement`), and `placement_extra_cx` what routing adds from there: a short search from
+ * the trivial layout, which stays, and from the layouts of both Ising formulations. `success_probability` needs error
+ * rates. Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages
+ * have their best extra CX as cost; `seconds` is wall time. JSON has all but the `circuit`, by the schema
+ * `tiger.circuit/1`.
+ */
+export interface CircuitReport {
+  schema: "tiger.circuit/1";
+  initial_layout: Record<string, number>;
+  final_layout: Record<string, number>;
+  qasm: string | null;
+  swaps: number | null;
+  bridges: number | null;
+  extra_cx: number | null;
+  depth: number | null;
+  data_movement: DataMovement | null;
+  baseline_extra_cx: number | null;
+  success_probability: number | null;
+  baseline_depth: number | null;
+  baseline_success_probability: number | null;
+  placement_extra_cx: DataMovement | null;
+  feasible: boolean;
+  violations: Violation[];
+  solver: string;
+  level: number;
+  objective: "cx" | "depth" | "success";
+  seed: number;
+  stages: Stage[];
+  warnings: string[];
+  seconds: number;
+}
+
+/** Ask where the qubits of a circuit go on a device, and for the routed circuit. */
+export interface CircuitRequest {
+  /**
+   * OpenQASM 2 or 3, which may include nothing but its standard library. Gates that the text defines on more than two
+   * qubits are written out; others on three qubits or more are refused.
+   */
+  circuit: string;
+  /**
+   * Specification such as `heavy-hex:7` (see `GET /topologies`), pairs of qubits, an object with a `coupling_map` of
+   * pairs and optionally `num_qubits`, a node-link graph, or a Target: `num_qubits`, `gates` with `name`, `qubits`,
+   * `error` and `duration`, `measure` with `qubit`, `error` and `duration`, and `qubits` with `qubit`, `t1` and `t2`;
+   * errors from 0 to 1 (faulty), times in seconds. No string is opened as a file.
+   */
+  topology: string | [number, number][] | {
+    coupling_map: [number, number][];
+    num_qubits?: number;
+  } | {
+    nodes: {
+      id: string | number | unknown[];
+    }[];
+    edges: {
+      source: string | number | unknown[];
+      target: string | number | unknown[];
+    }[];
+  } | {
+    num_qubits: number;
+    gates: {
+      name: string;
+      qubits: number[];
+      error?: number;
+      duration?: number;
+    }[];
+    measure?: {
+      qubit: number;
+      error?: number;
+      duration?: number;
+    }[];
+    qubits?: {
+      qubit: number;
+      t1?: number;
+      t2?: number;
+    }[];
+  };
+  /** Samples the Ising proposals, see `GET /solvers`. */
+  solver?: string;
+  /** The same request with the same seed has the same answer. */
+  seed?: number;
+  /** Multiplies the iterations of the search. */
+  effort?: number;
+  /** Seconds after which the search ends early. */
+  time_limit_s?: number | null;
+  /** How hard to search, as Qiskit's optimization levels. */
+  level?: number;
+  /** What to make good: extra CX gates, depth, or the probability of success. */
+  objective?: "cx" | "depth" | "success";
+  /** Whether gates may change places where that is the same circuit. */
+  commute?: boolean;
+  /** Device qubit of every circuit qubit, in order; chosen without it. */
+  initial_layout?: number[] | null;
+}
+
+/**
+ * Hold the movement under the trivial layout, the static QUBO's, in the levels model, and of the routed circuit. None
+ * where a placement is missing, or needs a way between parts of the device that are not connected.
+ */
+export interface DataMovement {
+  trivial: number | null;
+  static_qubo: number | null;
+  levels: number | null;
+  routed: number | null;
+}
+
+/** Say that the server answers. */
+export interface HealthBody {
+  status?: "ok";
+}
+
+/** Describe a job; the report of one that was cancelled is the best found so far, if anything was. */
+export interface JobBody {
+  id: string;
+  kind: "assign" | "place";
+  status: "queued" | "running" | "done" | "failed" | "cancelled";
+  created_s: number;
+  started_s: number | null;
+  ended_s: number | null;
+  progress: ProgressBody | null;
+  problem: ProblemBody | null;
+  report: Report | CircuitReport | PlacementReport | null;
+}
+
+/** Describe a job without its report; times are seconds since 1970. */
+export interface JobSummary {
+  id: string;
+  kind: "assign" | "place";
+  status: "queued" | "running" | "done" | "failed" | "cancelled";
+  created_s: number;
+  started_s: number | null;
+  ended_s: number | null;
+  progress: ProgressBody | null;
+  problem: ProblemBody | null;
+}
+
+/** List jobs, the newest first, and where the next page is. */
+export interface JobsBody {
+  jobs: JobSummary[];
+  next: string | null;
+}
+
+/** Hold the bytes that an iteration sends between two devices, both directions together. */
+export interface Link {
+  a: string;
+  b: string;
+  bytes: number | null;
+}
+
+/**
+ * Hold what crosses the link between `a` and `b`, in both directions together. `share` is load over bandwidth as a part
+ * of the largest there is: 1 is the bottleneck. `before` is the load in the block order, None where that is not known.
+ */
+export interface LinkLoad {
+  a: string;
+  b: string;
+  load: number;
+  share: number;
+  before: number | null;
+}
+
+/**
+ * Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound. `cyclic`
+ * is its value in the cyclic order, None where that has not been made feasible.
+ */
+export interface Objective {
+  name: string;
+  value: number;
+  baseline: number;
+  cyclic: number | null;
+  bound: number | null;
+}
+
+/** Ask which layers or operators of a model run on which devices of a cluster. */
+export interface PlaceRequest {
+  /**
+   * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
+   * profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape,
+   * at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13
+   * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
+   * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
+   * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
+   * alone. A model that is a string is never opened as a file.
+   */
+  model: string | {
+    layers: {
+      name: string;
+      forward_s: number | string;
+      backward_s: number | string;
+      parameter_bytes: number | string;
+      activation_bytes: number | string;
+      weight_s?: number | string;
+      state_bytes?: number | string;
+      held_bytes?: number | string;
+      reduced_bytes?: number | string;
+      reductions?: number;
+      kind?: "embedding" | "layer" | "mtp" | "head";
+      module?: string;
+    }[];
+    edges?: string[][];
+    tied?: string[][];
+  } | {
+    transformer: {
+      layers: number;
+      hidden: number;
+      heads: number;
+      vocabulary: number;
+      sequence: number;
+      batch?: number;
+      ffn?: number;
+      kv_heads?: number;
+      experts?: number;
+      top_k?: number;
+      gated?: boolean;
+      tied?: boolean;
+      dtype?: "bf16" | "fp16" | "fp32";
+      attention?: "flash" | "full";
+      serve?: boolean;
+      flops?: number;
+    };
+  } | {
+    graph: string;
+  } | {
+    name: string;
+    forward_s: number | string;
+    backward_s: number | string;
+    parameter_bytes: number | string;
+    activation_bytes: number | string;
+    weight_s?: number | string;
+    state_bytes?: number | string;
+    held_bytes?: number | string;
+    reduced_bytes?: number | string;
+    reductions?: number;
+    kind?: "embedding" | "layer" | "mtp" | "head";
+    module?: string;
+  }[] | {
+    nodes: {
+      id: number | string;
+      supportedOnFpga: true | false | 0 | 1;
+      cpuLatency: number;
+      fpgaLatency: number;
+      isBackwardNode: true | false | 0 | 1;
+      name?: string;
+      colorClass?: number | string;
+      size?: number;
+      layerId?: number | string;
+    }[];
+    edges: {
+      sourceId: number | string;
+      destId: number | string;
+      cost: number;
+      size?: number;
+    }[];
+    maxFPGAs?: number;
+    maxSizePerFPGA?: number;
+    maxCPUs?: number;
+  } | {
+    operators: {
+      name: string;
+      seconds: number | string;
+      cpu_seconds?: number | string;
+      memory_bytes?: number | string;
+      output_bytes?: number | string;
+      output_seconds?: number | string;
+      colocate?: number | string;
+      backward?: true | false | 0 | 1;
+      accelerator?: true | false | 0 | 1;
+    }[];
+    edges: string[][];
+  };
+  /**
+   * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
+   * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
+   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`. Quantities are bytes, bytes/s and seconds, or text with a
+   * unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. Only a graph of
+   * operators that states its devices goes without.
+   */
+  cluster?: string | {
+    devices: {
+      name: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      machine?: string;
+    }[];
+    uniform_bandwidth?: number | string;
+    uniform_latency?: number | string;
+    uniform_table?: (number | string)[][] | {
+      csv: string;
+      where?: Record<string, unknown>;
+    };
+    links?: {
+      a: string;
+      b: string;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[];
+  } | {
+    machines: {
+      count?: number;
+      devices?: number;
+      nic?: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    }[];
+    nics?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    fallback?: string;
+  } | {
+    hosts: {
+      file: string;
+      text: string;
+    };
+    machine: {
+      devices?: number;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    } | string | {
+      devices: {
+        name: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        machine?: string;
+      }[];
+      uniform_bandwidth?: number | string;
+      uniform_latency?: number | string;
+      uniform_table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      links?: {
+        a: string;
+        b: string;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }[];
+    } | {
+      machines: {
+        count?: number;
+        devices?: number;
+        nic?: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      }[];
+      nics?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+      fallback?: string;
+    } | {
+      hosts: string;
+      machine: {
+        devices?: number;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      } | string | {
+        devices: {
+          name: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          machine?: string;
+        }[];
+        uniform_bandwidth?: number | string;
+        uniform_latency?: number | string;
+        uniform_table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        links?: {
+          a: string;
+          b: string;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }[];
+      } | {
+        machines: {
+          count?: number;
+          devices?: number;
+          nic?: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+          lanes?: number[][];
+          lane_bandwidth?: number | string;
+          lane_latency?: number | string;
+          nvidia_smi_topo?: string;
+          nccl_topo?: string;
+          classes?: Record<string, {
+            bandwidth?: number | string;
+            latency?: number | string;
+            table?: (number | string)[][] | {
+              csv: string;
+              where?: Record<string, unknown>;
+            };
+          }>;
+        }[];
+        nics?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+        fallback?: string;
+      };
+    }[];
+    networks?: {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[] | Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    labels?: string[];
+  } | {
+    nvidia_smi_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    nccl_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | null;
+  /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
+  mode?: string;
+  /**
+   * What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a microbatch, or
+   * `both`, each divided by its bound.
+   */
+  objective?: "throughput" | "latency" | "both";
+  /** In the mode dag, has no edge run backwards between the devices of a line. */
+  contiguous?: boolean;
+  /** Orders devices or places operators, see `GET /solvers`. */
+  solver?: string;
+  /** The same request with the same seed has the same answer. */
+  seed?: number;
+  /** Multiplies the iterations of the search. */
+  effort?: number;
+  /** Seconds after which the search ends early. */
+  time_limit_s?: number | null;
+  /**
+   * Makes the simulated time of an iteration small instead of the bottleneck, within the memory that this schedule
+   * takes; without one, memory is parameters alone.
+   */
+  schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
+  /**
+   * Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there may be,
+   * those of the cluster divided by `tensor` and `data`, and no more than layers.
+   */
+  microbatches?: number | null;
+  /** Stages a device: 2 where they are interleaved, else 1. */
+  virtual?: number | null;
+  /** Devices in a row; as many as pay without it. */
+  pipeline?: number | null;
+  /** Devices among which each layer is cut. */
+  tensor?: number;
+  /** Replicas of the pipeline. */
+  data?: number;
+  /** Device of every layer or operator that must go there, both by name. */
+  pinned?: Record<string, string>;
+}
+
+/**
+ * Hold a stage: its layers or operators, the devices of its position, and its seconds for one microbatch.
+ * `devices[d][t]` are the ranks of d replicas cut t ways, `device` is the first of them. `compute_s` are forward and
+ * backward pass, `communication_s` all messages at both ends of the stage, of the slowest replica. `memory_bytes` is
+ * the most that a device of the position holds, with all of its stages, `capacity_bytes` what the smallest of them has,
+ * None without an end.
+ */
+export interface PlacedStage {
+  device: string;
+  ops: string[];
+  compute_s: number | null;
+  communication_s: number | null;
+  memory_bytes: number | null;
+  capacity_bytes: number | null;
+  devices: string[][];
+}
+
+/**
+ * Answer which layers or operators of a model run on which devices of a cluster, all times in seconds. In the mode
+ * chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p. `bottleneck_s` is
+ * the largest load of a position for one microbatch, messages not hidden behind passes, and `lower_bound_s` a lower
+ * bound on that of all plans of the same order of layers. With a `schedule`, `iteration_s` is its simulated time for
+ * all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the share of it in which
+ * devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the order of the cluster,
+ * None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it
+ * keeps to them, None where that is not known. Without a schedule, memory is parameters alone. In the mode dag there is
+ * a stage for every device that holds operators, and `uniform_..` are the figures of as many colocation groups on every
+ * accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s`
+ * on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput. `optimal` says that what
+ * was minimized, the iteration with a schedule, else the bottleneck or what the `objective` names, meets its bound.
+ * `progress` has the cost that each step of the search reached, `links` the bytes between devices in an iteration,
+ * `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and `violations` say what cannot
+ * be met. `deployment` holds the plan itself, `arrangement` that of operators, and neither is serialised.
+ */
+export interface PlacementReport {
+  schema: "tiger.placement/1";
+  mode: "chain" | "dag";
+  objective: "throughput" | "latency" | "both" | null;
+  stages: PlacedStage[];
+  bottleneck_s: number | null;
+  iteration_s: number | null;
+  bubble: number | null;
+  uniform_bottleneck_s: number | null;
+  uniform_iteration_s: number | null;
+  uniform_feasible: boolean | null;
+  lower_bound_s: number | null;
+  iteration_bound_s: number | null;
+  latency_s: number | null;
+  latency_bound_s: number | null;
+  optimal: boolean;
+  feasible: boolean;
+  violations: Violation[];
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
+  microbatches: number | null;
+  virtual: number;
+  solver: string;
+  seed: number;
+  links: Link[];
+  progress: Stage[];
+  warnings: string[];
+  seconds: number;
+}
+
+/** Say what a job failed of, as the problem document that the request itself would have been answered with. */
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  [name: string]: unknown;
+}
+
+/** Say how far a job is; a figure is null where it is not known, and others may follow. */
+export interface ProgressBody {
+  stage?: string | null;
+  /** The best so far; once a job has ended, its report counts. */
+  cost?: number | null;
+  /** No answer can cost less. */
+  bound?: number | null;
+  /** How much of the work is done, from 0 to 1. */
+  fraction?: number | null;
+  [name: string]: unknown;
+}
+
+/** Say of the database and the workers that they can be used. */
+export interface ReadyBody {
+  database: boolean;
+  workers: boolean;
+}
+
+/**
+ * Answer a problem. `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and
+ * the mapping empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds
+ * dilation, max link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the
+ * cost; otherwise it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap`
+ * remain those of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound
+ * above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
+ * where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
+ * are in the problem's own unit, `seconds` is wall time. JSON has all of this, by the schema `tiger.report/1`, but for
+ * `nodes`, which `emit` needs.
+ */
+export interface Report {
+  schema: "tiger.report/1";
+  mapping: Record<string, string>;
+  cost: number | null;
+  compute_cost: number | null;
+  communication_cost: number | null;
+  baseline_cost: number | null;
+  baselines: Baselines;
+  baseline_max_link_load: number | null;
+  lower_bound: number | null;
+  gap: number | null;
+  optimal: boolean;
+  objective: Objective | null;
+  threshold: number;
+  verdict: Verdict | null;
+  feasible: boolean;
+  violations: Violation[];
+  solver: string;
+  rule: string;
+  seed: number;
+  metrics: Record<string, number>;
+  links: LinkLoad[];
+  stages: Stage[];
+  warnings: string[];
+  emitted: string | null;
+  seconds: number;
+}
+
+/** Describe a solver. */
+export interface SolverBody {
+  name: string;
+  kind: "portfolio" | "search" | "sampler";
+  description: string;
+}
+
+/** List the solvers. */
+export interface SolversBody {
+  solvers: SolverBody[];
+}
+
+/**
+ * Record one stage: its wall seconds, figures of its own in `detail`, and the cost of the best mapping at its end. The
+ * cost is infinite, null in JSON, before anything feasible is known; the figures stand beside it there. Stages towards
+ * another objective have its value as `value`; the cost may rise from one to the next.
+ */
+export interface Stage {
+  name: string;
+  cost: number | null;
+  seconds: number;
+  [name: string]: unknown;
+}
+
+/** List the kinds of topology. */
+export interface TopologiesBody {
+  topologies: TopologyBody[];
+}
+
+/** Describe a kind of topology and the syntax of its specification. */
+export interface TopologyBody {
+  name: string;
+  syntax: string;
+  description: string;
+  example: string;
+}
+
+/**
+ * Compare a mapping with the best simple order that a launcher has: in blocks, which is the scheduler's, or cyclic.
+ * `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
+ * what no mapping goes below, None where that is not known. `gain` is (before - after) / before, 0 when both are 0, and
+ * `best_gain` what the bound leaves possible. `keep` says that there is no gain or one below the threshold, so that the
+ * simple order will do, and `advice` all that in a sentence.
+ */
+export interface Verdict {
+  metric: string;
+  order: string;
+  before: number;
+  after: number;
+  bound: number | null;
+  gain: number;
+  best_gain: number | null;
+  keep: boolean;
+  advice: string;
+}
+
+/** Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes. */
+export interface Violation {
+  kind: string;
+  message: string;
+}
+
+/** What the body of a request states. */
+export interface Requests {
+  "POST /assign": AssignRequest | CircuitRequest;
+  "POST /place": PlaceRequest;
+}
+
+/** What the body of an answer states, where that is no problem. */
+export interface Answers {
+  "DELETE /jobs/{job_id}": JobBody;
+  "GET /healthz": HealthBody;
+  "GET /jobs": JobsBody;
+  "GET /jobs/{job_id}": JobBody;
+  "GET /jobs/{job_id}/events": unknown;
+  "GET /metrics": unknown;
+  "GET /readyz": ReadyBody;
+  "GET /solvers": SolversBody;
+  "GET /topologies": TopologiesBody;
+  "POST /assign": Report | CircuitReport | JobBody;
+  "POST /place": PlacementReport | JobBody;
+}

@@ -1,0 +1,99 @@
+"""The files that a job leaves beside its report: what launchers, compilers and training systems read."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from tiger.api.jobs.files import Draft
+from tiger.api.routes.document import encode
+from tiger.errors import InputError
+from tiger.launchers.formats import LAUNCHERS
+from tiger.model.document import Document
+from tiger.model.problem import Problem
+from tiger.objectives.multipath import RoutingName
+from tiger.pipeline.emission.formats import FILES, WRITERS
+from tiger.plotting.views.mapping import view_mapping
+from tiger.run.report import Report
+
+if TYPE_CHECKING:
+    from tiger.circuits.entry.hardware import Device
+    from tiger.circuits.entry.report import CircuitReport
+    from tiger.pipeline.entry.report import PlacementReport
+
+# Texts for more ranks, twelve of which have a megabyte then, are left to `tiger ranks`.
+MAX_RANKS = 4096
+# The file that the pictures of an answer are drawn from.
+VIEW = "view.json"
+TEXT = "text/plain"
+MEDIA_TYPES = {".csv": "text/csv", ".json": "application/json"}
+
+
+def mapping_files(report: Report, problem: Problem, routing: RoutingName) -> Iterator[Draft]:
+    """Yield the view of a mapping, its table, and its order of ranks for every launcher that takes it."""
+    if not report.feasible:
+        return
+    yield _draft_view(lambda: view_mapping(problem, report.mapping, routing))
+    yield _draft("mapping.csv", "The node of every task.", partial(_write_table, report.mapping))
+    try:
+        order = report.rank_order if len(report.mapping) <= MAX_RANKS else None
+    except InputError:
+        # Tasks that share a node one after the other are no ranks.
+        return
+    if order is not None:
+        for launcher in LAUNCHERS.values():
+            yield _draft(launcher.file, launcher.use(order), partial(launcher.write, order))
+
+
+def circuit_files(report: "CircuitReport", device: "Device") -> Iterator[Draft]:
+    """Yield the view of a routed circuit, the circuit, and its layouts."""
+    from tiger.plotting.views.circuit import view_circuit
+
+    if not report.feasible:
+        return
+    yield _draft_view(lambda: view_circuit(report, device))
+    if report.qasm is not None:
+        yield _draft("routed.qasm", "The routed circuit in OpenQASM.", partial(str, report.qasm))
+    what = "The device qubit on which every qubit of the circuit starts and ends, in order."
+    yield _draft("layout.json", what, partial(_write_layouts, report))
+
+
+def placement_files(report: "PlacementReport") -> Iterator[Draft]:
+    """Yield the view of a placement, its plan for every system that takes it, and the trace of an iteration."""
+    from tiger.plotting.trace import chrome_trace
+    from tiger.plotting.views.placement import view_placement
+
+    if not report.stages:
+        return
+    yield _draft_view(lambda: view_placement(report))
+    yield _draft("trace.json", "An iteration, as Perfetto and chrome://tracing open it.", lambda: chrome_trace(report))
+    for system in WRITERS:
+        yield _draft(FILES[system], f"The plan for {system}.", partial(report.emit, system))
+
+
+def _draft_view(view: Callable[[], Document]) -> Draft:
+    """Return the draft of what pictures show."""
+    return _draft(VIEW, "What the pictures show.", lambda: encode(view()).decode())
+
+
+def _draft(name: str, description: str, write: Callable[[], str]) -> Draft:
+    """Return the draft of a file, whose type follows from its name."""
+    return Draft(name, description, MEDIA_TYPES.get(PurePath(name).suffix, TEXT), write)
+
+
+def _write_table(mapping: Mapping[str, str]) -> str:
+    """Return a mapping as a table (RFC 4180)."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("task", "node"))
+    rows.writerows(mapping.items())
+    return text.getvalue()
+
+
+def _write_layouts(report: "CircuitReport") -> str:
+    """Return the layouts of a circuit as lists, of which `initial_layout` is what the field of a request takes."""
+    layouts = {"initial_layout": report.initial_layout, "final_layout": report.final_layout}
+    return json.dumps({name: [layout[qubit] for qubit in sorted(layout)] for name, layout in layouts.items()}) + "\n"

@@ -1,0 +1,116 @@
+"""The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
+
+from dataclasses import fields
+
+from tiger.api.routes.assignment import read_network, read_tasks
+from tiger.api.routes.circuits import read_circuit, read_device, scan_circuit
+from tiger.api.routes.document import encode, parse
+from tiger.api.routes.placement import read_cluster, read_model
+from tiger.api.schemas import limits as bounds
+from tiger.api.schemas.files import open_document
+from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.views import ViewRequest
+from tiger.errors import InputError
+from tiger.formats import nodelink
+from tiger.formats.text import find_file
+from tiger.hardware import HardwareArguments, build_hardware
+from tiger.model.document import Document
+from tiger.model.topology import Topology
+from tiger.model.wording import describe
+from tiger.plotting.views import preview as previews
+from tiger.topologies import spec
+
+# What says of an object that it is a device of qubits; no other hardware has links of one direction.
+OF_DEVICES = ("coupling_map", "gates")
+# What says of a model that it is a graph of operators.
+OF_OPERATORS = ("nodes", "operators")
+
+
+def check(body: bytes, limits: Limits) -> ViewRequest:
+    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type.
+
+    What it states is only measured.
+    """
+    request = ViewRequest.read(parse(body))
+    known = [field.name for field in fields(request)]
+    stated = [name for name in known if getattr(request, name) is not None]
+    if len(stated) != 1:
+        got = " and ".join(stated) or "none of them"
+        raise InputError(stated[-1] if stated else "", f"expected one of {', '.join(known)}, got {got}")
+    bounds.check_tasks(limits, request.tasks)
+    _check_topology(limits, request.topology)
+    if request.circuit is not None:
+        scan_circuit(request.circuit, limits)
+    bounds.check_network(limits, request.model)
+    bounds.check_cluster(limits, request.cluster)
+    return request
+
+
+def preview(body: bytes, limits: Limits) -> bytes:
+    """Return the view of what a checked body states as strict JSON; raise InputError that names the field.
+
+    No text in it is taken for the path of a file.
+    """
+    return encode(_view(check(body, limits), limits))
+
+
+def _check_topology(limits: Limits, topology: object) -> None:
+    """Raise InputError of `topology` for one with too many nodes, qubits or links, or of an unknown kind."""
+    if isinstance(topology, str):
+        spec.find_kind(topology)
+    elif _is_device(topology):
+        bounds.check_device(limits, topology)
+    else:
+        bounds.check_hardware(limits, topology)
+
+
+def _is_device(topology: object) -> bool:
+    """Return whether hardware is stated as a device of qubits."""
+    if isinstance(topology, dict):
+        return topology.get("directed") is True or any(name in topology for name in OF_DEVICES)
+    return isinstance(topology, list)
+
+
+def _view(request: ViewRequest, limits: Limits) -> Document:
+    """Return the view of what a request states."""
+    if request.tasks is not None:
+        return previews.preview_tasks(read_tasks(request.tasks, limits).tasks)
+    if request.topology is not None:
+        return previews.preview_topology(_read_topology(request.topology, limits))
+    if request.circuit is not None:
+        return previews.preview_circuit(read_circuit(request.circuit, limits))
+    if request.model is not None:
+        return _view_model(request.model, limits)
+    return previews.preview_cluster(read_cluster(request.cluster, limits))
+
+
+def _read_topology(stated: object, limits: Limits) -> Topology:
+    """Return hardware, whose nodes are the qubits of a device where one is stated."""
+    document = open_document("topology", stated)
+    _check_topology(limits, document)
+    if isinstance(document, list) or (isinstance(document, dict) and _is_device(document)):
+        from tiger.circuits.transpiler.target import coupling_of
+
+        coupling = coupling_of(read_device(document, limits))
+        nodes = [{"id": qubit} for qubit in range(coupling.size)]
+        edges = [{"source": a, "target": b} for a, b in coupling.edges.tolist()]
+        return nodelink.read_topology({"nodes": nodes, "edges": edges})
+    if isinstance(document, str | dict):
+        return build_hardware(HardwareArguments(topology=read_network(document)))
+    raise InputError("topology", f"expected an object or pairs of qubits, got {describe(document)}")
+
+
+def _view_model(stated: object, limits: Limits) -> Document:
+    """Return the view of layers, or of operators with their edges; a file that is no JSON may hold either."""
+    from tiger.pipeline.models.graphs import operators_of_document
+    from tiger.pipeline.models.reading import model_of_document
+
+    model = read_model(stated, limits)
+    operators = isinstance(model, dict) and any(name in model for name in OF_OPERATORS)
+    try:
+        layers = None if operators else model_of_document(model, limits.max_tasks)
+    except InputError:
+        if find_file("model", model) is None:
+            raise
+        layers = None
+    return previews.preview_model(layers or operators_of_document(model, limits.max_tasks)[0])

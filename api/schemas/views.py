@@ -1,0 +1,97 @@
+"""The request of `POST /views`, and views and files as answers."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+
+from tiger.api.jobs.files import FileInfo
+from tiger.api.schemas.assignment import Hardware, Tasks
+from tiger.api.schemas.circuits import COUPLING, QUBITS, TARGET
+from tiger.api.schemas.closed import Closed
+from tiger.api.schemas.files import FILE
+from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.api.schemas.reports import AsDocument
+from tiger.model.options import about
+from tiger.plotting.views.mapping import MappingView
+from tiger.plotting.views.placement import PlacementView
+from tiger.plotting.views.preview import CircuitPreview, ClusterView, HardwareView, ModelView, TasksView
+from tiger.plotting.views.routed import CircuitView
+
+PAIRS: JsonDict = {"type": "array", "items": QUBITS}
+
+
+def _take(wanted: str, *kinds: type) -> BeforeValidator:
+    """Refuse values of other types than some, and say what is wanted; null is as good as left out."""
+
+    def check(value: object) -> object:
+        if value is not None and not isinstance(value, kinds):
+            raise PydanticCustomError("form", "expected {wanted}", {"wanted": wanted})
+        return value
+
+    return BeforeValidator(check)
+
+
+Device = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [PAIRS, COUPLING, TARGET]})]
+Model = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [*MODELS, FILE]})]
+Cluster = Annotated[dict[str, object], WithJsonSchema({"anyOf": [*CLUSTERS, FILE]})]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewRequest(Closed):
+    """Ask for the picture of one thing that other requests may state."""
+
+    tasks: Annotated[
+        str | Tasks | None,
+        _take("a specification such as 'halo:8x8', a node-link graph or a file as {file, text}", str, dict),
+    ] = field(default=None, metadata=about("Tasks, as `POST /assign` takes them."))
+    topology: Annotated[
+        str | Hardware | Device | None,
+        _take("a specification such as 'torus:4x4', pairs of qubits or an object", str, list, dict),
+    ] = field(default=None, metadata=about("Hardware or a device, as `POST /assign` takes them."))
+    circuit: Annotated[str | None, _take("the text of a circuit in OpenQASM 2 or 3", str)] = field(
+        default=None, metadata=about("A circuit, as `POST /assign` takes it.")
+    )
+    model: Annotated[
+        str | Model | None, _take("a specification such as 'transformer:..', a list or an object", str, list, dict)
+    ] = field(
+        default=None,
+        metadata=about("A model, as `POST /place` takes it; `nodes` and `operators` are shown with their edges."),
+    )
+    cluster: Annotated[str | Cluster | None, _take("a specification such as 'dgx:2' or an object", str, dict)] = field(
+        default=None, metadata=about("A cluster, as `POST /place` takes it.")
+    )
+
+
+class FileBody(BaseModel):
+    """Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`."""
+
+    model_config = ConfigDict(extra="forbid", title="File")
+
+    name: str
+    description: str = Field(description="What it holds, or the command that takes it.")
+    bytes: int
+    media_type: str
+
+
+ViewBody = Annotated[
+    Annotated[MappingView, AsDocument()]
+    | Annotated[CircuitView, AsDocument()]
+    | Annotated[PlacementView, AsDocument()],
+    Field(discriminator="kind_"),
+]
+PreviewBody = Annotated[
+    Annotated[TasksView, AsDocument()]
+    | Annotated[HardwareView, AsDocument()]
+    | Annotated[CircuitPreview, AsDocument()]
+    | Annotated[ModelView, AsDocument()]
+    | Annotated[ClusterView, AsDocument()],
+    Field(discriminator="kind_"),
+]
+
+
+def describe_file(file: FileInfo) -> dict[str, object]:
+    """Return what is known of a file as JSON."""
+    return {"name": file.name, "description": file.description, "bytes": file.size, "media_type": file.media_type}

@@ -1,0 +1,126 @@
+"""Tasks on the page: from a file that is dropped to the pictures and files of its mapping."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.page.browser import drop, drop_example, run_job
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_dropped_file_is_shown_run_and_taken_home(page: Any, url: str, tmp_path: Path) -> None:
+    """The way of a newcomer, from a file to a report that says why the mapping is better."""
+    page.goto(url)
+    drop_example(page, "form.new", "stencil8x8.json")
+    page.get_by_text("64 tasks, 112 pairs that talk.").wait_for()
+    page.get_by_label("Specification").fill("torus:4x4x4")
+    page.get_by_text("64 nodes, 192 links.").wait_for()
+    run_job(page)
+    assert "less than the block order, the best simple one" in page.locator(".headline").inner_text()
+    page.locator(".graph[data-ready]").nth(3).wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="report.json").click()
+    download.value.save_as(tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["schema"] == "tiger.report/1"
+
+
+def test_every_picture_is_kept_as_svg_and_png(page: Any, url: str, tmp_path: Path) -> None:
+    """Each has both buttons, and its SVG says in words what it shows."""
+    page.goto(url)
+    page.get_by_label("or paste it").fill("halo:4x4")
+    page.get_by_label("Specification").fill("torus:4x4")
+    run_job(page)
+    page.locator(".graph[data-ready]").nth(3).wait_for()
+    for name in ("tasks-before", "tasks-after", "loads-before", "loads-after", "distances", "matrix", "convergence"):
+        assert b"<title>" in save(page, f"{name} as SVG")
+    assert save(page, "matrix as PNG").startswith(b"\x89PNG")
+
+
+def save(page: Any, what: str) -> bytes:
+    """Press a button that saves a picture, and return what is kept."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"Save {what}").click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_files_for_launchers_are_offered(page: Any, url: str) -> None:
+    """The order of ranks for those that take it is one press away."""
+    page.goto(url)
+    page.get_by_label("or paste it").fill("ring:8")
+    page.get_by_label("Specification").fill("tree:2x4@1,10")
+    run_job(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="permutation.txt").click()
+    assert sorted(map(int, Path(download.value.path()).read_text().split())) == list(range(8))
+
+
+def test_a_bad_file_is_answered_beside_it(page: Any, url: str, faults: list[str]) -> None:
+    """The form says what is wrong with the file, keeps everything else, and shows the next one."""
+    page.goto(url)
+    page.get_by_label("Specification").fill("torus:4x4")
+    drop(page, "form.new", "broken.graph", "3 2\n2\n1 9\n\n")
+    page.locator("section[aria-label='The task graph'] .fault").wait_for()
+    assert "expected" in page.locator("section[aria-label='The task graph'] .fault").first.inner_text()
+    drop_example(page, "form.new", "house5.graph")
+    page.get_by_text("5 tasks,").wait_for()
+    assert page.get_by_label("Specification").input_value() == "torus:4x4"
+    assert [fault for fault in faults if "422" not in fault] == []
+    faults.clear()
+
+
+def test_a_file_that_is_no_text_is_refused_at_once(page: Any, url: str) -> None:
+    """Nothing is sent of a picture."""
+    page.goto(url)
+    page.set_input_files(
+        "section[aria-label='The task graph'] input[type=file]",
+        {"name": "a.graph", "mimeType": "image/png", "buffer": b"\x89PNG\xff\xfe"},
+    )
+    page.get_by_text("expected a file of text (UTF-8), got a.graph").wait_for()
+
+
+def test_a_number_that_is_none_is_pointed_at(page: Any, url: str) -> None:
+    """A comma is no decimal point, whatever the locale."""
+    page.goto(url)
+    page.get_by_label("or paste it").fill("ring:4")
+    page.get_by_label("Specification").fill("ring:4")
+    page.get_by_label("effort").fill("1,5")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("expected a number such as 2 or 0.5, got 1,5").first.wait_for()
+    assert page.get_by_label("effort").get_attribute("aria-invalid") == "true"
+
+
+def test_an_example_runs_as_it_is(page: Any, url: str) -> None:
+    """Its graph, its hardware and its fields come along, pins included."""
+    page.goto(url)
+    page.get_by_label("or an example").select_option(label="A 4x4 stencil on a 4x4 torus, one corner pinned")
+    page.get_by_text("16 tasks, 24 pairs that talk.").wait_for()
+    run_job(page)
+    assert "The cost is 24" in page.locator(".headline").inner_text()
+
+
+def test_the_same_is_offered_as_commands(page: Any, url: str) -> None:
+    """What is on the screen runs elsewhere, too."""
+    page.goto(url)
+    page.get_by_label("or paste it").fill("halo:8x8")
+    page.get_by_label("Specification").fill("torus:4x4x4")
+    page.get_by_label("seed").fill("7")
+    page.get_by_text("The same from elsewhere").click()
+    assert (
+        page.locator("pre[aria-label='Command line']").inner_text()
+        == "tiger assign halo:8x8 --topology torus:4x4x4 --seed 7"
+    )
+    assert 'tiger.assign("halo:8x8", "torus:4x4x4", seed=7)' in page.locator("pre[aria-label='Python']").inner_text()
+    assert f"{url}/assign" in page.locator("pre[aria-label='curl']").inner_text()
+
+
+def test_the_penalties_of_a_qubo_are_shown(page: Any, url: str) -> None:
+    """The solver neal tunes them, and the page says how."""
+    page.goto(url)
+    page.get_by_label("or an example").select_option(label="Eleven tasks in levels on a 2x2 mesh of four speeds")
+    page.get_by_label("solver").fill("neal")
+    run_job(page)
+    page.get_by_role("heading", name="How penalties were tuned").wait_for()
+    assert "of their safe bound" in page.locator("section[aria-label='Penalties'] figcaption").inner_text()

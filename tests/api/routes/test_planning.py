@@ -1,0 +1,99 @@
+"""Requests for plans: answers, errors, and what the document says of them."""
+
+import json
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tiger.api.routes.examples import DEGREES, PLANS
+from tiger.api.routes.planning import answer, check
+from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.placement import PlanRequest
+from tiger.api.schemas.reports import model_of
+from tiger.errors import InputError
+from tiger.pipeline.planning.report import PlanReport
+
+LIMITS = Limits(max_tasks=16, max_time_s=5.0)
+ROW = {"forward_s": 1, "backward_s": 2, "parameter_bytes": 10, "activation_bytes": 5}
+MODEL = {"layers": [{"name": name, **ROW} for name in "abcd"]}
+CLUSTER = {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 10}
+
+
+def ask(**fields: object) -> bytes:
+    """Return the bytes of a request for four layers on two devices, but for the fields given."""
+    return json.dumps({"model": MODEL, "cluster": CLUSTER, "batch": 4, **fields}).encode()
+
+
+def test_a_plan_is_answered_as_documented() -> None:
+    """With the fields that the documentation promises, degrees among those of every ranked plan, and no others."""
+    document = json.loads(answer(ask(top=2), LIMITS).report)
+    model_of(PlanReport).model_validate(document)
+    assert (document["schema"], document["feasible"], len(document["ranked"])) == ("tiger.plan/1", True, 2)
+    assert document["ranked"][0]["pipeline"] == document["degrees"]["pipeline"]
+    assert PlanReport.from_dict(document).to_dict() == document
+
+
+def test_degrees_that_are_given_are_kept() -> None:
+    """As in Python."""
+    document = json.loads(answer(ask(pipeline=2, data=1, tensor=1, schedule="gpipe"), LIMITS).report)
+    assert {each["schedule"] for each in document["ranked"]} == {"gpipe"}
+    assert document["degrees"]["pipeline"] == 2
+
+
+def test_what_does_not_fit_is_an_answer() -> None:
+    """It says what stands against it."""
+    small = {"devices": [{"name": "x", "memory_bytes": 15}]}
+    document = json.loads(answer(ask(cluster=small), LIMITS).report)
+    assert (document["feasible"], document["violations"][0]["kind"]) == (False, "memory")
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"model": "/etc/passwd"}, "#/model"),
+        ({"model": {"operators": [], "edges": []}}, "#/model"),
+        ({"cluster": None}, "#/cluster"),
+        ({"cluster": "/etc/passwd"}, "#/cluster"),
+        ({"cluster": "dgx:100000000"}, "#/cluster"),
+        ({"model": {"layers": [{}] * 17}}, "#/model"),
+        ({"batch": 0}, "#/batch"),
+        ({"batch": 65_537}, "#/batch"),
+        ({"top": 1001}, "#/top"),
+        ({"tensor": 2}, "#/tensor"),
+        ({"schedule": "chimera"}, "#/schedule"),
+        ({"solver": "leap-bqm"}, "#/solver"),
+        ({"time_limit_s": 6}, "#/time_limit_s"),
+        ({"mode": "dag"}, "#/mode"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_input_is_422_and_points_at_the_field(solving: TestClient, fields: dict[str, Any], pointer: str) -> None:
+    """Whatever is wrong."""
+    stated = {"batch": 4, **fields}
+    found = solving.post("/plan", content=ask(**stated), headers={"Content-Type": "application/json"})
+    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+    assert found.json()["errors"][0]["pointer"].startswith(pointer)
+
+
+def test_a_plan_is_a_job(solving: TestClient) -> None:
+    """Which says of what kind it is."""
+    found = solving.post("/plan", json=DEGREES, headers={"Prefer": "respond-async"})
+    assert (found.status_code, found.json()["kind"]) == (202, "plan")
+    report = solving.get(f"/jobs/{found.json()['id']}?wait=30").json()["report"]
+    assert (report["schema"], report["feasible"]) == ("tiger.plan/1", True)
+
+
+def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
+    """With worked examples, and a cluster that a plan cannot do without."""
+    post = refusing.get("/openapi.json").json()["paths"]["/plan"]["post"]
+    content = post["requestBody"]["content"]["application/json"]
+    assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLANS), {"model", "cluster"})
+    assert "$ref" not in str(PlanRequest.schema())
+
+
+def test_the_time_of_the_service_is_that_of_a_plan_without_one() -> None:
+    """A longer one is refused before anything is read."""
+    assert check(ask(time_limit_s=5.0), LIMITS).time_limit_s == 5.0
+    with pytest.raises(InputError, match="time_limit_s: expected at most 5"):
+        check(ask(time_limit_s=5.5), LIMITS)

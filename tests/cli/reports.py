@@ -1,0 +1,116 @@
+"""Reports with figures made up, for tests of what is said of them."""
+
+from dataclasses import replace
+
+from tiger.circuits.entry.report import CircuitReport
+from tiger.circuits.ising.movement import DataMovement
+from tiger.objectives.shortest_paths import LinkLoad
+from tiger.pipeline.entry.report import Link, PlacementReport
+from tiger.pipeline.entry.stage import PlacedStage
+from tiger.pipeline.planning.breakdown import Breakdown
+from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
+from tiger.run.report import Baselines, Report
+from tiger.run.stage import Stage
+
+MAPPING = Report(
+    mapping={"t0": "a", "t1": "b"},
+    cost=12.0,
+    compute_cost=3.0,
+    communication_cost=9.0,
+    baseline_cost=24.0,
+    baselines=Baselines(block=24.0, cyclic=16.0, random=18.5),
+    baseline_max_link_load=2.0,
+    lower_bound=6.0,
+    feasible=True,
+    solver="auto",
+    rule="one-to-one",
+    seed=7,
+    metrics={"dilation": 3.0, "mean_dilation": 1.5, "max_link_load": 5.0},
+    links=(
+        LinkLoad(a="a", b="b", load=5.0, share=1.0, before=2.0),
+        LinkLoad(a="b", b="c", load=1.0, share=0.2, before=2.0),
+    ),
+    stages=(
+        Stage(name="baseline", cost=24.0, seconds=0.1),
+        Stage(name="greedy", cost=15.0, seconds=0.1, detail={"effort": 2}),
+        Stage(name="dense", cost=12.0, seconds=0.1, detail={"effort": 2}),
+    ),
+    seconds=0.3,
+)
+CIRCUIT = CircuitReport(
+    initial_layout={0: 1, 1: 2},
+    final_layout={0: 2, 1: 1},
+    swaps=2,
+    bridges=1,
+    extra_cx=9,
+    depth=20,
+    data_movement=DataMovement(trivial=10, static_qubo=8, levels=6, routed=6),
+    baseline_extra_cx=12,
+    baseline_depth=18,
+    success_probability=0.5,
+    baseline_success_probability=0.5,
+    feasible=True,
+    solver="auto",
+    level=2,
+    objective="cx",
+    seed=3,
+    stages=(Stage(name="known", cost=15.0, seconds=0.1), Stage(name="proposals", cost=9.0, seconds=0.1)),
+    seconds=1.0,
+)
+
+
+def _stage(device: str, compute_s: float, memory_bytes: float) -> PlacedStage:
+    """Return a stage on one device."""
+    return PlacedStage(
+        device=device,
+        ops=("x", "y"),
+        compute_s=compute_s,
+        communication_s=0.01,
+        memory_bytes=memory_bytes,
+        capacity_bytes=10e9,
+        devices=((device,),),
+    )
+
+
+PLACEMENT = PlacementReport(
+    stages=(_stage("g0", 0.03, 5e9), _stage("g1", 0.04, 9.5e9)),
+    bottleneck_s=0.05,
+    iteration_s=0.4,
+    bubble=0.25,
+    uniform_bottleneck_s=0.06,
+    uniform_iteration_s=0.6,
+    uniform_feasible=True,
+    lower_bound_s=0.05,
+    iteration_bound_s=0.3,
+    feasible=True,
+    schedule="1f1b",
+    microbatches=8,
+    solver="auto",
+    seed=5,
+    links=(Link(a="g0", b="g1", sent_bytes=2e9),),
+    progress=(Stage(name="uniform", cost=0.6, seconds=0.1), Stage(name="order", cost=0.4, seconds=0.1)),
+    seconds=1.0,
+)
+BEST = RankedPlan(
+    degrees=Degrees(pipeline=2, tensor=1, data=4, schedule="1f1b", virtual=1, microbatches=8, microbatch=1),
+    iteration_s=1.0,
+    memory_share=0.95,
+    bubble=0.2,
+    breakdown=Breakdown(compute_s=0.7, tensor_s=0.0, messages_s=0.02, gradients_s=0.08, waiting_s=0.2),
+    bound_s=0.9,
+    searched=True,
+    tokens_per_s=1000.0,
+    why="the best",
+)
+PLAN = PlanReport(
+    batch=32,
+    lower_bound_s=0.8,
+    heuristic=replace(BEST, iteration_s=2.0, why="1 s slower: more waiting"),
+    feasible=True,
+    ranked=(BEST, replace(BEST, iteration_s=1.1, why="0.1 s slower")),
+    pruned=(RuledOut(reason="work", choices=30, closest=None, bound_s=None, need_bytes=None, why=""),),
+    choices=40,
+    placement=PLACEMENT,
+    seed=0,
+    seconds=1.0,
+)

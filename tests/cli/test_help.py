@@ -1,0 +1,76 @@
+"""Tests of the help of commands: groups of options, examples, and its width."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from tiger.cli.app import app, run
+from tiger.cli.examples import EXAMPLES
+from tiger.cli.help import COMMANDS, GROUPS, OTHER, find_group
+
+ROOT = Path(__file__).resolve().parents[2]
+KNOWN = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_option_has_a_group(name: str) -> None:
+    """Those of all commands alone are left over; what a command has no group for would be hard to find."""
+    options = [param.name for param in KNOWN[name].params if param.param_type_name == "option"]
+    assert [option for option in options if find_group(GROUPS, option) == OTHER] == []
+
+
+def test_every_command_has_a_group_and_examples() -> None:
+    """So that a new one is not forgotten."""
+    assert set(KNOWN) == {name for names in COMMANDS.values() for name in names} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", ["", *KNOWN])
+def test_help_fits_80_columns_and_is_plain_text(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without codes of a terminal where there is none."""
+    assert run([*filter(None, [name]), "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line.isprintable() for line in lines)
+
+
+def test_headings_are_bold_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """And nowhere else."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    run(["assign", "--help"])
+    assert "\x1b[1mSearch\x1b[0m:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_name_options_and_files_that_there_are(name: str) -> None:
+    """Each is a command of this name, whose words are parsed here and run by the slow test."""
+    for example in EXAMPLES[name]:
+        words = shlex.split(example.rpartition("\n" if example.startswith("echo") else "| ")[2].replace("\\\n", ""))
+        assert words[:2] == ["tiger", name]
+        KNOWN[name].make_context(name, words[2:], resilient_parsing=True)
+        assert [word for word in words if word.startswith("examples/") and not (ROOT / word).exists()] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "warm"])
+def test_examples_run_as_they_are(name: str, tmp_path: Path) -> None:
+    """In a clone, but for a server, which would not end, and the compilation."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    script = "\n".join(example for example in EXAMPLES[name] if "--port" not in example)
+    (tmp_path / "tiger").write_text(f'#!/bin/sh\nexec {sys.executable} -m tiger "$@"\n')
+    (tmp_path / "tiger").chmod(0o755)
+    own = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    done = subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
+    assert (done.returncode, "error" in done.stderr) == (0, False), done.stderr
+
+
+def test_help_loads_no_library_that_formats_or_solves() -> None:
+    """It answers within half a second that way."""
+    heavy = {"rich", "scipy", "networkx", "numba", "pydantic_settings", "qiskit", "tiger.cli.summary"}
+    code = f"import sys; from tiger.cli.app import run; run(['assign', '--help']); print({heavy} & set(sys.modules))"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.splitlines()[-1] == "set()"

@@ -1,0 +1,39 @@
+"""Tests of the pictures of links, of the communication matrix, and of distances."""
+
+import numpy as np
+
+from tests.plotting.reports import map_stencil
+from tiger.plotting.hops import draw_hops
+from tiger.plotting.links import draw_links
+from tiger.plotting.matrix import draw_matrix
+from tiger.plotting.views.mapping import view_mapping
+
+REPORT = map_stencil()
+VIEW = view_mapping(REPORT.problem, REPORT.mapping)
+
+
+def test_loads_of_links_fall_from_the_busiest():
+    """Tests the curves of both orders, and the names of the busiest links."""
+    curves, busiest = draw_links(VIEW, REPORT.links).axes
+    loads = [line.get_ydata() for line in curves.lines]
+    assert [load.sum() for load in loads] == [sum(order.link_load) for order in VIEW.orders]
+    assert all((np.diff(load) <= 0).all() for load in loads)
+    assert busiest.get_yticklabels()[0].get_text() == f"{REPORT.links[0].a} - {REPORT.links[0].b}"
+
+
+def test_the_matrix_has_all_traffic():
+    """Tests the cells of both orders, blank where there is none."""
+    before, after, _ = draw_matrix(VIEW).axes
+    for axes in (before, after):
+        cells = axes.images[0].get_array()
+        assert cells.shape == (9, 9)
+        assert cells.sum() == REPORT.problem.tasks.traffic.sum()
+
+
+def test_bars_have_the_traffic_at_every_distance():
+    """Tests that the bars of an order sum up to all traffic, at whole hops."""
+    axes = draw_hops(VIEW).axes[0]
+    for bars in axes.containers:
+        assert sum(bar.get_height() for bar in bars) == REPORT.problem.tasks.traffic.sum()
+    first, second = (bars[1] for bars in axes.containers)
+    assert (first.get_x() + second.get_x() + second.get_width()) / 2 == 1.0

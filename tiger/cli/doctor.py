@@ -1,0 +1,42 @@
+"""The command `tiger doctor`."""
+
+from typing import TYPE_CHECKING
+
+from tiger.cli import console, options
+from tiger.cli.console import OK
+
+if TYPE_CHECKING:
+    from tiger.cli.diagnosis import Diagnosis, Finding
+
+# Exit code of a machine on which something that is needed does not work.
+UNWELL = 1
+
+
+def doctor(json_file: options.Json = None) -> int:
+    """Check what TIGER needs on this machine, and what else it can use.
+
+    Exits with 0 when all that is needed works and with 1 otherwise. Nothing is compiled, sent to D-Wave or written.
+    """
+    console.check_report(json_file)
+    from tiger.cli.diagnosis import diagnose
+
+    diagnosis = diagnose()
+    console.deliver(diagnosis, json_file, tabulate_findings)
+    return OK if diagnosis.good else UNWELL
+
+
+def tabulate_findings(diagnosis: "Diagnosis") -> str:
+    """Return one sentence on the machine, then a row for each finding."""
+    from tiger.cli.summary import table
+
+    faults = [finding.name for finding in diagnosis.findings if finding.needed and not finding.good]
+    headline = f"faults: {', '.join(map(console.escape, faults))}" if faults else "all that is needed works"
+    rows = [(console.escape(f.name), console.escape(f.value), _state(f), f.advice) for f in diagnosis.findings]
+    return f"{headline}\n\n{table(('what', 'found', 'state', 'what to do'), rows)}"
+
+
+def _state(finding: "Finding") -> str:
+    """Return whether something is well, a fault, or worth a note."""
+    if finding.good:
+        return "ok"
+    return "fault" if finding.needed else "note"

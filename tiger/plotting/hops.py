@@ -1,0 +1,51 @@
+"""Draw how far the traffic of a mapping travels."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tiger.plotting.style import AFTER, BEFORE
+from tiger.plotting.views.mapping import MappingView, Order
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tiger.plotting.figure import Picture
+
+HEIGHT_IN = 4.2
+
+
+def draw_hops(view: MappingView) -> "Picture":
+    """Draw the traffic at every distance in every order."""
+    from tiger.plotting.figure import new_figure
+
+    figure = new_figure(HEIGHT_IN)
+    axes = figure.subplots()
+    add_hops(axes, view)
+    axes.set_title("How far traffic travels")
+    return figure
+
+
+def name_order(order: Order) -> str:
+    """Return the name of an order in a picture."""
+    return order.name if order.name == "TIGER" else f"{order.name} order"
+
+
+def add_hops(axes: "Axes", view: MappingView) -> None:
+    """Draw the traffic at every distance as bars, the orders side by side."""
+    from matplotlib.ticker import MaxNLocator
+
+    left, width = np.array(view.distances, np.float64), view.distance_width
+    share = 0.8 / len(view.orders)
+    # A bin of whole hops stands on its number.
+    whole = bool((left % 1 == 0).all()) and width == 1
+    centre = left if whole else left + width / 2
+    for number, (order, colour) in enumerate(zip(view.orders, (BEFORE, AFTER)[-len(view.orders) :], strict=True)):
+        offset = (number - (len(view.orders) - 1) / 2) * share * width
+        volume = np.array(order.volume, np.float64)
+        label = f"{name_order(order)}: cost {order.cost:g}"
+        axes.bar(centre + offset, volume, share * width, label=label, color=colour)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=whole))
+    axes.set_xlabel("distance that traffic travels")
+    axes.set_ylabel("traffic")
+    axes.legend()
