@@ -67,10 +67,10 @@ function Loads({ view, order, at, chosen }) {
 /** Show the traffic at every distance. */
 export function Hops({ view }) {
   const chart = useMemo(() => {
-    const whole = view.distance_width === 1;
+    const single = view.distance_width === 1 || view.distance_width === 0;
     return {
       names: view.orders.map((_, at) => nameOf(view, at)),
-      labels: view.distances.map((left) => (whole ? formatNumber(left) : `${formatNumber(left, 3)}–${formatNumber(left + view.distance_width, 3)}`)),
+      labels: view.distances.map((left) => (single ? formatNumber(left) : `${formatNumber(left, 3)}–${formatNumber(left + view.distance_width, 3)}`)),
       values: view.orders.map((order) => order.volume),
       xName: "distance",
       yName: "traffic",

@@ -5,7 +5,9 @@ export interface AssignRequest {
   /**
    * Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce, cg, parallel),
    * or a task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, edges (or `links`)
-   * with `source`, `target` and optionally `weight`, the traffic. A string is never opened as a file.
+   * with `source`, `target` and optionally `weight`, the traffic, or a file of tasks as `{file, text}`: its name, whose
+   * ending says what it is, and its text. A `.ram` file has the rule `levels` unless another is stated. A string is
+   * never opened as a file.
    */
   tasks: string | {
     directed?: boolean;
@@ -20,13 +22,17 @@ export interface AssignRequest {
       target: string | number | unknown[];
       weight?: number;
     }[];
+  } | {
+    file: string;
+    text: string;
   };
   /**
    * Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with `id` and optionally
    * `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`, or a file of hardware as
-   * `{file, text}`: its name, whose ending says what it is, and its text. A string is never opened as a file.
+   * `{file, text}`: its name, whose ending says what it is, and its text. A string is never opened as a file. Left out
+   * where the tasks are a `.dat` file, which has its own distances, and nowhere else.
    */
-  topology: string | {
+  topology?: string | {
     directed?: boolean;
     multigraph?: boolean;
     nodes: {
@@ -44,7 +50,7 @@ export interface AssignRequest {
   } | {
     file: string;
     text: string;
-  };
+  } | null;
   /** How tasks share a node; one-to-one where that fits. */
   rule?: "one-to-one" | "levels" | "capacity" | null;
   /** Tasks that fit on a node, under the capacity rule. */
@@ -125,6 +131,30 @@ export interface Baselines {
 }
 
 /**
+ * Hold the seconds of an iteration of the slowest replica, by what its positions do, in the mean over positions.
+ * `compute_s` is computing, `tensor_s` all-reduces of tensor-parallel ranks, `messages_s` sending to and receiving from
+ * other positions, `gradients_s` all-reducing gradients, `waiting_s` the rest. They add up to the iteration.
+ */
+export interface Breakdown {
+  compute_s: number;
+  tensor_s: number;
+  messages_s: number;
+  gradients_s: number;
+  waiting_s: number;
+}
+
+/** Show a circuit by its numbers, and by how many gates any two of its qubits share. */
+export interface CircuitPreview {
+  schema: "tiger.view/1";
+  kind: "circuit";
+  qubits: number;
+  gates: number;
+  two_qubit_gates: number;
+  depth: number;
+  interactions: GraphView;
+}
+
+/**
  * Answer where a circuit of n qubits goes on a device. The layouts say on which device qubit every circuit qubit, by
  * its number in the circuit, starts and ends. `circuit` is the routed circuit on all device qubits and `qasm` the same
  * as OpenQASM 2, or 3 where it takes that (None where neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE,
@@ -133,8 +163,8 @@ export interface Baselines {
  * gates (`tiger.circuits.ising.movement`), and `placement_extra_cx` what routing adds from there: a short search from
  * the trivial layout, which stays, and from the layouts of both Ising formulations. `success_probability` needs error
  * rates. Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages
- * have their best extra CX as cost; `seconds` is wall time. JSON has all but the `circuit`, by the schema
- * `tiger.circuit/1`.
+ * have their best extra CX as cost; `seconds` is wall time. `device` is what the device was read from, which pictures
+ * need. JSON has all but the `circuit` and the `device`, by the schema `tiger.circuit/1`.
  */
 export interface CircuitReport {
   schema: "tiger.circuit/1";
@@ -173,7 +203,8 @@ export interface CircuitRequest {
    * Specification such as `heavy-hex:7` (see `GET /topologies`), pairs of qubits, an object with a `coupling_map` of
    * pairs and optionally `num_qubits`, a node-link graph, or a Target: `num_qubits`, `gates` with `name`, `qubits`,
    * `error` and `duration`, `measure` with `qubit`, `error` and `duration`, and `qubits` with `qubit`, `t1` and `t2`;
-   * errors from 0 to 1 (faulty), times in seconds. No string is opened as a file.
+   * errors from 0 to 1 (faulty), times in seconds. A file of these, or with two qubits on every line, is `{file,
+   * text}`. No string is opened as a file.
    */
   topology: string | [number, number][] | {
     coupling_map: [number, number][];
@@ -204,6 +235,9 @@ export interface CircuitRequest {
       t1?: number;
       t2?: number;
     }[];
+  } | {
+    file: string;
+    text: string;
   };
   /** Samples the Ising proposals, see `GET /solvers`. */
   solver?: string;
@@ -224,6 +258,52 @@ export interface CircuitRequest {
 }
 
 /**
+ * Show a routed circuit on the vertices of a device, which are its qubits unless there are too many. `initial` and
+ * `final` are where every circuit qubit starts and ends. Gates are in the order of their layers, at most 20,000 of
+ * `total_gates`; `second` is -1 for those on one qubit. `swaps` counts the SWAPs of `layers_per_bin` layers each.
+ * Errors are None where they are not known.
+ */
+export interface CircuitView {
+  schema: "tiger.view/1";
+  kind: "circuit";
+  device: GraphView;
+  edge_error: (number | null)[];
+  readout_error: (number | null)[];
+  initial: number[];
+  final: number[];
+  name: string[];
+  first: number[];
+  second: number[];
+  layer: number[];
+  layers: number;
+  total_gates: number;
+  swaps: number[];
+  layers_per_bin: number;
+}
+
+/**
+ * Show the devices of a cluster, each with a slot, and their memory, None without an end. The length of a link is the
+ * seconds of a gigabyte over it, `bandwidth` its bytes/s for large messages.
+ */
+export interface ClusterView {
+  names: string[];
+  x: number[];
+  y: number[];
+  counts: number[];
+  a: number[];
+  b: number[];
+  weight: number[];
+  directed: boolean;
+  total: number;
+  total_edges: number;
+  slots: number[];
+  bandwidth: (number | null)[];
+  schema: "tiger.view/1";
+  kind: "cluster";
+  memory_bytes: (number | null)[];
+}
+
+/**
  * Hold the movement under the trivial layout, the static QUBO's, in the levels model, and of the routed circuit. None
  * where a placement is missing, or needs a way between parts of the device that are not connected.
  */
@@ -234,28 +314,95 @@ export interface DataMovement {
   routed: number | null;
 }
 
+/**
+ * Hold a choice: sizes of the groups, the schedule, and how a replica's part of the batch is cut. `microbatch` is the
+ * number of sequences in each of `microbatches`, None where a model says only what one costs.
+ */
+export interface Degrees {
+  pipeline: number;
+  tensor: number;
+  data: number;
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble";
+  virtual: number;
+  microbatches: number;
+  microbatch: number | null;
+}
+
+/** Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`. */
+export interface FileBody {
+  name: string;
+  /** What it holds, or the command that takes it. */
+  description: string;
+  bytes: number;
+  media_type: string;
+}
+
+/**
+ * Show vertices at `x`, `y` in [0, 1], y downwards, and edges from `a` to `b` with a `weight`. `counts` is how many
+ * vertices of the graph each stands for; `total` and `total_edges` are those of the graph itself. Each pair comes once
+ * unless `directed`, at most 8,000 of them, the heaviest.
+ */
+export interface GraphView {
+  names: string[];
+  x: number[];
+  y: number[];
+  counts: number[];
+  a: number[];
+  b: number[];
+  weight: number[];
+  directed: boolean;
+  total: number;
+  total_edges: number;
+}
+
+/** Show a topology. */
+export interface HardwareView {
+  names: string[];
+  x: number[];
+  y: number[];
+  counts: number[];
+  a: number[];
+  b: number[];
+  weight: number[];
+  directed: boolean;
+  total: number;
+  total_edges: number;
+  slots: number[];
+  bandwidth: (number | null)[];
+  schema: "tiger.view/1";
+  kind: "topology";
+}
+
 /** Say that the server answers. */
 export interface HealthBody {
   status?: "ok";
 }
 
+/** Say what answers here, and where. */
+export interface IndexBody {
+  name: string;
+  version: string;
+  openapi: string;
+  routes: string[];
+}
+
 /** Describe a job; the report of one that was cancelled is the best found so far, if anything was. */
 export interface JobBody {
   id: string;
-  kind: "assign" | "place";
+  kind: "assign" | "place" | "plan";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
   created_s: number;
   started_s: number | null;
   ended_s: number | null;
   progress: ProgressBody | null;
   problem: ProblemBody | null;
-  report: Report | CircuitReport | PlacementReport | null;
+  report: Report | CircuitReport | PlacementReport | PlanReport | null;
 }
 
 /** Describe a job without its report; times are seconds since 1970. */
 export interface JobSummary {
   id: string;
-  kind: "assign" | "place";
+  kind: "assign" | "place" | "plan";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
   created_s: number;
   started_s: number | null;
@@ -290,6 +437,55 @@ export interface LinkLoad {
 }
 
 /**
+ * Show a mapping beside the cheaper of the orders in blocks and in turns, missing where neither is allowed. `distances`
+ * are the left ends of the bins of a histogram, each `distance_width` wide, or with a width of 0 the few distances that
+ * there are.
+ */
+export interface MappingView {
+  schema: "tiger.view/1";
+  kind: "mapping";
+  tasks: GraphView;
+  topology: TopologyView;
+  orders: Order[];
+  distances: number[];
+  distance_width: number;
+  matrix: MatrixView;
+}
+
+/** Show a matrix of `size` rows and columns, of so many tasks each. */
+export interface MatrixView {
+  size: number;
+  tasks_per_cell: number;
+}
+
+/**
+ * Show what a device of each row holds: `held_bytes[row][k]` from `when_s[row][k]` on, empty without a schedule. None
+ * stands for no limit, and for what is not known. Many steps are joined, with the most of each as theirs.
+ */
+export interface MemoryView {
+  limit_bytes: (number | null)[];
+  peak_bytes: (number | null)[];
+  state_bytes: (number | null)[];
+  when_s: number[][];
+  held_bytes: number[][];
+}
+
+/**
+ * Show a model: seconds and bytes of its layers, or of its operators and what they send in `graph`. More than 2,000 are
+ * in groups. `parameter_bytes` of operators is all that an accelerator holds of them. The pass that an operator is not
+ * part of takes 0 s.
+ */
+export interface ModelView {
+  schema: "tiger.view/1";
+  kind: "model";
+  layers: string[];
+  forward_s: number[];
+  backward_s: number[];
+  parameter_bytes: number[];
+  graph: GraphView | null;
+}
+
+/**
  * Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound. `cyclic`
  * is its value in the cyclic order, None where that has not been made feasible.
  */
@@ -301,6 +497,24 @@ export interface Objective {
   bound: number | null;
 }
 
+/**
+ * Show where tasks lie and what follows: the node of each task vertex, or of most of its tasks, and the work on it.
+ * `link_load` is what crosses each link of the topology, both directions together, None without links. `volume` is the
+ * traffic at each of the distances. Cell `row`, `column` of the communication matrix has a `value`, the tasks in the
+ * order of the nodes they lie on; traffic without a direction counts half in each.
+ */
+export interface Order {
+  name: "block" | "cyclic" | "TIGER";
+  cost: number;
+  places: number[];
+  node_load: number[];
+  link_load: number[] | null;
+  volume: number[];
+  row: number[];
+  column: number[];
+  value: number[];
+}
+
 /** Ask which layers or operators of a model run on which devices of a cluster. */
 export interface PlaceRequest {
   /**
@@ -310,7 +524,8 @@ export interface PlaceRequest {
    * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
    * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
    * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
-   * alone. A model that is a string is never opened as a file.
+   * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
+   * model that is a string is never opened as a file.
    */
   model: string | {
     layers: {
@@ -397,13 +612,17 @@ export interface PlaceRequest {
       accelerator?: true | false | 0 | 1;
     }[];
     edges: string[][];
+  } | {
+    file: string;
+    text: string;
   };
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
-   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`. Quantities are bytes, bytes/s and seconds, or text with a
-   * unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. Only a graph of
-   * operators that states its devices goes without.
+   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
+   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
+   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. Only a
+   * graph of operators that states its devices goes without.
    */
   cluster?: string | {
     devices: {
@@ -557,6 +776,9 @@ export interface PlaceRequest {
       }>;
       fallback?: string;
     } | {
+      file: string;
+      text: string;
+    } | {
       hosts: string;
       machine: {
         devices?: number;
@@ -643,6 +865,9 @@ export interface PlaceRequest {
           };
         }>;
         fallback?: string;
+      } | {
+        file: string;
+        text: string;
       };
     }[];
     networks?: {
@@ -687,6 +912,9 @@ export interface PlaceRequest {
         where?: Record<string, unknown>;
       };
     }>;
+  } | {
+    file: string;
+    text: string;
   } | null;
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
@@ -790,6 +1018,476 @@ export interface PlacementReport {
   seconds: number;
 }
 
+/** Show a placement: rows of devices, and what each takes for one microbatch. */
+export interface PlacementView {
+  schema: "tiger.view/1";
+  kind: "placement";
+  rows: Row[];
+  compute_s: (number | null)[];
+  communication_s: (number | null)[];
+  timeline: TimelineView | null;
+  memory: MemoryView;
+  traffic: TrafficView;
+}
+
+/**
+ * Answer by which degrees, microbatches and schedule a model runs on a cluster in the least simulated time. `ranked`
+ * are the best plans, the first of which `placement` reports in full; `heuristic` is the one that people write by hand,
+ * None where that does not fit, and `gain` how many times as long that takes. `pruned` are the choices of which no plan
+ * was simulated, by reason, of `choices` in all. No plan by any choice is below `lower_bound_s`. `batch` is what an
+ * iteration runs, in sequences or in microbatches of the model.
+ */
+export interface PlanReport {
+  schema: "tiger.plan/1";
+  degrees: Degrees | null;
+  batch: number;
+  iteration_s: number | null;
+  tokens_per_s: number | null;
+  lower_bound_s: number | null;
+  optimal: boolean;
+  gain: number | null;
+  heuristic: RankedPlan | null;
+  feasible: boolean;
+  violations: Violation[];
+  ranked: RankedPlan[];
+  pruned: RuledOut[];
+  choices: number;
+  placement: PlacementReport | null;
+  seed: number;
+  progress: Stage[];
+  warnings: string[];
+  seconds: number;
+}
+
+/** Ask by which degrees of parallelism, microbatches and schedule a cluster trains a model quickest. */
+export interface PlanRequest {
+  /**
+   * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
+   * profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape,
+   * at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13
+   * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
+   * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
+   * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
+   * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
+   * model that is a string is never opened as a file.
+   */
+  model: string | {
+    layers: {
+      name: string;
+      forward_s: number | string;
+      backward_s: number | string;
+      parameter_bytes: number | string;
+      activation_bytes: number | string;
+      weight_s?: number | string;
+      state_bytes?: number | string;
+      held_bytes?: number | string;
+      reduced_bytes?: number | string;
+      reductions?: number;
+      kind?: "embedding" | "layer" | "mtp" | "head";
+      module?: string;
+    }[];
+    edges?: string[][];
+    tied?: string[][];
+  } | {
+    transformer: {
+      layers: number;
+      hidden: number;
+      heads: number;
+      vocabulary: number;
+      sequence: number;
+      batch?: number;
+      ffn?: number;
+      kv_heads?: number;
+      experts?: number;
+      top_k?: number;
+      gated?: boolean;
+      tied?: boolean;
+      dtype?: "bf16" | "fp16" | "fp32";
+      attention?: "flash" | "full";
+      serve?: boolean;
+      flops?: number;
+    };
+  } | {
+    graph: string;
+  } | {
+    name: string;
+    forward_s: number | string;
+    backward_s: number | string;
+    parameter_bytes: number | string;
+    activation_bytes: number | string;
+    weight_s?: number | string;
+    state_bytes?: number | string;
+    held_bytes?: number | string;
+    reduced_bytes?: number | string;
+    reductions?: number;
+    kind?: "embedding" | "layer" | "mtp" | "head";
+    module?: string;
+  }[] | {
+    nodes: {
+      id: number | string;
+      supportedOnFpga: true | false | 0 | 1;
+      cpuLatency: number;
+      fpgaLatency: number;
+      isBackwardNode: true | false | 0 | 1;
+      name?: string;
+      colorClass?: number | string;
+      size?: number;
+      layerId?: number | string;
+    }[];
+    edges: {
+      sourceId: number | string;
+      destId: number | string;
+      cost: number;
+      size?: number;
+    }[];
+    maxFPGAs?: number;
+    maxSizePerFPGA?: number;
+    maxCPUs?: number;
+  } | {
+    operators: {
+      name: string;
+      seconds: number | string;
+      cpu_seconds?: number | string;
+      memory_bytes?: number | string;
+      output_bytes?: number | string;
+      output_seconds?: number | string;
+      colocate?: number | string;
+      backward?: true | false | 0 | 1;
+      accelerator?: true | false | 0 | 1;
+    }[];
+    edges: string[][];
+  } | {
+    file: string;
+    text: string;
+  };
+  /** Name of a solver, see `GET /solvers`. */
+  solver?: string;
+  /** The same request with the same seed has the same answer. */
+  seed?: number;
+  /** Multiplies the iterations of the search. */
+  effort?: number;
+  /** Seconds after which the search ends early. */
+  time_limit_s?: number | null;
+  /**
+   * Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together in an
+   * iteration; 4 a device without it.
+   */
+  batch?: number | null;
+  /** Devices in a row; searched over without it. */
+  pipeline?: number | null;
+  /** Devices among which each layer is cut; searched over without it. */
+  tensor?: number | null;
+  /** Replicas of the pipeline; searched over without it. */
+  data?: number | null;
+  /** The schedule; searched over without it. */
+  schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
+  /** Stages a device where they are interleaved; searched over without it. */
+  virtual?: number | null;
+  /** Sequences in a microbatch; searched over without it. */
+  microbatch?: number | null;
+  /** How many of the best plans are reported. */
+  top?: number;
+  /**
+   * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
+   * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
+   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
+   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
+   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
+   */
+  cluster: string | {
+    devices: {
+      name: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      machine?: string;
+    }[];
+    uniform_bandwidth?: number | string;
+    uniform_latency?: number | string;
+    uniform_table?: (number | string)[][] | {
+      csv: string;
+      where?: Record<string, unknown>;
+    };
+    links?: {
+      a: string;
+      b: string;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[];
+  } | {
+    machines: {
+      count?: number;
+      devices?: number;
+      nic?: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    }[];
+    nics?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    fallback?: string;
+  } | {
+    hosts: {
+      file: string;
+      text: string;
+    };
+    machine: {
+      devices?: number;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    } | string | {
+      devices: {
+        name: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        machine?: string;
+      }[];
+      uniform_bandwidth?: number | string;
+      uniform_latency?: number | string;
+      uniform_table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      links?: {
+        a: string;
+        b: string;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }[];
+    } | {
+      machines: {
+        count?: number;
+        devices?: number;
+        nic?: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      }[];
+      nics?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+      fallback?: string;
+    } | {
+      file: string;
+      text: string;
+    } | {
+      hosts: string;
+      machine: {
+        devices?: number;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      } | string | {
+        devices: {
+          name: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          machine?: string;
+        }[];
+        uniform_bandwidth?: number | string;
+        uniform_latency?: number | string;
+        uniform_table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        links?: {
+          a: string;
+          b: string;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }[];
+      } | {
+        machines: {
+          count?: number;
+          devices?: number;
+          nic?: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+          lanes?: number[][];
+          lane_bandwidth?: number | string;
+          lane_latency?: number | string;
+          nvidia_smi_topo?: string;
+          nccl_topo?: string;
+          classes?: Record<string, {
+            bandwidth?: number | string;
+            latency?: number | string;
+            table?: (number | string)[][] | {
+              csv: string;
+              where?: Record<string, unknown>;
+            };
+          }>;
+        }[];
+        nics?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+        fallback?: string;
+      } | {
+        file: string;
+        text: string;
+      };
+    }[];
+    networks?: {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[] | Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    labels?: string[];
+  } | {
+    nvidia_smi_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    nccl_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    file: string;
+    text: string;
+  };
+}
+
 /** Say what a job failed of, as the problem document that the request itself would have been answered with. */
 export interface ProblemBody {
   type: string;
@@ -811,6 +1509,29 @@ export interface ProgressBody {
   [name: string]: unknown;
 }
 
+/**
+ * Hold what the best plan by some degrees comes to, and `why` it is where it is. `memory_share` is the part of its
+ * memory that the fullest device holds, 0 where memory has no end, `bound_s` a lower bound for all plans by the same
+ * degrees. `searched` says that these degrees were searched as a placement is, and not only simulated with a few plans.
+ */
+export interface RankedPlan {
+  pipeline: number;
+  tensor: number;
+  data: number;
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble";
+  virtual: number;
+  microbatches: number;
+  microbatch: number | null;
+  iteration_s: number;
+  memory_share: number;
+  bubble: number;
+  breakdown: Breakdown;
+  bound_s: number;
+  searched: boolean;
+  tokens_per_s: number | null;
+  why: string;
+}
+
 /** Say of the database and the workers that they can be used. */
 export interface ReadyBody {
   database: boolean;
@@ -826,7 +1547,7 @@ export interface ReadyBody {
  * above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
  * where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
  * are in the problem's own unit, `seconds` is wall time. JSON has all of this, by the schema `tiger.report/1`, but for
- * `nodes`, which `emit` needs.
+ * the `problem` and its `routing`, which `emit` and pictures need.
  */
 export interface Report {
   schema: "tiger.report/1";
@@ -856,6 +1577,32 @@ export interface Report {
   seconds: number;
 }
 
+/**
+ * Show a position of a pipeline, or a device of the mode dag: how many layers or operators it runs, from which on.
+ * `name` is short, `devices` are all of them: tensor-parallel ranks next to each other, then replicas.
+ */
+export interface Row {
+  name: string;
+  devices: string[];
+  operators: number;
+  first: string;
+  last: string;
+}
+
+/**
+ * Hold how many choices a bound ruled out, the `closest` of them, and `why` in words. `bound_s` is what the closest
+ * takes at the least, None where memory or links are the reason, and `need_bytes` what it needs on some device, None
+ * where they are not.
+ */
+export interface RuledOut {
+  reason: string;
+  choices: number;
+  closest: Degrees | null;
+  bound_s: number | null;
+  need_bytes: number | null;
+  why: string;
+}
+
 /** Describe a solver. */
 export interface SolverBody {
   name: string;
@@ -880,6 +1627,41 @@ export interface Stage {
   [name: string]: unknown;
 }
 
+/** Show a task graph, its edges by their traffic. */
+export interface TasksView {
+  names: string[];
+  x: number[];
+  y: number[];
+  counts: number[];
+  a: number[];
+  b: number[];
+  weight: number[];
+  directed: boolean;
+  total: number;
+  total_edges: number;
+  schema: "tiger.view/1";
+  kind: "tasks";
+}
+
+/**
+ * Show when rows are busy in an iteration of the slowest replica, or for one microbatch of operators. `stage` is the
+ * stage of a pass or the number of an operator, it and `microbatch` are counted from 0 and -1 where there is none. Of a
+ * `total` beyond 20,000 those are shown that fill the dots of a picture, without messages.
+ */
+export interface TimelineView {
+  schedule: string;
+  iteration_s: number;
+  bubble: number;
+  row: number[];
+  kind: string[];
+  stage: number[];
+  microbatch: number[];
+  start_s: number[];
+  end_s: number[];
+  thinned: boolean;
+  total: number;
+}
+
 /** List the kinds of topology. */
 export interface TopologiesBody {
   topologies: TopologyBody[];
@@ -891,6 +1673,30 @@ export interface TopologyBody {
   syntax: string;
   description: string;
   example: string;
+}
+
+/** Show nodes with their `slots`, 0 for a switch, and links of a length `weight` and a `bandwidth`, if stated. */
+export interface TopologyView {
+  names: string[];
+  x: number[];
+  y: number[];
+  counts: number[];
+  a: number[];
+  b: number[];
+  weight: number[];
+  directed: boolean;
+  total: number;
+  total_edges: number;
+  slots: number[];
+  bandwidth: (number | null)[];
+}
+
+/** Show the bytes that an iteration sends between devices, both directions together, the 8,000 largest at most. */
+export interface TrafficView {
+  names: string[];
+  a: number[];
+  b: number[];
+  bytes: (number | null)[];
 }
 
 /**
@@ -912,6 +1718,454 @@ export interface Verdict {
   advice: string;
 }
 
+/** Ask for the picture of one thing that other requests may state. */
+export interface ViewRequest {
+  /** Tasks, as `POST /assign` takes them. */
+  tasks?: string | {
+    directed?: boolean;
+    multigraph?: boolean;
+    nodes: {
+      id: string | number | unknown[];
+      work?: number;
+      memory?: number;
+    }[];
+    edges: {
+      source: string | number | unknown[];
+      target: string | number | unknown[];
+      weight?: number;
+    }[];
+  } | {
+    file: string;
+    text: string;
+  } | null;
+  /** Hardware or a device, as `POST /assign` takes them. */
+  topology?: string | {
+    directed?: boolean;
+    multigraph?: boolean;
+    nodes: {
+      id: string | number | unknown[];
+      slots?: number;
+      cost?: number;
+      memory?: number;
+    }[];
+    edges: {
+      source: string | number | unknown[];
+      target: string | number | unknown[];
+      weight?: number;
+      bandwidth?: number;
+    }[];
+  } | {
+    file: string;
+    text: string;
+  } | [number, number][] | {
+    coupling_map: [number, number][];
+    num_qubits?: number;
+  } | {
+    num_qubits: number;
+    gates: {
+      name: string;
+      qubits: number[];
+      error?: number;
+      duration?: number;
+    }[];
+    measure?: {
+      qubit: number;
+      error?: number;
+      duration?: number;
+    }[];
+    qubits?: {
+      qubit: number;
+      t1?: number;
+      t2?: number;
+    }[];
+  } | null;
+  /** A circuit, as `POST /assign` takes it. */
+  circuit?: string | null;
+  /** A model, as `POST /place` takes it; `nodes` and `operators` are shown with their edges. */
+  model?: string | {
+    layers: {
+      name: string;
+      forward_s: number | string;
+      backward_s: number | string;
+      parameter_bytes: number | string;
+      activation_bytes: number | string;
+      weight_s?: number | string;
+      state_bytes?: number | string;
+      held_bytes?: number | string;
+      reduced_bytes?: number | string;
+      reductions?: number;
+      kind?: "embedding" | "layer" | "mtp" | "head";
+      module?: string;
+    }[];
+    edges?: string[][];
+    tied?: string[][];
+  } | {
+    transformer: {
+      layers: number;
+      hidden: number;
+      heads: number;
+      vocabulary: number;
+      sequence: number;
+      batch?: number;
+      ffn?: number;
+      kv_heads?: number;
+      experts?: number;
+      top_k?: number;
+      gated?: boolean;
+      tied?: boolean;
+      dtype?: "bf16" | "fp16" | "fp32";
+      attention?: "flash" | "full";
+      serve?: boolean;
+      flops?: number;
+    };
+  } | {
+    graph: string;
+  } | {
+    name: string;
+    forward_s: number | string;
+    backward_s: number | string;
+    parameter_bytes: number | string;
+    activation_bytes: number | string;
+    weight_s?: number | string;
+    state_bytes?: number | string;
+    held_bytes?: number | string;
+    reduced_bytes?: number | string;
+    reductions?: number;
+    kind?: "embedding" | "layer" | "mtp" | "head";
+    module?: string;
+  }[] | {
+    nodes: {
+      id: number | string;
+      supportedOnFpga: true | false | 0 | 1;
+      cpuLatency: number;
+      fpgaLatency: number;
+      isBackwardNode: true | false | 0 | 1;
+      name?: string;
+      colorClass?: number | string;
+      size?: number;
+      layerId?: number | string;
+    }[];
+    edges: {
+      sourceId: number | string;
+      destId: number | string;
+      cost: number;
+      size?: number;
+    }[];
+    maxFPGAs?: number;
+    maxSizePerFPGA?: number;
+    maxCPUs?: number;
+  } | {
+    operators: {
+      name: string;
+      seconds: number | string;
+      cpu_seconds?: number | string;
+      memory_bytes?: number | string;
+      output_bytes?: number | string;
+      output_seconds?: number | string;
+      colocate?: number | string;
+      backward?: true | false | 0 | 1;
+      accelerator?: true | false | 0 | 1;
+    }[];
+    edges: string[][];
+  } | {
+    file: string;
+    text: string;
+  } | null;
+  /** A cluster, as `POST /place` takes it. */
+  cluster?: string | {
+    devices: {
+      name: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      machine?: string;
+    }[];
+    uniform_bandwidth?: number | string;
+    uniform_latency?: number | string;
+    uniform_table?: (number | string)[][] | {
+      csv: string;
+      where?: Record<string, unknown>;
+    };
+    links?: {
+      a: string;
+      b: string;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[];
+  } | {
+    machines: {
+      count?: number;
+      devices?: number;
+      nic?: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    }[];
+    nics?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    fallback?: string;
+  } | {
+    hosts: {
+      file: string;
+      text: string;
+    };
+    machine: {
+      devices?: number;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    } | string | {
+      devices: {
+        name: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        machine?: string;
+      }[];
+      uniform_bandwidth?: number | string;
+      uniform_latency?: number | string;
+      uniform_table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      links?: {
+        a: string;
+        b: string;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }[];
+    } | {
+      machines: {
+        count?: number;
+        devices?: number;
+        nic?: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      }[];
+      nics?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+      fallback?: string;
+    } | {
+      file: string;
+      text: string;
+    } | {
+      hosts: string;
+      machine: {
+        devices?: number;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      } | string | {
+        devices: {
+          name: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          machine?: string;
+        }[];
+        uniform_bandwidth?: number | string;
+        uniform_latency?: number | string;
+        uniform_table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        links?: {
+          a: string;
+          b: string;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }[];
+      } | {
+        machines: {
+          count?: number;
+          devices?: number;
+          nic?: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+          lanes?: number[][];
+          lane_bandwidth?: number | string;
+          lane_latency?: number | string;
+          nvidia_smi_topo?: string;
+          nccl_topo?: string;
+          classes?: Record<string, {
+            bandwidth?: number | string;
+            latency?: number | string;
+            table?: (number | string)[][] | {
+              csv: string;
+              where?: Record<string, unknown>;
+            };
+          }>;
+        }[];
+        nics?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+        fallback?: string;
+      } | {
+        file: string;
+        text: string;
+      };
+    }[];
+    networks?: {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[] | Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    labels?: string[];
+  } | {
+    nvidia_smi_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    nccl_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    file: string;
+    text: string;
+  } | null;
+}
+
 /** Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes. */
 export interface Violation {
   kind: string;
@@ -922,19 +2176,27 @@ export interface Violation {
 export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
   "POST /place": PlaceRequest;
+  "POST /plan": PlanRequest;
+  "POST /views": ViewRequest;
 }
 
 /** What the body of an answer states, where that is no problem. */
 export interface Answers {
   "DELETE /jobs/{job_id}": JobBody;
+  "GET /": IndexBody;
   "GET /healthz": HealthBody;
   "GET /jobs": JobsBody;
   "GET /jobs/{job_id}": JobBody;
   "GET /jobs/{job_id}/events": unknown;
+  "GET /jobs/{job_id}/files": FileBody[];
+  "GET /jobs/{job_id}/files/{name}": unknown;
+  "GET /jobs/{job_id}/view": MappingView | CircuitView | PlacementView;
   "GET /metrics": unknown;
   "GET /readyz": ReadyBody;
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
   "POST /assign": Report | CircuitReport | JobBody;
   "POST /place": PlacementReport | JobBody;
+  "POST /plan": PlanReport | JobBody;
+  "POST /views": TasksView | HardwareView | CircuitPreview | ModelView | ClusterView;
 }

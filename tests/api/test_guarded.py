@@ -19,7 +19,7 @@ from tiger.api.app import create_app
 from tiger.api.settings import Settings
 
 KEYS = ("first-key-of-enough-letters", "second-key-of-enough-letters")
-OPEN = {"/healthz", "/readyz"}
+OPEN = {"/", "/healthz", "/readyz"}
 FILES = {"/docs", "/openapi.json", "/metrics", "/static-offline-docs/swagger-ui.css", "/none"}
 
 
@@ -64,7 +64,7 @@ def test_a_route_needs_a_key(server: httpx.Client, method: str, path: str) -> No
 
 
 @pytest.mark.parametrize("path", sorted(OPEN))
-def test_health_needs_none(server: httpx.Client, path: str) -> None:
+def test_health_and_the_index_need_none(server: httpx.Client, path: str) -> None:
     """Whatever the answer is, it is none about keys."""
     assert server.get(path).status_code in (200, 503)
 

@@ -1,6 +1,7 @@
 """Tests of the command that looks at the machine."""
 
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Callable
@@ -86,6 +87,13 @@ def test_a_package_that_was_not_installed_is_noted(doctor: Doctor, monkeypatch: 
     monkeypatch.setattr(diagnosis, "requires", fail)
     status, found = doctor()
     assert (status, found["tiger-mapper"]["value"]) == (0, "run from its source")
+
+
+def test_bug_looking_leaves_the_log_as_it_was(doctor: Doctor) -> None:
+    """A program that runs the command afterwards heard no warning of TIGER any more."""
+    level = logging.getLogger("tiger").level
+    doctor()
+    assert logging.getLogger("tiger").level == level
 
 
 @pytest.mark.parametrize(("token", "value"), [(True, "set"), (False, "not set")])

@@ -89,14 +89,17 @@ def _look_at_kernels() -> Iterator[Finding]:
     from tiger.cli.warm import COMMANDS, stages_of
     from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 
-    logging.getLogger("tiger").setLevel(logging.ERROR)
-    stages, missing = stages_of(set(COMMANDS)), []
+    logger, stages, missing = logging.getLogger("tiger"), stages_of(set(COMMANDS)), []
+    level = logger.level
+    # It would name every module that is not compiled.
+    logger.setLevel(logging.ERROR)
     for name, load in stages:
         try:
             with refuse_to_compile():
                 load()
         except UncompiledError:
             missing.append(name)
+    logger.setLevel(level)
     value = f"{len(stages) - len(missing)} of {len(stages)} groups compiled"
     advice = f"tiger warm, or the first use compiles: {', '.join(missing)}" if missing else ""
     yield Finding(name="kernels", value=value, good=not missing, advice=advice)

@@ -35,17 +35,22 @@ def add_hops(axes: "Axes", view: MappingView) -> None:
     """Draw the traffic at every distance as bars, the orders side by side."""
     from matplotlib.ticker import MaxNLocator
 
-    left, width = np.array(view.distances, np.float64), view.distance_width
+    left, width = np.array(view.distances, np.float64), view.distance_width or 1.0
     share = 0.8 / len(view.orders)
-    # A bin of whole hops stands on its number.
+    # A bin of whole hops stands on its number, one of a range in its middle, and single distances beside each other.
     whole = bool((left % 1 == 0).all()) and width == 1
     centre = left if whole else left + width / 2
+    if not view.distance_width:
+        centre = np.arange(len(left), dtype=np.float64)
     for number, (order, colour) in enumerate(zip(view.orders, (BEFORE, AFTER)[-len(view.orders) :], strict=True)):
         offset = (number - (len(view.orders) - 1) / 2) * share * width
         volume = np.array(order.volume, np.float64)
         label = f"{name_order(order)}: cost {order.cost:g}"
         axes.bar(centre + offset, volume, share * width, label=label, color=colour)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=whole))
+    if view.distance_width:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=whole))
+    else:
+        axes.set_xticks(centre, [f"{distance:g}" for distance in left])
     axes.set_xlabel("distance that traffic travels")
     axes.set_ylabel("traffic")
     axes.legend()

@@ -104,17 +104,21 @@ def test_a_group_of_tasks_lies_where_most_of_it_does():
 
 
 @pytest.mark.parametrize(
-    ("distances", "bins"),
+    ("distances", "left", "width"),
     [
-        ([[0.0, 2.0], [3.0]], [0, 1, 2, 3, 4]),
-        ([[], []], [0, 1]),
-        ([[0.5], [10.0]], np.arange(0, 10.5, 0.5)),
-        ([[100.0]], np.arange(0, 105, 5)),
+        ([[0.0, 2.0], [3.0]], [0, 1, 2, 3], 1),
+        ([[], []], [0], 1),
+        ([[0.5], [10.0]], [0.5, 10], 0),
+        ([[100.0, 1.0], [10.0, 1.0]], [1, 10, 100], 0),
+        ([np.linspace(0.5, 100, 30)], np.arange(0, 100, 5), 5),
     ],
 )
-def test_distances_have_bins_of_whole_hops_or_twenty(distances, bins):
-    """Tests whole hops, no traffic, parts of hops, and many hops."""
-    assert bin_distances([np.array(some) for some in distances]) == pytest.approx(np.array(bins))
+def test_distances_have_bins_of_their_own_or_twenty(distances, left, width):
+    """Tests whole hops, no traffic, parts of hops, levels of a tree, and many distances."""
+    bins = bin_distances([np.array(some) for some in distances])
+    assert (bins.left, bins.width) == (pytest.approx(np.array(left)), pytest.approx(width))
+    every = np.concatenate([np.array(some) for some in distances])
+    assert bins.sum(every, np.ones(len(every))).sum() == len(every)
 
 
 def test_the_cheaper_simple_order_comes_first():

@@ -59,7 +59,8 @@ class MatrixView(Document):
 class MappingView(Document):
     """Show a mapping beside the cheaper of the orders in blocks and in turns, missing where neither is allowed.
 
-    `distances` are the left ends of the bins of a histogram, each `distance_width` wide.
+    `distances` are the left ends of the bins of a histogram, each `distance_width` wide, or with a width of 0 the few
+    distances that there are.
     """
 
     schema: Literal["tiger.view/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -72,13 +73,25 @@ class MappingView(Document):
     matrix: MatrixView
 
 
+class Bins(NamedTuple):
+    """Hold the left ends of bins of distances and their width, or single distances and a width of 0."""
+
+    left: FloatArray
+    width: float
+
+    def sum(self, distances: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sum of the weights in each bin; the last one has whatever is farther."""
+        at = np.maximum(np.searchsorted(self.left, distances, side="right") - 1, 0)
+        return np.bincount(at, weights, len(self.left)).astype(np.float64)
+
+
 class _Screen(NamedTuple):
-    """Hold what orders are shown on: the groups of tasks, hardware with its links, and edges of bins of distances."""
+    """Hold what orders are shown on: the groups of tasks, hardware with its links, and bins of distances."""
 
     groups: Groups
     hardware: Hardware
     links: Merged
-    bins: FloatArray
+    bins: Bins
 
 
 def view_mapping(problem: Problem, mapping: Mapping[str, str], routing: RoutingName = "single") -> MappingView:
@@ -102,8 +115,8 @@ def view_mapping(problem: Problem, mapping: Mapping[str, str], routing: RoutingN
             _view_order(problem, each, screen, carried[number] if carried else None)
             for number, each in enumerate(named)
         ),
-        distances=tuple(screen.bins[:-1].tolist()),
-        distance_width=float(screen.bins[1] - screen.bins[0]),
+        distances=tuple(screen.bins.left.tolist()),
+        distance_width=screen.bins.width,
         matrix=MatrixView(size=size, tasks_per_cell=problem.tasks.size / size),
     )
 
@@ -137,13 +150,18 @@ def distances_of(problem: Problem, places: IntArray) -> FloatArray:
     return problem.metric.between(places[edges.row], places[edges.col])
 
 
-def bin_distances(distances: Sequence[FloatArray]) -> FloatArray:
-    """Return the edges of bins for the distances of several mappings: each of up to 40 whole hops, else twenty."""
+def bin_distances(distances: Sequence[FloatArray]) -> Bins:
+    """Return bins for the distances of mappings: one for each of 40 whole hops or twenty others, else for ranges."""
     every = np.concatenate(distances)
     farthest = float(every.max(initial=0.0))
     if farthest <= WHOLE_HOPS and (every == np.floor(every)).all():
-        return np.arange(farthest + 2)
-    return np.linspace(0.0, farthest, BINS + 1)
+        return Bins(np.arange(farthest + 1), 1.0)
+    # Sorted, since levels of a tree are few, and looking for them by hash takes seconds for millions.
+    ordered = np.sort(every)
+    distinct = ordered[np.concatenate([[True], np.diff(ordered) > 0])]
+    if len(distinct) <= BINS:
+        return Bins(distinct, 0.0)
+    return Bins(np.linspace(0.0, farthest, BINS, endpoint=False), farthest / BINS)
 
 
 def _view_order(
@@ -153,7 +171,7 @@ def _view_order(
     (name, places), vertices = named, len(screen.hardware.groups.names)
     edges = problem.tasks.traffic.tocoo()
     apart = edges.row != edges.col
-    volume, _ = np.histogram(distances_of(problem, places)[apart], screen.bins, weights=edges.data[apart])
+    volume = screen.bins.sum(distances_of(problem, places)[apart], edges.data[apart])
     vertex = screen.hardware.node_vertex[places]
     row, column, value = _matrix(problem, places)
     return Order(
