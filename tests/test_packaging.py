@@ -14,6 +14,8 @@ from zipfile import ZipFile
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from tiger.api.routes.page import list_files
+
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {"tiger": "tiger", "solvers": "tiger/solvers", "partition": "tiger/partition", "api": "tiger/api"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -85,7 +87,8 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path: Path) -> N
         "tiger",
         f"tiger_mapper-{PROJECT['project']['version']}.dist-info",
     }
-    assert {name for name in names if name.startswith("tiger/")} == set(modules())
+    page = {f"tiger/api/page/{name}" for name in list_files()}
+    assert {name for name in names if name.startswith("tiger/")} == set(modules()) | page
 
 
 def test_commits_are_checked_by_the_tools_of_make_lint() -> None:

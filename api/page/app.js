@@ -11,6 +11,8 @@ import { KeyDialog } from "./key.js";
 import { html, render, signal, useEffect } from "./vendor/preact.js";
 
 const THEME = "tiger-theme";
+/** @type {{theme?: string}} */
+const shown = document.documentElement.dataset;
 const address = signal(location.hash);
 
 addEventListener("hashchange", () => {
@@ -50,13 +52,13 @@ function Header({ at }) {
 }
 
 function changeTheme() {
-  const dark = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  document.documentElement.dataset.theme = dark === "dark" ? "light" : "dark";
-  localStorage.setItem(THEME, document.documentElement.dataset.theme);
+  const dark = shown.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  shown.theme = dark === "dark" ? "light" : "dark";
+  localStorage.setItem(THEME, shown.theme);
   document.dispatchEvent(new Event("themechange"));
 }
 
 const kept = localStorage.getItem(THEME);
-if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
+if (kept === "dark" || kept === "light") shown.theme = kept;
 document.getElementById("app").replaceChildren();
 render(html`<${App} />`, document.getElementById("app"));

@@ -1,5 +1,7 @@
 /**
  * Pictures of a routed circuit: its layout on the device with error rates, SWAPs over time, and its gates.
+ *
+ * @import { CircuitReport, CircuitView } from "./types"
  */
 
 import { bars, tellBars } from "./draw/bars.js";
@@ -10,7 +12,10 @@ import { Picture } from "./draw/picture.js";
 import { formatNumber, formatShare, largest } from "./numbers.js";
 import { html, useMemo, useState } from "./vendor/preact.js";
 
-/** Show the pictures of a circuit view. */
+/**
+ * Show the pictures of a circuit view.
+ * @param {{view: CircuitView, report: CircuitReport}} props
+ */
 export function CircuitPictures({ view, report }) {
   return html`<section aria-label="Pictures">
     <h2>Where qubits lie</h2>
@@ -22,7 +27,10 @@ export function CircuitPictures({ view, report }) {
   </section>`;
 }
 
-/** Show the device with the circuit's qubits at the beginning. */
+/**
+ * Show the device with the circuit's qubits at the beginning.
+ * @param {{view: CircuitView}} props
+ */
 export function Device({ view }) {
   const { device, edge_error, readout_error, initial } = view;
   const known = edge_error.filter((error) => error !== null);
@@ -43,6 +51,7 @@ export function Device({ view }) {
     tell=${(qubit) => [virtual.has(qubit) ? `circuit qubit ${virtual.get(qubit)}` : "free", readout_error[qubit] === null ? "" : `readout error ${formatShare(readout_error[qubit])}`].filter(Boolean).join(", ")} />`;
 }
 
+/** @param {{view: CircuitView, report: CircuitReport}} props */
 function Swaps({ view, report }) {
   const chart = useMemo(() => ({
     names: ["SWAPs"],
@@ -59,6 +68,7 @@ function Swaps({ view, report }) {
   return html`<${Picture} name="swaps" title="SWAPs" caption=${caption} height=${220} draw=${draw} tell=${tell} />`;
 }
 
+/** @param {{view: CircuitView}} props */
 function Gates({ view }) {
   const [from, setFrom] = useState(0);
   const qubits = useMemo(() => usedQubits(view), [view]);
@@ -71,6 +81,7 @@ function Gates({ view }) {
   </div>`;
 }
 
+/** @param {CircuitView} view */
 function countUse({ first, second }) {
   const qubits = new Set(first), pairs = new Set();
   second.forEach((qubit, k) => {

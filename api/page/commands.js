@@ -1,5 +1,7 @@
 /**
  * The same request as a command elsewhere: curl, Python and the command line.
+ *
+ * @import { Form, Use } from "./schema.js"
  */
 
 import { copyText, download } from "./files.js";
@@ -14,7 +16,10 @@ const COMMANDS = { tasks: "assign", circuit: "layout", network: "place", plan: "
 const OPTIONS = { time_limit_s: "time-limit", microbatch_size: "microbatch-size" };
 const PLAN = { pipeline: "pipeline-parallel", tensor: "tensor-parallel", data: "data-parallel" };
 
-/** Show the commands. */
+/**
+ * Show the commands.
+ * @param {{use: Use, form: Form, request: Record<string, unknown> | null}} props
+ */
 export function Commands({ use, form, request }) {
   if (!request) return null;
   return html`<details class="card commands"><summary>The same from elsewhere</summary>
@@ -33,6 +38,10 @@ function Command({ title, text }) {
     <pre tabindex="0" aria-label=${title}><code>${text}</code></pre>`;
 }
 
+/**
+ * @param {Use} use
+ * @param {Record<string, unknown>} request
+ */
 function curl(use, request) {
   const body = JSON.stringify(request);
   const key = hasKey() ? " -H \"X-API-Key: $TIGER_API_KEY\"" : "";
@@ -40,6 +49,11 @@ function curl(use, request) {
   return `curl -fsS ${quote(`${BASE}${USES[use].path}`)} -H 'Content-Type: application/json'${key} \\\n  -d ${content}`;
 }
 
+/**
+ * @param {Use} use
+ * @param {Form} form
+ * @param {Record<string, unknown>} request
+ */
 function commandLine(use, form, request) {
   const { source, hardware } = USES[use];
   const where = use === "circuit" ? "coupling" : hardware;
@@ -52,6 +66,11 @@ function commandLine(use, form, request) {
   return parts.join(" ");
 }
 
+/**
+ * @param {Use} use
+ * @param {Form} form
+ * @param {Record<string, unknown>} request
+ */
 function python(use, form, request) {
   const { source, hardware } = USES[use];
   const given = [literal(nameOf(request[source], `${source}.json`, use))];
@@ -60,6 +79,10 @@ function python(use, form, request) {
   return `import tiger\n\nreport = tiger.${COMMANDS[use]}(${given.join(", ")})\nreport.plot()`;
 }
 
+/**
+ * @param {Use} use
+ * @param {Record<string, unknown>} request
+ */
 function optionsOf(use, request) {
   const { source, hardware } = USES[use];
   return Object.entries(request).filter(([name, value]) => name !== source && name !== hardware && typeof value !== "object" && !(name === "emit" && use === "tasks"));

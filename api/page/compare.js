@@ -1,5 +1,9 @@
 /**
  * Two jobs side by side: their figures, and the pictures of each.
+ *
+ * @import { JobBody } from "./types"
+ * @import { View } from "./job.js"
+ * @typedef {{job: JobBody, view: View | false | null}} Found `view` is missing where a job has none.
  */
 
 import { Device } from "./circuit.js";
@@ -12,11 +16,13 @@ import { html, useEffect, useState } from "./vendor/preact.js";
 
 /** Show two jobs by their ids. */
 export function Compare({ ids }) {
-  const [found, setFound] = useState(null);
+  const [found, setFound] = useState(/** @type {Found[] | null} */ (null));
   const [error, setError] = useState(null);
   useEffect(() => {
     const stop = new AbortController();
+    /** @returns {Promise<Found>} */
     const one = async (id) => {
+      /** @type {JobBody} */
       const job = await ask(`jobs/${id}`, { signal: stop.signal });
       return { job, view: job.report?.feasible && (await askView(id, stop.signal)) };
     };
@@ -35,6 +41,7 @@ export function Compare({ ids }) {
     <div class="pair">${found.map(({ job, view }) => html`<section aria-label=${`Job ${job.id.slice(0, 8)}`}><h2>${job.id.slice(0, 8)}</h2>${view ? html`<${Side} view=${view} />` : html`<p>This job has no picture.</p>`}</section>`)}</div>`;
 }
 
+/** @param {{view: View}} props */
 function Side({ view }) {
   if (view.kind === "mapping") {
     const at = view.orders.length - 1;

@@ -1,11 +1,17 @@
 /**
  * The other fields of a request, by what the OpenAPI document says of each.
+ *
+ * @import { Field as Stated } from "./schema.js"
  */
 
 import { ProblemError } from "./service.js";
 import { html } from "./vendor/preact.js";
 
-/** Show the fields that are used most, and the others folded away. */
+/**
+ * Show the fields that are used most, and the others folded away.
+ * @param {{fields: Stated[], shown: string[], texts: Record<string, string>, problem: Error | null,
+ *   onChange: (texts: Record<string, string>) => void}} props
+ */
 export function Fields({ fields, shown, texts, problem, onChange }) {
   const wrong = new Map(problem instanceof ProblemError ? problem.fields : []);
   const show = (field) => html`<${Field} key=${field.name} field=${field} text=${texts[field.name] ?? ""} fault=${wrong.get(field.name)}
@@ -19,6 +25,7 @@ export function Fields({ fields, shown, texts, problem, onChange }) {
   </section>`;
 }
 
+/** @param {{field: Stated, text: string, fault: string | undefined, onText: (text: string) => void}} props */
 function Field({ field, text, fault, onText }) {
   const id = `field-${field.name}`;
   const label = field.name.replace(/_s$/, "").replaceAll("_", " ");

@@ -1,5 +1,8 @@
 /**
  * The form for new work: what is mapped, onto what, how, and the same as a command elsewhere.
+ *
+ * @import { JobBody } from "./types"
+ * @import { Example, Field, Form as Stated, Use } from "./schema.js"
  */
 
 import { Commands } from "./commands.js";
@@ -15,11 +18,18 @@ const REQUEST = "tiger-request-";
 /** Characters of a request that the tab keeps, to show it beside its job. */
 const KEPT = 1_000_000;
 
-const use = signal("tasks");
-/** What each use states so far: {label, value} of source and hardware, and the texts of other fields. */
+const use = signal(/** @type {Use} */ ("tasks"));
+/**
+ * What each use states so far: {label, value} of source and hardware, and the texts of other fields.
+ * @type {Record<string, {value: Stated}>}
+ */
 const stated = Object.fromEntries(Object.keys(USES).map((name) => [name, signal({ source: null, hardware: null, texts: {} })]));
 
-/** Return the request of a job that this tab has sent, null for another. */
+/**
+ * Return the request of a job that this tab has sent, null for another.
+ * @param {string} id
+ * @returns {{use: Use, request: Record<string, any>} | null}
+ */
 export function keptRequest(id) {
   const kept = sessionStorage.getItem(REQUEST + id);
   return kept === null ? null : JSON.parse(kept);
@@ -27,8 +37,8 @@ export function keptRequest(id) {
 
 /** Show the form. */
 export function Form() {
-  const [fields, setFields] = useState([]);
-  const [examples, setExamples] = useState([]);
+  const [fields, setFields] = useState(/** @type {Field[]} */ ([]));
+  const [examples, setExamples] = useState(/** @type {Example[]} */ ([]));
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
   const name = use.value, form = stated[name].value;
@@ -63,7 +73,7 @@ export function Form() {
     <h1>Map work onto hardware</h1>
     <p class="lead">Drop a file anywhere, or begin with an example. What you see is computed by this service; nothing leaves it.</p>
     <div class="uses" role="group" aria-label="What is to be mapped">
-      ${Object.entries(USES).map(([key, { title }]) => html`<button type="button" class="tab" aria-pressed=${key === name} onClick=${() => { setProblem(null); use.value = key; }}>${title}</button>`)}
+      ${Object.entries(USES).map(([key, { title }]) => html`<button type="button" class="tab" aria-pressed=${key === name} onClick=${() => { setProblem(null); use.value = /** @type {Use} */ (key); }}>${title}</button>`)}
     </div>
     <div class="columns">
       <${Source} key=${`s${name}`} use=${name} source=${form.source} examples=${examples} onFile=${(file) => takeFile(file, setProblem, name)}
@@ -78,7 +88,10 @@ export function Form() {
   </form>`;
 }
 
-/** Show what is wrong, with the fields at fault. */
+/**
+ * Show what is wrong, with the fields at fault.
+ * @param {{error: Error}} props
+ */
 export function Fault({ error }) {
   const fields = error instanceof ProblemError ? error.fields : [];
   return html`<div class="fault" role="alert"><strong>${error.message}</strong>
@@ -100,6 +113,11 @@ async function takeFile(file, setProblem, wanted) {
   }
 }
 
+/**
+ * @param {Use} name
+ * @param {Example} example
+ * @returns {Stated}
+ */
 function fromExample(name, { title, request }) {
   const { source, hardware } = USES[name];
   const { [source]: work, [hardware]: where, ...rest } = request;
@@ -108,6 +126,11 @@ function fromExample(name, { title, request }) {
   return { source: { label: title, value: work }, hardware: where === undefined ? null : { label: typeof where === "string" ? where : title, value: where }, texts, others };
 }
 
+/**
+ * @param {Use} name
+ * @param {Stated} form
+ * @param {Field[]} fields
+ */
 function makeRequest(name, form, fields) {
   const { source, hardware } = USES[name];
   const request = { [source]: form.source.value, ...form.others };
@@ -123,6 +146,11 @@ function makeRequest(name, form, fields) {
   return request;
 }
 
+/**
+ * @param {Use} name
+ * @param {Stated} form
+ * @param {Field[]} fields
+ */
 function tryRequest(name, form, fields) {
   try {
     return makeRequest(name, form, fields);
@@ -131,13 +159,22 @@ function tryRequest(name, form, fields) {
   }
 }
 
+/**
+ * @param {Use} name
+ * @param {Record<string, unknown>} request
+ */
 async function submit(name, request) {
+  /** @type {JobBody} */
   const job = await ask(USES[name].path, { method: "POST", body: request, headers: { Prefer: "respond-async" } });
   const kept = JSON.stringify({ use: name, request });
   if (kept.length <= KEPT) sessionStorage.setItem(REQUEST + job.id, kept);
   location.hash = `#/jobs/${job.id}`;
 }
 
+/**
+ * @param {Error | null} error
+ * @param {string} field
+ */
 function faultAt(error, field) {
   if (!(error instanceof ProblemError)) return null;
   return error.fields.find(([at]) => at === field || at.startsWith(`${field}/`))?.[1] ?? null;

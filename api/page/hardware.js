@@ -1,5 +1,8 @@
 /**
  * The hardware: a specification with completion, or a file, with a live picture.
+ *
+ * @import { TopologiesBody } from "./types"
+ * @import { Part, Use } from "./schema.js"
  */
 
 import { readFile } from "./files.js";
@@ -18,14 +21,17 @@ const HINTS = {
 };
 const FRESH_MS = 350;
 
-/** Show the choice of the hardware. */
+/**
+ * Show the choice of the hardware.
+ * @param {{use: Use, hardware: Part | null, onHardware: (part: Part) => void, fault: string | null}} props
+ */
 export function Hardware({ use, hardware, onHardware, fault }) {
   const [text, setText] = useState(typeof hardware?.value === "string" ? hardware.value : "");
   const [known, setKnown] = useState(CLUSTERS);
   const [wrong, setWrong] = useState(null);
   const clusters = use === "network" || use === "plan";
   useEffect(() => {
-    if (!clusters) ask("topologies").then(({ topologies }) => setKnown(topologies.map(({ example }) => example)), () => {});
+    if (!clusters) ask("topologies").then((/** @type {TopologiesBody} */ { topologies }) => setKnown(topologies.map(({ example }) => example)), () => {});
   }, [clusters]);
   useEffect(() => {
     if (hardware && typeof hardware.value === "string" && hardware.value !== text) setText(hardware.value);

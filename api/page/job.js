@@ -1,5 +1,10 @@
 /**
  * One job: how far it is, what it found, pictures of it, and files to take home.
+ *
+ * @import { Answers, JobBody } from "./types"
+ * @import { AnyReport, Point } from "./reports.js"
+ * @import { Form, Use } from "./schema.js"
+ * @typedef {Answers["GET /jobs/{job_id}/view"]} View
  */
 
 import { CircuitPictures } from "./circuit.js";
@@ -21,10 +26,10 @@ const PICTURES = { mapping: MappingPictures, circuit: CircuitPictures, placement
 
 /** Show a job by its id. */
 export function JobPage({ id }) {
-  const [job, setJob] = useState(null);
-  const [view, setView] = useState(null);
+  const [job, setJob] = useState(/** @type {JobBody | null} */ (null));
+  const [view, setView] = useState(/** @type {View | false | null} */ (null));
   const [error, setError] = useState(null);
-  const heard = useRef([]);
+  const heard = useRef(/** @type {Point[]} */ ([]));
   useEffect(() => {
     const stop = new AbortController();
     const show = (state) => {
@@ -49,20 +54,28 @@ export function JobPage({ id }) {
     ${job.problem && html`<${Fault} error=${new ProblemError(job.problem.status, job.problem)} />`}
     ${job.report && html`<${Result} job=${job} heard=${heard.current} />`}
     ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
-    ${view && html`<${Pictures} view=${view} report=${job.report.placement ?? job.report} />`}
+    ${view && html`<${Pictures} view=${view} report=${"placement" in job.report ? job.report.placement : job.report} />`}
     ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false ? "" : "Drawing .."}</div>`}
     ${job.report && html`<${Penalties} report=${job.report} /><${Stages} report=${job.report} />`}
     ${job.report?.feasible && html`<${Files} id=${id} report=${job.report} />`}
     ${form && html`<${Commands} use=${kept.use} form=${form} request=${kept.request} />`}`;
 }
 
-/** Show the pictures of a view. */
+/**
+ * Show the pictures of a view.
+ * @param {{view: View, report: AnyReport}} props
+ */
 export function Pictures({ view, report }) {
   const Kind = PICTURES[view.kind];
   return Kind ? html`<${Kind} view=${view} report=${report} />` : null;
 }
 
-/** Return the view of a job, false where it has none. */
+/**
+ * Return the view of a job, false where it has none.
+ * @param {string} id
+ * @param {AbortSignal} signal
+ * @returns {Promise<View | false>}
+ */
 export async function askView(id, signal) {
   try {
     return await ask(`jobs/${id}/view`, { signal });
@@ -72,6 +85,12 @@ export async function askView(id, signal) {
   }
 }
 
+/**
+ * @param {string} id
+ * @param {(job: JobBody) => void} show
+ * @param {AbortSignal} signal
+ * @returns {Promise<JobBody>}
+ */
 async function follow(id, show, signal) {
   const job = await ask(`jobs/${encodeURIComponent(id)}`, { signal });
   show(job);
@@ -86,6 +105,7 @@ function remember(heard, { status, started_s, progress }) {
   heard.push({ seconds, cost: progress.cost, bound: progress.bound ?? null });
 }
 
+/** @param {{job: JobBody, heard: Point[]}} props */
 function Running({ job, heard }) {
   const [stopping, setStopping] = useState(false);
   const { progress } = job;
@@ -103,6 +123,7 @@ function Running({ job, heard }) {
   </section>`;
 }
 
+/** @param {{job: JobBody, heard: Point[]}} props */
 function Result({ job, heard }) {
   const { report } = job;
   const points = heard.length > 2 ? heard : stagesOf(report);
@@ -111,10 +132,11 @@ function Result({ job, heard }) {
     <dl class="figures">${figuresOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${report.violations.length > 0 && html`<ul class="violations">${report.violations.map((violation) => html`<li>${violation.message}</li>`)}</ul>`}
     ${report.warnings.length > 0 && html`<ul class="warnings">${report.warnings.map((text) => html`<li>${text}</li>`)}</ul>`}
-    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${report.lower_bound ?? null} />`}
+    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${"lower_bound" in report ? report.lower_bound : null} />`}
   </section>`;
 }
 
+/** @param {{points: Point[], simple: {name: string, cost: number} | null, bound?: number | null}} props */
 function Convergence({ points, simple, bound }) {
   const seconds = points.map((point) => point.seconds), cost = points.map((point) => point.cost);
   const last = cost.findLast((value) => value !== null);
@@ -123,18 +145,29 @@ function Convergence({ points, simple, bound }) {
     bound=${points.map((point, k) => point.bound ?? (k === points.length - 1 ? bound ?? null : null))} simple=${simple} />`;
 }
 
-/** Return what a report is to beat: the best simple order, or Qiskit. */
-function simpleOf({ schema, baselines, baseline_extra_cx: qiskit }) {
-  if (schema === "tiger.circuit/1") return qiskit === null ? null : { name: "Qiskit", cost: qiskit };
-  const known = baselines ? [baselines.block, baselines.cyclic].filter((cost) => cost !== null) : [];
+/**
+ * Return what a report is to beat: the best simple order, or Qiskit.
+ * @param {AnyReport} report
+ */
+function simpleOf(report) {
+  if (report.schema === "tiger.circuit/1") return report.baseline_extra_cx === null ? null : { name: "Qiskit", cost: report.baseline_extra_cx };
+  const known = report.schema === "tiger.report/1" ? [report.baselines.block, report.baselines.cyclic].filter((cost) => cost !== null) : [];
   return known.length ? { name: "best simple order", cost: Math.min(...known) } : null;
 }
 
+/**
+ * @param {JobBody} job
+ * @param {{use: Use} | null} kept
+ */
 function titleOf(job, kept) {
   const words = { assign: "Mapping", place: "Placement", plan: "Training plan" };
   return kept?.use === "circuit" || job.report?.schema === "tiger.circuit/1" ? "Circuit" : words[job.kind] ?? "Job";
 }
 
+/**
+ * @param {{use: Use, request: Record<string, any>}} kept
+ * @returns {Form}
+ */
 function formOf({ use, request }) {
   const [source, hardware] = use === "tasks" ? ["tasks", "topology"] : use === "circuit" ? ["circuit", "topology"] : ["model", "cluster"];
   return { source: { value: request[source] }, hardware: hardware in request ? { value: request[hardware] } : null };

@@ -1,5 +1,7 @@
 /**
  * The jobs of this key, the newest first, two of which can be set side by side.
+ *
+ * @import { JobsBody, JobSummary } from "./types"
  */
 
 import { Fault } from "./form.js";
@@ -12,14 +14,14 @@ const FRESH_MS = 2000;
 
 /** Show the list. */
 export function JobList() {
-  const [pages, setPages] = useState(null);
+  const [pages, setPages] = useState(/** @type {JobsBody[] | null} */ (null));
   const [error, setError] = useState(null);
-  const [picked, setPicked] = useState([]);
+  const [picked, setPicked] = useState(/** @type {string[]} */ ([]));
   const [round, setRound] = useState(0);
   useEffect(() => {
     let gone = false;
     let waiting = 0;
-    ask("jobs").then((page) => {
+    ask("jobs").then((/** @type {JobsBody} */ page) => {
       if (gone) return;
       setPages((before) => (before && before.length > 1 ? [page, ...before.slice(1)] : [page]));
       const busy = page.jobs.some((job) => job.status === "running" || job.status === "queued");
@@ -30,7 +32,7 @@ export function JobList() {
       clearTimeout(waiting);
     };
   }, [round]);
-  const more = () => ask(pages[pages.length - 1].next.slice(1)).then((page) => setPages([...pages, page]), setError);
+  const more = () => ask(pages[pages.length - 1].next.slice(1)).then((/** @type {JobsBody} */ page) => setPages([...pages, page]), setError);
   const pick = (id, on) => setPicked(on ? [...picked, id].slice(-2) : picked.filter((other) => other !== id));
   if (error) return html`<h1>Jobs</h1><${Fault} error=${error} />`;
   if (!pages) return html`<h1>Jobs</h1><p class="loading">Loading ..</p>`;
@@ -44,6 +46,7 @@ export function JobList() {
     ${pages[pages.length - 1].next && html`<p class="actions"><button class="plain" onClick=${more}>Show older ones</button></p>`}`;
 }
 
+/** @param {{job: JobSummary, picked: boolean, onPick: (id: string, on: boolean) => void}} props */
 function Row({ job, picked, onPick }) {
   const took = job.started_s && job.ended_s ? formatSeconds(job.ended_s - job.started_s) : "–";
   return html`<tr><td><input type="checkbox" checked=${picked} aria-label=${`Pick job ${job.id.slice(0, 8)}`} onChange=${(event) => onPick(job.id, event.target.checked)} /></td>

@@ -15,7 +15,7 @@ export function KeyDialog() {
   }, [asked]);
   const give = (event) => {
     event.preventDefault();
-    keepKey(new FormData(event.target).get("key").trim());
+    keepKey(String(new FormData(event.target).get("key")).trim());
     keyAsked.value = null;
     asked.go();
   };

@@ -1,6 +1,8 @@
 /**
  * Pictures of a mapping beside the best simple order: tasks by the node they lie on, load of nodes and links, the
  * communication matrix, and how far traffic travels.
+ *
+ * @import { GraphView, MappingView, Order } from "./types"
  */
 
 import { bars, tellBars } from "./draw/bars.js";
@@ -12,7 +14,10 @@ import { Picture } from "./draw/picture.js";
 import { formatNumber, formatShare, largest } from "./numbers.js";
 import { html, useEffect, useMemo, useState } from "./vendor/preact.js";
 
-/** Show the pictures of a mapping view. */
+/**
+ * Show the pictures of a mapping view.
+ * @param {{view: MappingView}} props
+ */
 export function MappingPictures({ view }) {
   const [tasks, setTasks] = useState(view.tasks);
   const [chosen, setChosen] = useState(null);
@@ -31,7 +36,11 @@ export function MappingPictures({ view }) {
   </section>`;
 }
 
-/** Show the tasks of one order, coloured by the node that each lies on. */
+/**
+ * Show the tasks of one order, coloured by the node that each lies on.
+ * @param {{view: MappingView, tasks: GraphView, order: Order, at: number, chosen: number | null,
+ *   onChoose?: (task: number | null) => void}} props
+ */
 export function TaskGraph({ view, tasks, order, at, chosen, onChoose }) {
   const nodes = view.topology.names;
   const most = largest(tasks.weight) || 1;
@@ -46,6 +55,7 @@ export function TaskGraph({ view, tasks, order, at, chosen, onChoose }) {
     tell=${(task) => `on node ${nodes[order.places[task]]}`} />`;
 }
 
+/** @param {{view: MappingView, order: Order, at: number, chosen: number | null}} props */
 function Loads({ view, order, at, chosen }) {
   const { topology } = view;
   const most = largest(view.orders.map((each) => largest(each.link_load ?? []))) || 1;
@@ -64,7 +74,10 @@ function Loads({ view, order, at, chosen }) {
     tell=${(node) => (topology.slots[node] === 0 ? "a switch" : `work ${formatNumber(order.node_load[node])}`)} />`;
 }
 
-/** Show the traffic at every distance. */
+/**
+ * Show the traffic at every distance.
+ * @param {{view: MappingView}} props
+ */
 export function Hops({ view }) {
   const chart = useMemo(() => {
     const single = view.distance_width === 1 || view.distance_width === 0;
@@ -83,6 +96,7 @@ export function Hops({ view }) {
   return html`<${Picture} name="distances" title="Traffic at every distance" caption=${caption} height=${270} draw=${draw} tell=${tell} />`;
 }
 
+/** @param {{view: MappingView}} props */
 function Matrices({ view }) {
   const draw = useMemo(() => matrices(view), [view]);
   const tell = useMemo(() => tellMatrix(view), [view]);
@@ -92,13 +106,21 @@ function Matrices({ view }) {
   return html`<${Picture} name="matrix" title="Communication matrix" caption=${caption} height=${height} draw=${draw} tell=${tell} />`;
 }
 
+/**
+ * @param {MappingView} view
+ * @param {Order} order
+ */
 function meanDistance({ distances, distance_width: width }, { volume }) {
   const total = volume.reduce((sum, part) => sum + part, 0) || 1;
   const middle = width === 1 ? 0 : width / 2;
   return volume.reduce((sum, part, k) => sum + part * (distances[k] + middle), 0) / total;
 }
 
-/** Return the name of an order for people. */
+/**
+ * Return the name of an order for people.
+ * @param {MappingView} view
+ * @param {number} at
+ */
 export function nameOf(view, at) {
   return at || view.orders.length === 1 ? "TIGER" : `${view.orders[0].name[0].toUpperCase()}${view.orders[0].name.slice(1)} order`;
 }
@@ -107,6 +129,10 @@ function placeOf(place, nodes) {
   return placeColour(nodes.length > 1 ? place / (nodes.length - 1) : 0);
 }
 
+/**
+ * @param {MappingView} view
+ * @param {number} at
+ */
 function slug(view, at) {
   return at || view.orders.length === 1 ? "after" : "before";
 }

@@ -1,5 +1,7 @@
 /**
  * Pictures of a placed network: the schedule as a Gantt chart, memory over time, load of devices, and their traffic.
+ *
+ * @import { PlacementReport, PlacementView } from "./types"
  */
 
 import { KINDS } from "./draw/colours.js";
@@ -10,7 +12,10 @@ import { stacks, stacksHeight } from "./draw/stacks.js";
 import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
 import { html, useMemo, useState } from "./vendor/preact.js";
 
-/** Show the pictures of a placement view. */
+/**
+ * Show the pictures of a placement view.
+ * @param {{view: PlacementView, report: PlacementReport}} props
+ */
 export function NetworkPictures({ view, report }) {
   return html`<section aria-label="Pictures">
     ${view.timeline ? html`<h2>An iteration</h2><${Iteration} view=${view} />` : html`<h2>Load</h2><${Load} view=${view} />`}
@@ -20,13 +25,14 @@ export function NetworkPictures({ view, report }) {
   </section>`;
 }
 
+/** @param {{view: PlacementView}} props */
 function Iteration({ view }) {
   const { timeline } = view;
   const [start, setStart] = useState(0);
   const [zoom, setZoom] = useState(1);
   const span = timeline.iteration_s / zoom;
-  const window = { start: Math.min(start * timeline.iteration_s, timeline.iteration_s - span) };
-  window.end = window.start + span;
+  const begin = Math.min(start * timeline.iteration_s, timeline.iteration_s - span);
+  const window = { start: begin, end: begin + span };
   const draw = useMemo(() => gantt(view, window), [view, start, zoom]);
   const tell = useMemo(() => tellGantt(view, window), [view, start, zoom]);
   const held = useMemo(() => memory(view, window), [view, start, zoom]);
@@ -40,6 +46,7 @@ function Iteration({ view }) {
   </div>`;
 }
 
+/** @param {{view: PlacementView}} props */
 function Load({ view }) {
   const draw = useMemo(() => stacks({
     names: view.rows.map((row) => row.name),
@@ -55,6 +62,7 @@ function Load({ view }) {
   return html`<${Picture} name="load" title="Load of devices" caption=${`${view.rows[worst]?.name} is the bottleneck with ${formatSeconds(sums[worst])}. ${describeMemory(view)}`} height=${stacksHeight(view.rows.length)} draw=${draw} />`;
 }
 
+/** @param {{view: PlacementView, report: PlacementReport}} props */
 function StageTable({ view, report }) {
   return html`<div class="wide" tabindex="0" role="region" aria-label="Stages"><table>
     <thead><tr><th scope="col">position</th><th scope="col">devices</th><th scope="col">holds</th><th scope="col" class="number">computes</th><th scope="col" class="number">sends</th><th scope="col" class="number">memory</th></tr></thead>
@@ -63,6 +71,7 @@ function StageTable({ view, report }) {
   </table></div>`;
 }
 
+/** @param {{view: PlacementView}} props */
 function Traffic({ view }) {
   const { traffic } = view;
   const most = largest(traffic.bytes) || 1;

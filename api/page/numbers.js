@@ -5,7 +5,11 @@
 const TIMES = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 const SIZES = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 
-/** Return a number with at most so many significant digits, "–" where there is none. */
+/**
+ * Return a number with at most so many significant digits, "–" where there is none.
+ * @param {number | null | undefined} value
+ * @returns {string}
+ */
 export function formatNumber(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return groupThousands(String(value));
@@ -15,22 +19,37 @@ export function formatNumber(value, digits = 4) {
   return groupThousands(text);
 }
 
-/** Return a share as a percentage. */
+/**
+ * Return a share as a percentage.
+ * @param {number | null | undefined} value
+ * @returns {string}
+ */
 export function formatShare(value) {
   return value === null || value === undefined ? "–" : `${formatNumber(100 * value, 3)} %`;
 }
 
-/** Return seconds in the unit that suits them. */
+/**
+ * Return seconds in the unit that suits them.
+ * @param {number | null | undefined} value
+ * @returns {string}
+ */
 export function formatSeconds(value) {
   return formatUnit(value, TIMES);
 }
 
-/** Return bytes in the unit that suits them. */
+/**
+ * Return bytes in the unit that suits them.
+ * @param {number | null | undefined} value
+ * @returns {string}
+ */
 export function formatBytes(value) {
   return formatUnit(value, SIZES);
 }
 
-/** Return the number that a text states, null for a blank one; throw RangeError for another text. */
+/**
+ * Return the number that a text states, null for a blank one; throw RangeError for another text.
+ * @param {string} text
+ */
 export function parseNumber(text) {
   const plain = text.trim();
   if (plain === "") return null;
@@ -40,12 +59,19 @@ export function parseNumber(text) {
   return Number(plain);
 }
 
-/** Return the largest of numbers, however many, and at least 0. */
+/**
+ * Return the largest of numbers, however many, and at least 0.
+ * @param {(number | null)[]} values
+ * @returns {number}
+ */
 export function largest(values) {
   return values.reduce((most, value) => (value > most ? value : most), 0);
 }
 
-/** Return round ticks from 0 to an end, about as many as wanted. */
+/**
+ * Return round ticks from 0 to an end, about as many as wanted.
+ * @param {number} end
+ */
 export function ticksTo(end, wanted = 5) {
   if (!(end > 0)) return [0];
   const rough = end / wanted;

@@ -1,5 +1,10 @@
 /**
  * The penalties of the QUBO path: how they were tuned, and what sampling, repair and polish each reached.
+ *
+ * @import { Stage } from "./types"
+ * @import { Round } from "./draw/tuning.js"
+ * @import { AnyReport } from "./reports.js"
+ * @typedef {Stage & {rounds?: Round[], variables?: number, couplers?: number}} Tuned
  */
 
 import { Picture } from "./draw/picture.js";
@@ -8,12 +13,16 @@ import { formatNumber, formatShare } from "./numbers.js";
 import { recordedStages } from "./reports.js";
 import { html, useMemo } from "./vendor/preact.js";
 
-/** Show how penalties were tuned in a report, nothing where no QUBO was sampled as a whole. */
+/**
+ * Show how penalties were tuned in a report, nothing where no QUBO was sampled as a whole.
+ * @param {{report: AnyReport}} props
+ */
 export function Penalties({ report }) {
-  const stage = recordedStages(report).find((each) => each.rounds?.length);
+  const stage = recordedStages(report).find((/** @type {Tuned} */ each) => each.rounds?.length);
   return stage ? html`<${Tuning} stage=${stage} />` : null;
 }
 
+/** @param {{stage: Tuned}} props */
 function Tuning({ stage }) {
   const { rounds } = stage;
   const draw = useMemo(() => tuning(rounds), [stage]);

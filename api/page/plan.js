@@ -1,5 +1,7 @@
 /**
  * A training plan: the ranked choices of degrees beside the usual one, and the placement of the best.
+ *
+ * @import { Breakdown, PlanReport, RankedPlan } from "./types"
  */
 
 import { IDLE, KINDS } from "./draw/colours.js";
@@ -8,6 +10,7 @@ import { stacks, stacksHeight } from "./draw/stacks.js";
 import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
 import { html, useMemo } from "./vendor/preact.js";
 
+/** @type {[keyof Breakdown, string, string][]} */
 const PARTS = [
   ["compute_s", "compute", KINDS[0]],
   ["tensor_s", "tensor parallel", KINDS[1]],
@@ -16,7 +19,10 @@ const PARTS = [
   ["waiting_s", "waiting", IDLE],
 ];
 
-/** Show the plans of a report. */
+/**
+ * Show the plans of a report.
+ * @param {{report: PlanReport}} props
+ */
 export function Plans({ report }) {
   const { heuristic } = report;
   const plans = heuristic ? [...report.ranked, heuristic] : report.ranked;
@@ -39,6 +45,7 @@ export function Plans({ report }) {
   </section>`;
 }
 
+/** @param {RankedPlan} plan */
 function nameOf({ pipeline, tensor, data, schedule, virtual, microbatches, microbatch }) {
   return `PP ${pipeline} TP ${tensor} DP ${data}, ${schedule}${virtual > 1 ? ` x ${virtual}` : ""}, ${microbatches}${microbatch === null ? "" : ` of ${microbatch}`}`;
 }

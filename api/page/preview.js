@@ -1,5 +1,9 @@
 /**
  * What the service makes of a source or of hardware, before anything is solved.
+ *
+ * @import { Answers, GraphView } from "./types"
+ * @typedef {Answers["POST /views"]} View
+ * @typedef {View & {graph: GraphView & {slots?: number[]} | null}} Drawn
  */
 
 import { IDLE, KINDS } from "./draw/colours.js";
@@ -9,15 +13,18 @@ import { formatBytes, formatNumber, formatSeconds, largest } from "./numbers.js"
 import { ask } from "./service.js";
 import { html, useEffect, useMemo, useState } from "./vendor/preact.js";
 
-/** Show the picture of one part of a request, or what is wrong with it. */
+/**
+ * Show the picture of one part of a request, or what is wrong with it.
+ * @param {{name: string, request: Record<string, unknown>}} props
+ */
 export function Preview({ name, request }) {
-  const [view, setView] = useState(null);
+  const [view, setView] = useState(/** @type {Drawn | null} */ (null));
   const [fault, setFault] = useState(null);
   const key = JSON.stringify(request);
   useEffect(() => {
     const stop = new AbortController();
     ask("views", { method: "POST", body: request, signal: stop.signal }).then(
-      async (found) => {
+      async (/** @type {View} */ found) => {
         const graph = graphOf(found);
         const arranged = graph && (await arrange(graph));
         if (stop.signal.aborted) return;
@@ -33,6 +40,7 @@ export function Preview({ name, request }) {
   return html`<${Shown} name=${name} view=${view} />`;
 }
 
+/** @param {{name: string, view: Drawn}} props */
 function Shown({ name, view }) {
   const look = useMemo(() => view.graph && lookOf(view), [view]);
   const caption = captionOf(view);
@@ -40,12 +48,17 @@ function Shown({ name, view }) {
   return html`<${Graph} name=${name.replaceAll(" ", "-")} title=${name[0].toUpperCase() + name.slice(1)} caption=${caption} graph=${view.graph} look=${look} />`;
 }
 
+/**
+ * @param {View} view
+ * @returns {GraphView | null}
+ */
 function graphOf(view) {
   if (view.kind === "circuit") return view.interactions;
   if (view.kind === "model") return view.graph;
   return view;
 }
 
+/** @param {Drawn} view */
 function lookOf({ kind, graph }) {
   const switches = graph.slots?.map((slots) => slots === 0);
   const most = largest(graph.weight) || 1;
@@ -57,6 +70,7 @@ function lookOf({ kind, graph }) {
   };
 }
 
+/** @param {Drawn} view */
 function captionOf(view) {
   if (view.kind === "circuit") {
     return `${formatNumber(view.qubits)} qubits, ${formatNumber(view.gates)} gates of which ${formatNumber(view.two_qubit_gates)} join two qubits, depth ${formatNumber(view.depth)}. Lines join qubits that meet.`;
@@ -70,6 +84,6 @@ function captionOf(view) {
   const what = { tasks: "tasks", topology: "nodes", cluster: "devices", model: "operators" }[view.kind];
   const lines = { tasks: "pairs that talk", topology: "links", cluster: "links", model: "edges" }[view.kind];
   const grouped = graph.names.length < graph.total ? ` Shown in ${graph.names.length} groups.` : "";
-  const switches = view.slots?.filter((slots) => slots === 0).length;
+  const switches = graph.slots?.filter((slots) => slots === 0).length;
   return `${formatNumber(graph.total)} ${what}${switches && !grouped ? `, ${formatNumber(switches)} of them switches (squares)` : ""}, ${formatNumber(graph.total_edges)} ${lines}.${grouped}`;
 }

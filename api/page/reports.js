@@ -1,41 +1,65 @@
 /**
  * Reports in words and figures: what was found, how good it is, and what each stage reached.
+ *
+ * @import { CircuitReport, PlacementReport, PlanReport, Report, Stage } from "./types"
+ * @typedef {Report | CircuitReport | PlacementReport | PlanReport} AnyReport
+ * @typedef {[string, string]} Figure A name and a text.
+ * @typedef {{seconds: number, cost: number | null, bound?: number | null}} Point
  */
 
 import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
 
-/** Return a sentence on what a report says. */
+/**
+ * Return a sentence on what a report says.
+ * @param {AnyReport} report
+ * @returns {string}
+ */
 export function describeReport(report) {
   if (!report.feasible) return "Nothing meets what is asked:";
   return (DESCRIBED[report.schema] ?? (() => ""))(report);
 }
 
-/** Return the figures of a report that matter most, as [name, text]. */
+/**
+ * Return the figures of a report that matter most, as [name, text].
+ * @param {AnyReport} report
+ * @returns {Figure[]}
+ */
 export function figuresOf(report) {
   return report.feasible ? (FIGURES[report.schema] ?? (() => []))(report) : [];
 }
 
-/** Return the points of the convergence of a report: seconds since the start and the best cost then. */
+/**
+ * Return the points of the convergence of a report: seconds since the start and the best cost then.
+ * @param {AnyReport} report
+ * @returns {Point[]}
+ */
 export function stagesOf(report) {
   let seconds = 0;
   return recordedStages(report)
-    .map((stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
+    .map((/** @type {Stage & {lower_bound?: number}} */ stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
     .filter(({ cost }) => cost !== null);
 }
 
-/** Return the stages of the solve that a report records; `stages` of a placement are those of its pipeline. */
+/**
+ * Return the stages of the solve that a report records; `stages` of a placement are those of its pipeline.
+ * @param {AnyReport} report
+ * @returns {Stage[]}
+ */
 export function recordedStages(report) {
-  return report.progress ?? report.stages;
+  return "progress" in report ? report.progress : report.stages;
 }
 
+/** @type {Record<AnyReport["schema"], (report: any) => string>} */
 const DESCRIBED = {
   "tiger.report/1": describeMapping,
   "tiger.circuit/1": describeCircuit,
   "tiger.placement/1": describePlacement,
   "tiger.plan/1": describePlan,
 };
+/** @type {Record<AnyReport["schema"], (report: any) => Figure[]>} */
 const FIGURES = { "tiger.report/1": mappingFigures, "tiger.circuit/1": circuitFigures, "tiger.placement/1": placementFigures, "tiger.plan/1": planFigures };
 
+/** @param {Report} report */
 function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
   const proof = optimal ? "It is optimal: no mapping is better." : gap === null ? "" : `No mapping can be more than ${formatShare(gap)} better, as the bound of ${formatNumber(lower_bound, 6)} shows.`;
   if (!verdict) return `The mapping costs ${formatNumber(cost, 6)}. ${proof}`;
@@ -45,6 +69,10 @@ function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
   return `The ${what} is ${formatNumber(verdict.after, 6)}, ${change}. ${proof}`;
 }
 
+/**
+ * @param {Report} report
+ * @returns {Figure[]}
+ */
 function mappingFigures(report) {
   return [
     ["Cost", formatNumber(report.cost, 6)],
@@ -52,18 +80,23 @@ function mappingFigures(report) {
     ["Block order", formatNumber(report.baselines.block, 6)],
     ["Cyclic order", formatNumber(report.baselines.cyclic, 6)],
     ["Random order", formatNumber(report.baselines.random, 6)],
-    ...Object.entries(report.metrics).map(([name, value]) => [capitalize(name.replaceAll("_", " ")), formatNumber(value, 5)]),
+    ...Object.entries(report.metrics).map(/** @returns {Figure} */ ([name, value]) => [capitalize(name.replaceAll("_", " ")), formatNumber(value, 5)]),
     ["Solver", report.solver],
     ["Rule", report.rule],
     ["Time", formatSeconds(report.seconds)],
   ];
 }
 
+/** @param {CircuitReport} report */
 function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, baseline_depth }) {
   const than = baseline_extra_cx === null ? "" : ` Qiskit's own layout and routing add ${formatNumber(baseline_extra_cx)} at the same level and seed${baseline_depth === null ? "" : `, with depth ${formatNumber(baseline_depth)}`}.`;
   return `Routing adds ${formatNumber(extra_cx)} CX gates (${formatNumber(swaps)} SWAPs${bridges ? `, ${formatNumber(bridges)} bridges` : ""}); the depth is ${formatNumber(depth)}.${than}`;
 }
 
+/**
+ * @param {CircuitReport} report
+ * @returns {Figure[]}
+ */
 function circuitFigures(report) {
   return [
     ["Extra CX", formatNumber(report.extra_cx)],
@@ -78,6 +111,7 @@ function circuitFigures(report) {
   ];
 }
 
+/** @param {PlacementReport} report */
 function describePlacement(report) {
   const [what, value, uniform, bound] = report.iteration_s !== null
     ? ["An iteration takes", report.iteration_s, report.uniform_iteration_s, report.iteration_bound_s]
@@ -87,9 +121,14 @@ function describePlacement(report) {
   return `${what} ${formatSeconds(value)}${gain}.${proof}`;
 }
 
+/**
+ * @param {PlacementReport} report
+ * @returns {Figure[]}
+ */
 function placementFigures(report) {
   const bytes = report.stages.map((stage) => stage.memory_bytes);
-  return [
+  /** @type {Figure[]} */
+  const figures = [
     ["Bottleneck", formatSeconds(report.bottleneck_s)],
     ["Iteration", formatSeconds(report.iteration_s)],
     ["Bubble", formatShare(report.bubble)],
@@ -98,15 +137,21 @@ function placementFigures(report) {
     ["Most memory", formatBytes(largest(bytes))],
     ["Stages", formatNumber(report.stages.length)],
     ["Time", formatSeconds(report.seconds)],
-  ].filter(([, text]) => text !== "–");
+  ];
+  return figures.filter(([, text]) => text !== "–");
 }
 
+/** @param {PlanReport} report */
 function describePlan({ degrees, iteration_s, gain, heuristic, optimal, lower_bound_s }) {
   const usual = heuristic ? `, ${formatNumber(gain, 3)} times as fast as the usual plan (${formatSeconds(heuristic.iteration_s)})` : "";
   const proof = optimal ? " No plan is faster." : ` No plan can take less than ${formatSeconds(lower_bound_s)}.`;
   return `Pipeline ${degrees.pipeline}, tensor ${degrees.tensor}, data ${degrees.data} with ${degrees.schedule}: an iteration takes ${formatSeconds(iteration_s)}${usual}.${proof}`;
 }
 
+/**
+ * @param {PlanReport} report
+ * @returns {Figure[]}
+ */
 function planFigures(report) {
   return [
     ["Iteration", formatSeconds(report.iteration_s)],
@@ -118,6 +163,10 @@ function planFigures(report) {
   ];
 }
 
+/**
+ * @param {string} text
+ * @returns {string}
+ */
 function capitalize(text) {
   return text[0].toUpperCase() + text.slice(1);
 }

@@ -1,11 +1,29 @@
 /**
  * What requests may state, as the OpenAPI document of the service says: fields, their types, and worked examples.
+ *
+ * @import { AssignRequest, CircuitRequest, PlaceRequest, PlanRequest } from "./types"
+ * @typedef {"tasks" | "circuit" | "network" | "plan"} Use
+ * @typedef {{label?: string, value: any}} Part What a source or hardware is called, and what a request states of it.
+ * @typedef {{source: Part | null, hardware: Part | null, texts?: Record<string, string>,
+ *   others?: Record<string, unknown>}} Form
+ * @typedef {{name: string, description: string, choices: string[], type: string, initial: any}} Field
+ * @typedef {{title: string, request: Record<string, any>}} Example
  */
 
 import { ask } from "./service.js";
 import { parseNumber } from "./numbers.js";
 
-/** The kinds of work, by what a request states and where it is sent. */
+/**
+ * @template {object} R
+ * @typedef {{title: string, path: "assign" | "place" | "plan", source: keyof R & string, hardware: keyof R & string,
+ *   shown: (keyof R & string)[]}} Asked
+ */
+
+/**
+ * The kinds of work, by what a request states and where it is sent.
+ * @type {{tasks: Asked<AssignRequest>, circuit: Asked<CircuitRequest>, network: Asked<PlaceRequest>,
+ *   plan: Asked<PlanRequest>}}
+ */
 export const USES = {
   tasks: { title: "Tasks", path: "assign", source: "tasks", hardware: "topology", shown: ["rule", "solver", "objective", "seed", "effort", "time_limit_s"] },
   circuit: { title: "Circuit", path: "assign", source: "circuit", hardware: "topology", shown: ["level", "objective", "seed", "effort", "time_limit_s"] },
@@ -15,7 +33,11 @@ export const USES = {
 
 let document_ = null;
 
-/** Return the fields of a use that a form can have: {name, description, choices, type, initial}. */
+/**
+ * Return the fields of a use that a form can have: {name, description, choices, type, initial}.
+ * @param {Use} use
+ * @returns {Promise<Field[]>}
+ */
 export async function fieldsOf(use) {
   const properties = (await requestSchema(use)).properties;
   const { source, hardware } = USES[use];
@@ -25,7 +47,11 @@ export async function fieldsOf(use) {
     .filter((field) => field !== null);
 }
 
-/** Return the worked examples of a use, as {title, request}. */
+/**
+ * Return the worked examples of a use, as {title, request}.
+ * @param {Use} use
+ * @returns {Promise<Example[]>}
+ */
 export async function examplesOf(use) {
   const { path, source } = USES[use];
   const body = (await load()).paths[`/${path}`]?.post.requestBody.content["application/json"];
@@ -34,7 +60,11 @@ export async function examplesOf(use) {
     .map(({ summary, value }) => ({ title: summary, request: value }));
 }
 
-/** Return the value that the text of a field states, undefined for nothing; throw RangeError. */
+/**
+ * Return the value that the text of a field states, undefined for nothing; throw RangeError.
+ * @param {Field} field
+ * @param {string} text
+ */
 export function readValue(field, text) {
   if (field.type === "boolean") return text === "true" ? true : undefined;
   if (text.trim() === "") return undefined;
@@ -54,6 +84,7 @@ async function load() {
   }
 }
 
+/** @param {Use} use */
 async function requestSchema(use) {
   const document = await load();
   const { path, source } = USES[use];

@@ -1,5 +1,8 @@
 /**
  * The REST service that sent this page: requests with the key, problems as errors, and jobs as streams.
+ *
+ * @import { JobBody, ProblemBody } from "./types"
+ * @typedef {ProblemBody & {errors?: {pointer: string, detail: string}[]}} Problem
  */
 
 import { signal } from "./vendor/preact.js";
@@ -12,13 +15,20 @@ export const keyAsked = signal(null);
 
 /** A refusal of the service: its problem document. */
 export class ProblemError extends Error {
+  /**
+   * @param {number} status
+   * @param {Partial<Problem>} document
+   */
   constructor(status, document) {
     super(document.detail ?? document.title ?? `The service answered ${status}.`);
     this.status = status;
     this.document = document;
   }
 
-  /** The fields at fault and what is expected of each, as [field, reason]. */
+  /**
+   * The fields at fault and what is expected of each, as [field, reason].
+   * @returns {[string, string][]}
+   */
   get fields() {
     return (this.document.errors ?? []).map(({ pointer, detail }) => [pointer.replace(/^#?\//, ""), detail]);
   }
@@ -55,7 +65,12 @@ export async function send(path, { method = "GET", body, headers = {}, signal: s
   return response;
 }
 
-/** Send a request and return what JSON it is answered with. */
+/**
+ * Send a request and return what JSON it is answered with.
+ * @param {string} path
+ * @param {Parameters<typeof send>[1]} [options]
+ * @returns {Promise<any>} of the type that types.d.ts has for the operation
+ */
 export async function ask(path, options) {
   return (await send(path, options)).json();
 }
@@ -63,6 +78,10 @@ export async function ask(path, options) {
 /**
  * Follow a job to its end: call `show` with every state of it, and return the last one with its report.
  * A stream that breaks off is opened again, as the job goes on without it.
+ * @param {string} id
+ * @param {(job: JobBody) => void} show
+ * @param {AbortSignal} stop
+ * @returns {Promise<JobBody>}
  */
 export async function followJob(id, show, stop) {
   for (let pause_ms = 500; ; pause_ms = Math.min(2 * pause_ms, 8000)) {
@@ -77,13 +96,17 @@ export async function followJob(id, show, stop) {
       if (stop?.aborted || (error instanceof ProblemError && error.status !== 429 && error.status < 500)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pause_ms));
+    /** @type {JobBody} */
     const job = await ask(`jobs/${id}`, { signal: stop });
     show(job);
     if (hasEnded(job)) return job;
   }
 }
 
-/** Return whether nothing more will happen to a job. */
+/**
+ * Return whether nothing more will happen to a job.
+ * @param {JobBody} job
+ */
 export function hasEnded(job) {
   return ["done", "failed", "cancelled"].includes(job.status);
 }
@@ -122,6 +145,10 @@ function askForKey(wrong) {
   });
 }
 
+/**
+ * @param {ReadableStream} stream
+ * @returns {AsyncGenerator<[string, JobBody]>}
+ */
 async function* readEvents(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -1,5 +1,7 @@
 /**
  * What is to be mapped: a file, a text, a pattern or an example, with a picture of what the service makes of it.
+ *
+ * @import { Example, Part, Use } from "./schema.js"
  */
 
 import { Preview } from "./preview.js";
@@ -14,7 +16,13 @@ const KINDS = {
 };
 const SPEC = /^[A-Za-z][A-Za-z0-9-]*:[^\s{]*$/;
 
-/** Return the use that a file is for: that of its ending and content, else the present one. */
+/**
+ * Return the use that a file is for: that of its ending and content, else the present one.
+ * @param {string} name
+ * @param {string} text
+ * @param {Use} present
+ * @returns {Use}
+ */
 export function guessUse(name, text, present) {
   if (/\.qasm3?$/i.test(name) || /^\s*(\/\/.*\n\s*)*OPENQASM/.test(text)) return "circuit";
   if (/"(layers|operators|transformer)"\s*:/.test(text.slice(0, 4000))) return present === "plan" ? "plan" : "network";
@@ -22,7 +30,11 @@ export function guessUse(name, text, present) {
   return "tasks";
 }
 
-/** Show the choice of a source. */
+/**
+ * Show the choice of a source.
+ * @param {{use: Use, source: Part | null, examples: Example[], onFile: (file: File) => void,
+ *   onSource: (part: Part | null) => void, onExample: (example: Example) => void, fault: string | null}} props
+ */
 export function Source({ use, source, examples, onFile, onSource, onExample, fault }) {
   const [text, setText] = useState("");
   const { what, files, hint } = KINDS[use];
@@ -39,6 +51,11 @@ export function Source({ use, source, examples, onFile, onSource, onExample, fau
   </section>`;
 }
 
+/**
+ * @param {Use} use
+ * @param {string} text
+ * @returns {Part}
+ */
 function readText(use, text) {
   const plain = text.trim();
   if (use === "circuit") return { label: "pasted circuit", value: plain };

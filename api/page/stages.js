@@ -1,5 +1,8 @@
 /**
  * The stages of a solve as a table, and how the penalties of its QUBOs were tuned.
+ *
+ * @import { Stage } from "./types"
+ * @import { AnyReport } from "./reports.js"
  */
 
 import { formatNumber, formatSeconds } from "./numbers.js";
@@ -11,12 +14,15 @@ const APART = ["name", "cost", "seconds", "rounds"];
 /** Rows that are shown at once; the others are folded away. */
 const SHOWN = 12;
 
-/** Show the stages of a report. */
+/**
+ * Show the stages of a report.
+ * @param {{report: AnyReport}} props
+ */
 export function Stages({ report }) {
   const stages = recordedStages(report);
   if (!stages.length) return null;
   const details = stages.map((stage) => Object.entries(stage).filter(([name]) => !APART.includes(name)));
-  const row = (stage, k) => html`<tr><th scope="row">${stage.name}</th><td class="number">${formatNumber(stage.cost, 6)}</td><td class="number">${formatSeconds(stage.seconds)}</td>
+  const row = (/** @type {Stage} */ stage, /** @type {number} */ k) => html`<tr><th scope="row">${stage.name}</th><td class="number">${formatNumber(stage.cost, 6)}</td><td class="number">${formatSeconds(stage.seconds)}</td>
     <td>${details[k].map(([name, value]) => html`<span class="detail">${name.replaceAll("_", " ")} <b>${showDetail(value)}</b></span> `)}</td></tr>`;
   const table = (rows) => html`<div class="wide" tabindex="0" role="region" aria-label="Stages"><table>
     <thead><tr><th scope="col">stage</th><th scope="col" class="number">best cost</th><th scope="col" class="number">time</th><th scope="col">what it says</th></tr></thead>

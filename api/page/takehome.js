@@ -1,5 +1,8 @@
 /**
  * What a user takes home: the report, and the files that launchers, compilers and training frameworks read.
+ *
+ * @import { FileBody } from "./types"
+ * @import { AnyReport } from "./reports.js"
  */
 
 import { download } from "./files.js";
@@ -7,9 +10,12 @@ import { formatBytes } from "./numbers.js";
 import { ask, ProblemError, send } from "./service.js";
 import { html, useEffect, useState } from "./vendor/preact.js";
 
-/** Show the files of a job. */
+/**
+ * Show the files of a job.
+ * @param {{id: string, report: AnyReport}} props
+ */
 export function Files({ id, report }) {
-  const [files, setFiles] = useState([]);
+  const [files, setFiles] = useState(/** @type {FileBody[]} */ ([]));
   const [fault, setFault] = useState(null);
   useEffect(() => {
     const stop = new AbortController();
@@ -18,7 +24,7 @@ export function Files({ id, report }) {
     });
     return () => stop.abort();
   }, [id]);
-  const keep = async ({ name, media_type }) => {
+  const keep = async (/** @type {FileBody} */ { name, media_type }) => {
     try {
       const response = await send(`jobs/${id}/files/${encodeURIComponent(name)}`);
       download(name, media_type, await response.blob());

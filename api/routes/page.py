@@ -109,7 +109,9 @@ def prefers_page(accept: str) -> bool:
 @cache
 def list_files() -> frozenset[str]:
     """Return the names of the files of the page, relative to its folder; no other file is ever read."""
-    return frozenset(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
+    # Types are for those who write the page.
+    files = (path for path in FOLDER.rglob("*") if path.is_file() and not path.name.endswith(".d.ts"))
+    return frozenset(path.relative_to(FOLDER).as_posix() for path in files)
 
 
 @cache

@@ -20,8 +20,6 @@ TARGET = ROOT / "api" / "page" / "vendor"
 LICENCES, SUMS = "LICENSES.txt", "SHA256SUMS"
 # Files of packages that are only minified: a worker cannot be part of a bundle, nor style.
 ALONE = {"elkjs/lib/elk-worker.min.js": "elk-worker.js", "uplot/dist/uPlot.min.css": "uplot.css"}
-# Packages that bundle, but are no part of what they write.
-TOOLS = ("esbuild", "@esbuild")
 
 
 def main() -> None:
@@ -52,9 +50,10 @@ def licences(work: Path) -> list[str]:
     """Return name, version and licence of every package that is in a bundle."""
     lock = json.loads((work / "package-lock.json").read_text(encoding="utf-8"))
     texts = []
-    for place in sorted(lock["packages"]):
+    for place, package in sorted(lock["packages"].items()):
         name = place.removeprefix("node_modules/")
-        if not place or name.startswith(TOOLS):
+        # Tools that bundle and check are no part of what is written.
+        if not place or package.get("dev"):
             continue
         stated = json.loads((work / place / "package.json").read_text(encoding="utf-8"))
         text = next(path for path in sorted((work / place).iterdir()) if path.name.lower().startswith("licen"))

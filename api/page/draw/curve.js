@@ -19,6 +19,7 @@ const HEIGHT = 240;
 export function Curve({ name, title, caption, seconds, cost, bound, simple }) {
   const place = useRef(null);
   const plot = useRef(null);
+  /** @type {[number[], ...(number | null)[][]]} */
   const data = [seconds, cost, bound, ...(simple ? [seconds.map(() => simple.cost)] : [])];
   useEffect(() => {
     const element = place.current;

@@ -1,5 +1,8 @@
 /**
  * A Gantt chart of a schedule: what every position does when, and over the same time what it holds in memory.
+ *
+ * @import { PlacementView } from "../types"
+ * @typedef {{start: number, end: number}} Window
  */
 
 import { formatBytes, formatSeconds, largest, ticksTo } from "../numbers.js";
@@ -17,7 +20,11 @@ export function rowsHeight(rows) {
   return TOP + BOTTOM + rows * rowHeight(rows);
 }
 
-/** Return a function that draws the part of a timeline from one time to another. */
+/**
+ * Return a function that draws the part of a timeline from one time to another.
+ * @param {PlacementView} view
+ * @param {Window} window
+ */
 export function gantt(view, window) {
   return (context, frame) => {
     const area = rowArea(frame, view.rows.length, window);
@@ -42,7 +49,11 @@ export function gantt(view, window) {
   };
 }
 
-/** Return a function that tells what runs under a point. */
+/**
+ * Return a function that tells what runs under a point.
+ * @param {PlacementView} view
+ * @param {Window} window
+ */
 export function tellGantt(view, window) {
   return (x, y, frame) => {
     const area = rowArea(frame, view.rows.length, window);
@@ -56,7 +67,11 @@ export function tellGantt(view, window) {
   };
 }
 
-/** Return a function that draws what every row holds over time, and its limit. */
+/**
+ * Return a function that draws what every row holds over time, and its limit.
+ * @param {PlacementView} view
+ * @param {Window} window
+ */
 export function memory(view, window) {
   const { limit_bytes, peak_bytes, state_bytes, when_s, held_bytes } = view.memory;
   const top = largest([...peak_bytes, ...limit_bytes.filter((limit) => limit < 4 * largest(peak_bytes))]);
@@ -87,7 +102,10 @@ export function memory(view, window) {
   };
 }
 
-/** Return a sentence on the memory of the row that is closest to its limit. */
+/**
+ * Return a sentence on the memory of the row that is closest to its limit.
+ * @param {PlacementView} view
+ */
 export function describeMemory({ rows, memory: { limit_bytes, peak_bytes } }) {
   const shares = peak_bytes.map((peak, row) => peak / limit_bytes[row]);
   const worst = shares.indexOf(largest(shares));

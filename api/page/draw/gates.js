@@ -1,5 +1,7 @@
 /**
  * A routed circuit: a line for every device qubit, gates in their layers, SWAPs as crosses.
+ *
+ * @import { CircuitView } from "../types"
  */
 
 import { KINDS } from "./colours.js";
@@ -7,7 +9,10 @@ import { drawLine } from "./axes.js";
 
 const ROW = 24, LEFT = 56, TOP = 18, COLUMN = 30;
 
-/** Return the device qubits that gates of a circuit view use, in order. */
+/**
+ * Return the device qubits that gates of a circuit view use, in order.
+ * @param {CircuitView} view
+ */
 export function usedQubits({ first, second, initial }) {
   const used = new Set([...initial, ...first, ...second.filter((qubit) => qubit >= 0)]);
   return [...used].sort((a, b) => a - b);
@@ -23,7 +28,12 @@ export function gatesHeight(qubits) {
   return TOP + qubits * ROW + 8;
 }
 
-/** Return a function that draws the layers of a circuit from a first one on. */
+/**
+ * Return a function that draws the layers of a circuit from a first one on.
+ * @param {CircuitView} view
+ * @param {number[]} qubits
+ * @param {number} from
+ */
 export function gates(view, qubits, from) {
   const row = new Map(qubits.map((qubit, k) => [qubit, TOP + (k + 0.5) * ROW]));
   const virtual = new Map(view.initial.map((qubit, k) => [qubit, k]));

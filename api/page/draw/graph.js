@@ -1,5 +1,9 @@
 /**
  * A graph: tasks, hardware or qubits as dots with links between them, to move, to enlarge and to ask about.
+ *
+ * @import { GraphView } from "../types"
+ * @typedef {{fill: string[], size?: number[], square?: boolean[], labels?: string[],
+ *   edge?: {share?: (number | null)[], width: number[]}}} Look
  */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
@@ -16,8 +20,7 @@ const SIDE = 1000, STEP = 40;
 
 /**
  * Show a graph.
- * @param {{name: string, title: string, caption: string, graph: import("../types").GraphView,
- *   look: {fill: string[], size?: number[], square?: boolean[], labels?: string[], edge?: {share?: (number | null)[], width: number[]}},
+ * @param {{name: string, title: string, caption: string, graph: GraphView, look: Look,
  *   tell?: (vertex: number) => string, chosen?: number[], onChoose?: (vertex: number | null) => void}} props
  */
 export function Graph({ name, title, caption, graph, look, tell, chosen, onChoose }) {
@@ -122,7 +125,11 @@ function open(cytoscape, container, { graph, style }) {
   });
 }
 
-/** Return the style of a graph, with functions only where its elements differ, as each is called for every element. */
+/**
+ * Return the style of a graph, with functions only where its elements differ, as each is called for every element.
+ * @param {GraphView} graph
+ * @param {Look} look
+ */
 function styleOf(graph, look, { directed, place }) {
   const colours = paletteOf(place);
   const size = dotSize(graph.names.length);
@@ -165,6 +172,11 @@ function dotSize(vertices) {
   return Math.min(Math.max(560 / Math.sqrt(vertices), 7), 64);
 }
 
+/**
+ * @param {GraphView} graph
+ * @param {number} at
+ * @param {((vertex: number) => string) | undefined} tell
+ */
 function describe(graph, at, tell) {
   const many = graph.counts[at] > 1 ? ` and ${graph.counts[at] - 1} more` : "";
   return `${graph.names[at]}${many}${tell ? `: ${tell(at)}` : ""}`;

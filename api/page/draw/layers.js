@@ -1,5 +1,7 @@
 /**
  * Layers for graphs that are directed and have no circle, by ELK's algorithm in a worker.
+ *
+ * @import { GraphView } from "../types"
  */
 
 /** Vertices and edges that are arranged within a second; larger graphs keep the places that the service gave them. */
@@ -7,7 +9,11 @@ const VERTICES = 300, EDGES = 900;
 
 let worker = null;
 
-/** Return a graph with its vertices in layers where it is a small directed one without circles, else as it is. */
+/**
+ * Return a graph with its vertices in layers where it is a small directed one without circles, else as it is.
+ * @param {GraphView} graph
+ * @returns {Promise<GraphView>}
+ */
 export async function arrange(graph) {
   const { names, a, b } = graph;
   if (!graph.directed || names.length > VERTICES || a.length > EDGES || !a.length || hasCircle(graph)) return graph;
@@ -24,6 +30,7 @@ export async function arrange(graph) {
   return { ...graph, x: names.map((_, at) => place("x", laid.width)(at)), y: names.map((_, at) => place("y", laid.height)(at)) };
 }
 
+/** @param {GraphView} graph */
 function hasCircle({ names, a, b }) {
   const waiting = names.map(() => 0);
   const after = names.map(() => []);

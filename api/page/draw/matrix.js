@@ -1,5 +1,7 @@
 /**
  * Communication matrices, tasks in the order of the hardware they lie on: traffic near the diagonal stays near.
+ *
+ * @import { MappingView, Order } from "../types"
  */
 
 import { formatNumber, largest } from "../numbers.js";
@@ -18,7 +20,10 @@ export function matrixHeight(width, count) {
   return Math.round(rows * (sideOf(width, count) + PAD.top)) + PAD.bottom;
 }
 
-/** Return a function that draws the matrices of a mapping view side by side, with one scale. */
+/**
+ * Return a function that draws the matrices of a mapping view side by side, with one scale.
+ * @param {MappingView} view
+ */
 export function matrices(view) {
   const most = largest(view.orders.map((order) => largest(order.value)));
   const shaded = view.orders.map((order) => sortByShade(order, most));
@@ -40,7 +45,10 @@ export function matrices(view) {
   };
 }
 
-/** Return a function that tells which tasks talk under a point. */
+/**
+ * Return a function that tells which tasks talk under a point.
+ * @param {MappingView} view
+ */
 export function tellMatrix(view) {
   return (x, y, frame) => {
     const side = sideOf(frame.width, view.orders.length);
@@ -66,6 +74,10 @@ function cornerOf(k, side, width) {
   return width < NARROW ? [PAD.left, PAD.top + k * (side + PAD.top)] : [PAD.left + k * (side + PAD.gap), PAD.top];
 }
 
+/**
+ * @param {Order} order
+ * @param {number} most
+ */
 function sortByShade(order, most) {
   const shades = Array.from({ length: SHADES }, () => []);
   order.value.forEach((value, entry) => {

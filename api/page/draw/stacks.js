@@ -16,7 +16,8 @@ export function stacksHeight(rows) {
 
 /**
  * Return a function that draws bars of parts.
- * @param {{names: string[], parts: {label: string, colour: string, values: number[]}[], bound: number | null, axis: string}} chart
+ * @param {{names: string[], parts: {label: string, colour: string, values: number[]}[], bound: number | null, axis:
+ *   string}} chart
  */
 export function stacks({ names, parts, bound, axis }) {
   const totals = names.map((_, row) => parts.reduce((sum, part) => sum + part.values[row], 0));

@@ -75,14 +75,14 @@ export class SvgContext {
     const [, size] = /([\d.]+)px/.exec(this.font);
     const weight = this.font.startsWith("600") ? ' font-weight="600"' : "";
     this.add(
-      `<text x="${round(x)}" y="${round(y + shift * size)}" font-size="${size}"${weight} text-anchor="${anchor}" fill="${this.fillStyle}">${escape(text)}</text>`,
+      `<text x="${round(x)}" y="${round(y + shift * Number(size))}" font-size="${size}"${weight} text-anchor="${anchor}" fill="${this.fillStyle}">${escape(text)}</text>`,
     );
   }
 
   /** Return the width of a text, about, as there is nothing here that measures it. */
   measureText(text) {
     const [, size] = /([\d.]+)px/.exec(this.font);
-    return { width: 0.56 * size * text.length };
+    return { width: 0.56 * Number(size) * text.length };
   }
 
   /** Return the picture as a document, which says in words what it shows. */

@@ -1,5 +1,8 @@
 /**
  * How penalties were tuned: their size in each round, and the share of reads that kept the rule there.
+ *
+ * @typedef {{penalty: number, penalty_scale: number, feasible_share: number, best_raw: number | null,
+ *   best_repaired: number | null, best_polished: number | null}} Round
  */
 
 import { AFTER, BEFORE } from "./colours.js";
@@ -9,7 +12,10 @@ import { formatShare } from "../numbers.js";
 /** The shares of feasible reads that tuning aims at. */
 const AIM = [0.25, 0.75];
 
-/** Return a function that draws rounds of {penalty_scale, feasible_share}. */
+/**
+ * Return a function that draws rounds of {penalty_scale, feasible_share}.
+ * @param {Round[]} rounds
+ */
 export function tuning(rounds) {
   const end = Math.max(1, ...rounds.map((round) => round.penalty_scale));
   return (context, frame) => {

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -36,8 +36,15 @@ def require_browser() -> str:
     except ImportError:
         lacking = "needs playwright"
     if lacking:
-        pytest.fail(lacking) if os.environ.get("TIGER_TEST_BROWSER") == "required" else pytest.skip(lacking)
+        go_without(lacking)
     return str(path)
+
+
+def go_without(lacking: str) -> NoReturn:
+    """Skip the test of the page that lacks something, or fail where TIGER_TEST_BROWSER says that it is required."""
+    if os.environ.get("TIGER_TEST_BROWSER") == "required":
+        pytest.fail(lacking)
+    pytest.skip(lacking)
 
 
 @contextmanager
