@@ -21,6 +21,8 @@ def test_a_dropped_circuit_is_laid_out_routed_and_kept(page: Any, url: str) -> N
     """The form turns to circuits by itself; layout, SWAPs and gates are shown, and the routed circuit is a file."""
     page.goto(url)
     drop_example(page, "form.new", "circuits/qft5.qasm")
+    # The form has turned to circuits by then.
+    page.get_by_role("heading", name="The device").wait_for()
     page.get_by_label("Specification").fill("grid:6")
     page.get_by_text("6 nodes, 5 links.").wait_for()
     run_job(page)
