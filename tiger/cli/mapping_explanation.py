@@ -60,7 +60,10 @@ def _say_found(report: Report) -> Iterator[str]:
 
 def _metric(report: Report) -> str:
     """Return what was minimized, in words."""
-    names = {"max-link-load": f"the largest load of a link{_by_bandwidth(report)}", "ring": "the slowest hop of the ring"}
+    names = {
+        "max-link-load": f"the largest load of a link{_by_bandwidth(report)}",
+        "ring": "the slowest hop of the ring",
+    }
     return "the cost" if report.objective is None else names.get(report.objective.name, f"the {report.objective.name}")
 
 
