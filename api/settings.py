@@ -90,7 +90,8 @@ class Settings(BaseSettings):
     def _check_folder(cls, value: Path) -> Path:
         """Return an absolute path at which no file stands."""
         found = value.expanduser().absolute()
-        if found.exists() and not found.is_dir():
+        # Not `exists` of the path, which raises where a folder above may not be looked into.
+        if os.path.exists(found) and not found.is_dir():  # noqa: PTH110
             raise ValueError(f"expected a folder, got the file {str(value)!r}")
         return found
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -178,6 +179,25 @@ def test_a_database_is_asked(down: object, doctor: Doctor, monkeypatch: pytest.M
     assert status == int(bool(down))
     assert found["database"]["value"] == f"PostgreSQL, {'no answer' if down else 'answers'}"
     assert "secret" not in json.dumps(found)
+
+
+def test_bug_a_folder_that_may_not_be_looked_into_is_a_fault(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asking for what is inside raises then, which is no end of the command."""
+    locked, own = tmp_path / "locked", Path.stat
+
+    def refuse(path: Path, **options: bool) -> os.stat_result:
+        if locked in path.parents:
+            raise PermissionError
+        return own(path, **options)
+
+    locked.mkdir()
+    monkeypatch.setenv("TIGER_DATA_DIR", str(locked / "data"))
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr(os, "access", lambda path, _: path == tmp_path)
+    status, found = doctor()
+    assert (status, found["database"]["good"]) == (1, False)
 
 
 def test_a_table_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

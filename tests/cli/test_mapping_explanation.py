@@ -8,6 +8,7 @@ from tests.cli.reports import MAPPING
 from tiger.cli.mapping_explanation import HELP, explain_mapping
 from tiger.feasibility.reasons import MEANING
 from tiger.model.violation import Violation
+from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.report import Objective, Report
 
 PROVED = replace(MAPPING, lower_bound=12.0, optimal=True)
@@ -32,6 +33,21 @@ def test_what_stands_in_the_way_is_named() -> None:
     assert link == "The link from a to b carries the largest load, 5; in the block order it carries 2."
     assert distance == "Traffic travels a distance of 1.5 in the mean, some of it 3."
     assert compute.startswith("25% of the cost is compute")
+
+
+def test_bug_links_of_other_bandwidths_are_not_called_less_loaded() -> None:
+    """A narrow link is the busiest with less on it than a wide one has."""
+    links = (LinkLoad(a="a", b="s", load=3.0, share=1.0), LinkLoad(a="c", b="s", load=20.0, share=0.67))
+    wide = replace(MAPPING, links=links, metrics={"max_link_load": 3.0})
+    assert explain_mapping(wide).limits[0] == (
+        "The link from a to s has the largest load over its bandwidth: it carries 3."
+    )
+
+
+def test_bug_what_is_still_open_is_never_rounded_down() -> None:
+    """A ten-thousandth is no 0.0%, and a cost below a bound that rounding raised is no -0.0%."""
+    for bound, most in ((11.9995, "at most 0.1%"), (12.0 + 1e-9, "at most 0.0%"), (9.95, "at most 18%")):
+        assert most in explain_mapping(replace(MAPPING, lower_bound=bound)).quality[1]
 
 
 def test_more_effort_is_not_advised_where_it_cannot_help() -> None:

@@ -8,7 +8,7 @@ from tests.cli.reports import BEST, PLACEMENT, PLAN
 from tiger.cli.network_explanation import HELP, explain_placement, explain_plan
 from tiger.model.violation import Violation
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.planning.report import PlanReport
+from tiger.pipeline.planning.report import PlanReport, RuledOut
 
 PROVED = replace(PLACEMENT, iteration_bound_s=0.4)
 QUICK = replace(BEST, memory_share=0.5, breakdown=replace(BEST.breakdown, waiting_s=0.0, gradients_s=0.0))
@@ -27,6 +27,22 @@ def test_the_figures_of_a_placement_are_those_of_the_report() -> None:
         "The iteration is never below 300 ms, so that at most 25% can still be gained.",
         "Of what the search gained, stages contributed: order 100%.",
     )
+
+
+def test_bug_a_search_that_time_ended_is_to_have_more_time() -> None:
+    """More effort does nothing within the same time."""
+    ended = ("ended by the time limit of 1 s: the same seed may end elsewhere",)
+    for told in (explain_placement(replace(PLACEMENT, warnings=ended)), explain_plan(replace(PLAN, warnings=ended))):
+        assert any("--time-limit" in text for text in told.advice)
+        assert not any("--effort" in text for text in told.advice)
+
+
+def test_bug_choices_left_out_are_not_called_ruled_out() -> None:
+    """What the time limit left out is under no bound."""
+    left = RuledOut(reason="budget", choices=7, closest=None, bound_s=None, need_bytes=None, why="")
+    told = explain_plan(replace(PLAN, pruned=(*PLAN.pruned, left)))
+    words = "Of 40 choices bounds ruled out 30, 7 were left out as the search ended, and the others were simulated."
+    assert words in told.quality
 
 
 def test_a_split_as_good_as_the_uniform_one_is_called_so() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tiger
 from tiger.errors import InputError
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload
@@ -295,3 +296,11 @@ def test_operators_too_short_to_be_seen_are_drawn_as_one():
     every = np.ones(5, np.bool_)
     assert gantt._merge(times, np.zeros(5, np.int64), every, 1.0)[:, :2, 0].tolist() == [[0, 0.3], [5, 8], [8, 9.5]]
     assert len(gantt._merge(times, np.arange(5), every, 1.0)) == 5
+
+
+def test_bug_operators_of_one_pass_alone_are_drawn():
+    """Tests a graph without a backward pass, of which there are no bars."""
+    rows = [{"name": name, "seconds": 1.0} for name in "ab"]
+    report = tiger.place({"operators": rows, "edges": [["a", "b"]]}, "dgx:1", mode="dag", objective="latency")
+    legend = tiger.draw(report, "gantt").axes[0].get_legend()
+    assert [text.get_text() for text in legend.texts] == ["forward"]

@@ -52,6 +52,14 @@ def test_qubits_that_only_routing_uses_are_named():
     assert "passed by routing" in legend(draw_layout(view_circuit(report, read_device(REPORT.device))))
 
 
+def test_bug_a_picture_of_some_gates_says_so():
+    """Tests a view that has not all of them, and one of groups of qubits."""
+    some = draw_layout(replace(VIEW, total_gates=90_000)).axes[0].get_title()
+    assert some.endswith(": 5 two-qubit gates on 2 couplings,\nof the first 3 of 90,000 gates")
+    groups = replace(VIEW, device=replace(VIEW.device, total=4000))
+    assert draw_layout(groups).axes[0].get_title().endswith("between groups of qubits")
+
+
 def test_swaps_are_counted_by_layer():
     """Tests the bars and the sum."""
     axes, summed = draw_swaps(VIEW).axes

@@ -1,5 +1,7 @@
 """Tests of the pictures of links, of the communication matrix, and of distances."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.plotting.reports import map_stencil
@@ -19,6 +21,15 @@ def test_loads_of_links_fall_from_the_busiest():
     assert [load.sum() for load in loads] == [sum(order.link_load) for order in VIEW.orders]
     assert all((np.diff(load) <= 0).all() for load in loads)
     assert busiest.get_yticklabels()[0].get_text() == f"{REPORT.links[0].a} - {REPORT.links[0].b}"
+
+
+def test_bug_loads_between_groups_are_not_called_those_of_links():
+    """Tests a view whose vertices stand for several nodes, and one that has not all links."""
+    grouped = replace(VIEW, topology=replace(VIEW.topology, total=4096))
+    curve = draw_links(grouped, REPORT.links).axes[0]
+    assert curve.get_title().startswith("Loads between groups of nodes: at most")
+    some = replace(VIEW, topology=replace(VIEW.topology, total_edges=9000))
+    assert draw_links(some, REPORT.links).axes[0].get_xlabel() == "18 of 9,000 links, the busiest first"
 
 
 def test_the_matrix_has_all_traffic():

@@ -4,7 +4,15 @@ import math
 from collections.abc import Iterator
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.cli.explanation import SEARCH_LONGER, Explanation, count, describe_stages, explain_unmet, percent
+from tiger.cli.explanation import (
+    SEARCH_LONGER,
+    Explanation,
+    advise_time,
+    count,
+    describe_stages,
+    explain_unmet,
+    percent,
+)
 from tiger.model.units import number_text as number
 
 HELP = {
@@ -80,10 +88,10 @@ def _advise(report: CircuitReport) -> Iterator[str]:
     settled = report.extra_cx == 0 and report.objective == "cx"
     if settled:
         yield "Neither more effort nor a higher level can lower the extra CX."
-    elif report.level < HIGHEST:
-        yield f"The level was {report.level}: --level {HIGHEST} searches longest."
     else:
-        yield f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."
+        search = f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."
+        higher = f"The level was {report.level}: --level {HIGHEST} searches longest."
+        yield advise_time(report.warnings, higher if report.level < HIGHEST else search)
     worse = report.depth is not None and report.baseline_depth is not None and report.depth > report.baseline_depth
     if report.objective == "cx" and worse:
         yield "The depth is above Qiskit's: where time matters most, minimize it with --objective depth."

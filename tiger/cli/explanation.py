@@ -1,5 +1,6 @@
 """What a report is explained by: sentences on what was found, how good it is, what limits it, and what to try next."""
 
+import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,9 +71,21 @@ def read_effort(stages: Iterable[Stage]) -> int:
     return max((effort for effort in stated if isinstance(effort, int)), default=1)
 
 
+def advise_time(warnings: Sequence[str], otherwise: str) -> str:
+    """Return that the search needs more time where its time limit ended it, otherwise what else it needs."""
+    ended = any(warning.startswith("ended by the time limit") for warning in warnings)
+    return "The time limit ended the search: allow more with --time-limit." if ended else otherwise
+
+
 def percent(part: float) -> str:
     """Return a part of 1 in per cent."""
     return f"{part:.1%}" if part < 0.1 else f"{part:.0%}"
+
+
+def percent_at_most(part: float) -> str:
+    """Return a part of 1 in per cent that it is not above, as rounding to the nearest would claim too much."""
+    digits = 3 if part < 0.1 else 2
+    return percent(math.ceil(round(max(part, 0.0) * 10**digits, 9)) / 10**digits)
 
 
 def count(number: int, noun: str) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from tiger.cli.explanation import (
     SEARCH_LONGER,
     Explanation,
+    advise_time,
     count,
     describe_stages,
     explain_unmet,
     percent,
+    percent_at_most,
     read_effort,
 )
 from tiger.exchange.decode_samples import NAME as SAMPLES
@@ -58,8 +60,17 @@ def _say_found(report: Report) -> Iterator[str]:
 
 def _metric(report: Report) -> str:
     """Return what was minimized, in words."""
-    names = {"max-link-load": "the largest load of a link", "ring": "the slowest hop of the ring"}
+    names = {
+        "max-link-load": f"the largest load of a link{_by_bandwidth(report)}",
+        "ring": "the slowest hop of the ring",
+    }
     return "the cost" if report.objective is None else names.get(report.objective.name, f"the {report.objective.name}")
+
+
+def _by_bandwidth(report: Report) -> str:
+    """Return what loads are measured by, where not all links are as wide as the unit of bandwidth."""
+    wide = report.links and report.links[0].load != report.metrics.get("max_link_load", report.links[0].load)
+    return " over its bandwidth" if wide or any(link.load > report.links[0].load for link in report.links) else ""
 
 
 def _say_quality(report: Report) -> Iterator[str]:
@@ -95,7 +106,7 @@ def _say_bound(report: Report) -> str:
         return f"No mapping is better: {_metric(report)} is proved to be the least."
     if value is None or bound is None or bound <= 0:
         return "No useful lower bound is known, so that the best may be better by any amount."
-    left = percent((value - bound) / value)
+    left = percent_at_most((value - bound) / value)
     return f"No mapping is below {number(bound)}, so that at most {left} can still be gained."
 
 
@@ -107,7 +118,9 @@ def _say_limits(report: Report) -> Iterator[str]:
         before = "" if worst.before is None else f"; in the block order it carries {number(worst.before)}"
         least = "at least " if busy == LINKS else ""
         others = f", as {least}{busy - 1} others do" if busy > 2 else ", as another does" if busy == 2 else ""
-        yield f"The link from {worst.a} to {worst.b} carries the largest load, {number(worst.load)}{others}{before}."
+        link, most = f"The link from {worst.a} to {worst.b}", _by_bandwidth(report)
+        carried = f"has the largest load{most}: it carries" if most else "carries the largest load,"
+        yield f"{link} {carried} {number(worst.load)}{others}{before}."
     far, mean = report.metrics.get("dilation"), report.metrics.get("mean_dilation")
     if far is not None and mean is not None and report.communication_cost:
         some = "" if far == mean else f", some of it {number(far)}"
@@ -128,8 +141,8 @@ def _advise(report: Report) -> Iterator[str]:
     load, before = report.metrics.get("max_link_load"), report.baseline_max_link_load
     if report.objective is None and load is not None and before is not None and load > before:
         yield (
-            f"The busiest link carries {number(load)} and in the block order {number(before)}: where links are what "
-            "jobs wait for, minimize that with --objective max-link-load."
+            f"The largest load of a link{_by_bandwidth(report)} is {number(load)} and in the block order "
+            f"{number(before)}: where links are what jobs wait for, minimize that with --objective max-link-load."
         )
     if report.rule == "one-to-one" and report.communication_cost:
         yield "Where nodes have room for several tasks, say so with --slots: tasks on one node need no link."
@@ -144,10 +157,9 @@ def _advise_search(report: Report) -> Iterator[str]:
         return
     if report.solver in BASELINES:
         yield f"The solver {report.solver} is there to be compared with: take --solver auto."
-    elif report.solver != "auto":
+        return
+    if report.solver != "auto":
         yield f"The solver was {report.solver}: --solver auto joins what suits the problem."
-    if any(warning.startswith("ended by the time limit") for warning in report.warnings):
-        yield "The time limit ended the search: allow more with --time-limit."
-    else:
-        effort = read_effort(report.stages)
-        yield f"Search on with --effort {4 * effort}, and try other seeds than --seed {report.seed}."
+    effort = read_effort(report.stages)
+    search = f"Search on with --effort {4 * effort}, and try other seeds than --seed {report.seed}."
+    yield advise_time(report.warnings, search)

@@ -3,7 +3,16 @@
 import math
 from collections.abc import Iterator
 
-from tiger.cli.explanation import SEARCH_LONGER, Explanation, count, describe_stages, explain_unmet, percent
+from tiger.cli.explanation import (
+    SEARCH_LONGER,
+    Explanation,
+    advise_time,
+    count,
+    describe_stages,
+    explain_unmet,
+    percent,
+    percent_at_most,
+)
 from tiger.model.units import bytes_text, seconds_text
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
@@ -85,7 +94,7 @@ def _say_quality(report: PlacementReport) -> Iterator[str]:
     if report.optimal:
         yield "No placement of this kind is faster: it is proved optimal."
     elif value and bound:
-        left = percent(max(value - bound, 0.0) / value)
+        left = percent_at_most((value - bound) / value)
         yield f"The {name} is never below {seconds_text(bound)}, so that at most {left} can still be gained."
     contributed = describe_stages([(step.name, step.cost) for step in report.progress if math.isfinite(step.cost)])
     if contributed is not None:
@@ -123,7 +132,8 @@ def _advise(report: PlacementReport) -> Iterator[str]:
     if report.optimal:
         yield "More effort cannot help: what is left to change is the schedule, the degrees, or the cluster."
     else:
-        yield f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."
+        search = f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."
+        yield advise_time(report.warnings, search)
     if report.mode == "dag":
         return
     if report.schedule is None:
@@ -158,12 +168,14 @@ def _compare_plans(report: PlanReport) -> Iterator[str]:
     if report.heuristic is not None and report.gain is not None:
         yield f"The plan that people write by hand takes {report.gain:.2f} times as long: it is {report.heuristic.why}."
     yield from (f"The second best plan is {plan.why}." for plan in report.ranked[1:2])
-    ruled = sum(pruned.choices for pruned in report.pruned)
-    yield f"Of {report.choices:,} choices bounds ruled out {ruled:,}, and the others were simulated."
+    left_out = sum(pruned.choices for pruned in report.pruned if pruned.reason == "budget")
+    ruled = sum(pruned.choices for pruned in report.pruned) - left_out
+    ended = f"{left_out:,} were left out as the search ended, " if left_out else ""
+    yield f"Of {report.choices:,} choices bounds ruled out {ruled:,}, {ended}and the others were simulated."
     if report.optimal:
         yield "No plan by any choice is faster: it is proved optimal."
     elif report.lower_bound_s and report.iteration_s:
-        left = percent(max(report.iteration_s - report.lower_bound_s, 0.0) / report.iteration_s)
+        left = percent_at_most((report.iteration_s - report.lower_bound_s) / report.iteration_s)
         yield f"None takes less than {seconds_text(report.lower_bound_s)}, so that at most {left} can still be gained."
 
 
@@ -189,9 +201,11 @@ def _say_where_time_goes(report: PlanReport) -> Iterator[str]:
 
 def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield what to do with the plan, and what may make it faster."""
+    virtual = f" --virtual {degrees.virtual}" if degrees.virtual > 1 else ""
     yield (
         f"Print it for a framework with --emit megatron, or place it with `tiger place --pipeline-parallel "
-        f"{degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data}`."
+        f"{degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} --schedule "
+        f"{degrees.schedule}{virtual} --microbatches {degrees.microbatches}`."
     )
     parts = report.best and report.best.breakdown
     if parts and parts.waiting_s + parts.gradients_s >= NOTED * parts.total_s:
@@ -199,4 +213,4 @@ def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     if report.best is not None and report.best.memory_share >= FULL:
         yield "Memory is nearly full: measure it before this plan is relied on."
     if not report.optimal:
-        yield "Search on with a larger --effort."
+        yield advise_time(report.warnings, "Search on with a larger --effort.")

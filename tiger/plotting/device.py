@@ -38,8 +38,16 @@ def draw_layout(view: "CircuitView") -> "Picture":
     gates, couplings = int(uses.sum()), int((uses > 0).sum())
     axes.set_title(
         f"{len(view.initial)} qubits on {view.device.total}: {gates:,} two-qubit gates on {couplings} couplings"
+        f"{_say_left_out(view)}"
     )
     return figure
+
+
+def _say_left_out(view: "CircuitView") -> str:
+    """Return which of the gates a picture has, where the view has not all of them or not between single qubits."""
+    if view.total_gates > len(view.name):
+        return f",\nof the first {len(view.name):,} of {view.total_gates:,} gates"
+    return ",\nbetween groups of qubits" if view.device.total > len(view.device.names) else ""
 
 
 def count_uses(view: "CircuitView") -> FloatArray:

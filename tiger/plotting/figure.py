@@ -6,6 +6,7 @@ Needs the extra `tiger-mapper[plot]`; imported when something is drawn.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from threading import RLock
 from typing import Literal
 
 from matplotlib import rc_context
@@ -16,6 +17,12 @@ from tiger.plotting.style import AMOUNTS, DPI, SMALL_POINTS, TEXT_POINTS, TITLE_
 Kind = Literal["svg", "png", "pdf"]
 # What files say of themselves but for the date, so that the same picture is the same file.
 UNDATED: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+
+# matplotlib has one set of settings for all threads: two that change and restore it at once leave it changed.
+SETTINGS = RLock()
+# What XML takes nowhere, not even escaped (XML 1.0, section 2.2), and names may hold.
+CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
+BLANKS = bytes.maketrans(CONTROLS, b" " * len(CONTROLS))
 
 
 class Picture(Figure):
@@ -36,12 +43,13 @@ def render(figure: Figure, kind: Kind, words: Literal["path", "none"] = "path") 
     drawn = BytesIO()
     with in_style(words):
         figure.savefig(drawn, format=kind, metadata=UNDATED[kind])
-    return drawn.getvalue()
+    content = drawn.getvalue()
+    return content.translate(BLANKS) if kind == "svg" else content
 
 
 @contextmanager
 def in_style(words: Literal["path", "none"] = "path") -> Iterator[None]:
-    """Have matplotlib draw in the style of all pictures.
+    """Have matplotlib draw in the style of all pictures, one thread at a time.
 
     Names may hold any sign, `$` too, and names inside an svg are the same every time.
     """
@@ -63,5 +71,5 @@ def in_style(words: Literal["path", "none"] = "path") -> Iterator[None]:
             "image.cmap": AMOUNTS,
         }
     )
-    with settings:
+    with SETTINGS, settings:
         yield

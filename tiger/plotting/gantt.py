@@ -74,5 +74,5 @@ def _merge(times: Timetable, row: IntArray, mine: BoolArray, dot_s: float) -> Fl
     # Operators wide enough to be seen keep a bar of their own.
     apart[1:] = (rows[1:] != rows[:-1]) | (begin[1:] - end[:-1] >= dot_s) | ~(short[1:] & short[:-1])
     first = np.flatnonzero(apart)
-    last = np.append(first[1:], len(rows)) - 1
+    last = np.append(first, len(rows))[1:] - 1
     return corners(rows[first], begin[first], end[last], 0.8)

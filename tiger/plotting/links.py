@@ -37,18 +37,20 @@ def draw_links(view: MappingView, busiest: Sequence[LinkLoad]) -> "Picture":
 
 
 def _draw_curve(axes: "Axes", view: MappingView) -> None:
-    """Draw the sorted loads of all links."""
-    worst = []
+    """Draw the sorted loads of all links, or of what joins groups of nodes where the view has no single ones."""
+    hardware, worst = view.topology, []
+    grouped = hardware.total > len(hardware.names)
     for order, colour in zip(view.orders, COLOURS[-len(view.orders) :], strict=True):
         loads = np.sort(np.array(order.link_load or [], np.float64))[::-1]
         name = name_order(order)
         axes.step(np.arange(1, len(loads) + 1), loads, where="mid", color=colour, linewidth=1.6, label=name)
         worst.append(f"{name} {loads.max(initial=0.0):g}")
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("load of a link")
-    axes.set_xlabel("links, the busiest first")
+    axes.set_ylabel("load between two groups" if grouped else "load of a link")
+    some = f"{len(hardware.a):,} of {hardware.total_edges:,} " if hardware.total_edges > len(hardware.a) else ""
+    axes.set_xlabel("pairs of groups, the busiest first" if grouped else f"{some}links, the busiest first")
     axes.grid(axis="y", color=LINE, alpha=0.25)
-    axes.set_title(f"Loads of links: at most {', '.join(worst)}")
+    axes.set_title(f"Loads {'between groups of nodes' if grouped else 'of links'}: at most {', '.join(worst)}")
     axes.legend()
 
 
