@@ -35,7 +35,8 @@ def main() -> int:
     """Run the demonstration."""
     console = Console(soft_wrap=True)
     with service() as url:
-        console.print(f"The service answers at {url}/assign; its documentation is at {url}/docs\n")
+        console.print(f"The service answers at {url}/assign; its documentation is at {url}/docs")
+        console.print("Its page is for browsers: `tiger serve`, then http://127.0.0.1:8000\n")
         original, stencil = original_example(), stencil_example()
         reports = [post(url, original), post(url, stencil)]
         circuit = post(url, {"circuit": (HERE / "circuits/adder10.qasm").read_text(), "topology": "grid:3x4"})

@@ -34,7 +34,8 @@ def test_qubits_say_what_they_hold():
     """Tests the numbers of the circuit's qubits, and a ring around bad readout."""
     figure = draw_layout(VIEW)
     assert [text.get_text() for text in figure.axes[0].texts] == ["q0", "q1", "q2"]
-    assert legend(figure) == ["holds a qubit of the circuit at the start", "not used", "readout error above 0.022"]
+    held = ["holds a qubit of the circuit at the start", "not used", "readout error above 0.022"]
+    assert legend(figure) == [*held, "wide: many two-qubit gates"]
 
 
 def test_a_device_without_errors_has_no_scale():

@@ -21,6 +21,8 @@ SWAP_GATES = 3
 WIDEST, QUBITS, LABELLED = 9.0, 30_000.0, 200
 # Square points of a qubit in the legend.
 KEY = 60.0
+# Points of a line in the legend that stands for a busy coupling.
+WIDE_KEY = 4.0
 
 
 def draw_layout(view: "CircuitView") -> "Picture":
@@ -101,7 +103,8 @@ def _draw_qubits(axes: "Axes", view: "CircuitView", uses: FloatArray) -> None:
     if size <= LABELLED:
         for place, qubit in start.items():
             axes.annotate(f"q{qubit}", (x[place], y[place]), ha="center", va="center", fontsize=SMALL_POINTS)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, markerscale=min(1.0, (KEY / area) ** 0.5))
+    axes.plot([], [], color=INK, linewidth=WIDE_KEY, label="wide: many two-qubit gates")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, markerscale=min(1.0, (KEY / area) ** 0.5))
 
 
 def _ring_readout(axes: "Axes", view: "CircuitView", area: float) -> None:

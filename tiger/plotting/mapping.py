@@ -53,7 +53,10 @@ def draw_mapping(view: MappingView, problem: Problem, mapping: Mapping[str, str]
     if graphs:
         ticks = MaxNLocator(integer=bool(all((each % 1 == 0).all() for each in away)))
         figure.colorbar(
-            scale, ax=figure.axes[1:], label="distance of an edge; tasks have the colour of their node", ticks=ticks
+            scale,
+            ax=figure.axes[1:],
+            label="lines: distance of two tasks that talk; dots: their nodes, in order",
+            ticks=ticks,
         )
     return figure
 

@@ -10,7 +10,7 @@ from tiger.model.units import TIMES, seconds_text
 from tiger.pipeline.planning.report import PlanReport, RankedPlan
 from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD
 from tiger.plotting.charts import CLOSING, PASSES
-from tiger.plotting.panels import explain, label_axis
+from tiger.plotting.panels import add_title, explain, label_axis
 from tiger.plotting.style import INK, LINE, PALE, SMALL_POINTS
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, RankedPlan]], bound_s: fl
     axes.set_xlim(0, max(begun) * HEADROOM)
     axes.spines[["top", "right"]].set_visible(False)
     label_axis(axes, max(begun), "time of an iteration", TIMES)
+    add_title(
+        axes, "Plans: degrees of pipeline, tensor and data parallelism, schedule, microbatches of so many samples"
+    )
     explain(axes, axes.get_legend_handles_labels()[0])
 
 
