@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 
 import structlog
 from fastapi import FastAPI, Request, Response
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import HTMLResponse
 from fastapi_offline import FastAPIOffline
 
 from tiger import __version__
@@ -58,9 +60,11 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         description="Topology-aware assignment of tasks, circuits and networks to hardware, by Ising models and native "
         "search.",
         lifespan=service.lifespan,
+        docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.add_api_route("/docs", show_documentation, include_in_schema=False)
     protect(app, used, metrics)
     add_page(app)
     _add_work(app, service)
@@ -173,6 +177,17 @@ async def topologies() -> TopologiesBody:
     from tiger.topologies.spec import KINDS
 
     return TopologiesBody(topologies=[TopologyBody.model_validate(kind, from_attributes=True) for kind in KINDS])
+
+
+async def show_documentation() -> HTMLResponse:
+    """Show the documentation; all that it loads is named relative to it, so that it works behind a prefix."""
+    return get_swagger_ui_html(
+        openapi_url="openapi.json",
+        title="TIGER",
+        swagger_js_url="static-offline-docs/swagger-ui-bundle.js",
+        swagger_css_url="static-offline-docs/swagger-ui.css",
+        swagger_favicon_url="static-offline-docs/favicon.png",
+    )
 
 
 async def health() -> HealthBody:

@@ -9,9 +9,9 @@ import pytest
 from tests.api.page.browser import FLAGS, PATIENCE_MS, require_browser, run_server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Run the browser."""
+    """Run the browser, no longer than a module, as its loop of events would be in the way of other tests."""
     path = require_browser()
     from playwright.sync_api import sync_playwright
 

@@ -48,6 +48,8 @@ def test_the_page_works_behind_a_prefix(page: Any, url: str) -> None:
         page.get_by_role("link", name="Jobs").click()
         page.get_by_role("checkbox").first.wait_for()
         assert page.url.startswith(f"{outside}/#/jobs")
+        page.get_by_role("link", name="REST").click()
+        page.get_by_text("Place the layers of a network on a cluster").wait_for()
 
 
 @contextmanager
