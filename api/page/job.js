@@ -13,7 +13,7 @@ import { NetworkPictures } from "./network.js";
 import { Plans } from "./plan.js";
 import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
 import { ask, followJob, hasEnded, ProblemError, send } from "./service.js";
-import { describeReport, figuresOf, stagesOf } from "./reports.js";
+import { boundOf, describeReport, figuresOf, formatCost, stagesOf } from "./reports.js";
 import { Stages } from "./stages.js";
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 
@@ -111,16 +111,18 @@ function Result({ job, heard }) {
     <dl class="figures">${figuresOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${report.violations.length > 0 && html`<ul class="violations">${report.violations.map((violation) => html`<li>${violation.message}</li>`)}</ul>`}
     ${report.warnings.length > 0 && html`<ul class="warnings">${report.warnings.map((text) => html`<li>${text}</li>`)}</ul>`}
-    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${report.lower_bound ?? null} />`}
+    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${boundOf(report)} format=${formatCost(report)} />`}
   </section>`;
 }
 
-function Convergence({ points, simple, bound }) {
+function Convergence({ points, simple, bound, format = formatCost({}) }) {
+  const staged = points.some((point) => point.bound !== null);
   const seconds = points.map((point) => point.seconds), cost = points.map((point) => point.cost);
-  const last = cost.findLast((value) => value !== null);
-  const caption = `The best cost fell to ${formatNumber(last, 6)} within ${formatSeconds(seconds[seconds.length - 1])}.`;
+  const first = cost.find((value) => value !== null), last = cost.findLast((value) => value !== null);
+  const change = last === first ? "The first cost stayed the best: " : `The best cost went from ${format(first)} to `;
+  const caption = `${change}${format(last)}, within ${formatSeconds(seconds[seconds.length - 1])}.`;
   return html`<${Curve} name="convergence" title="Convergence" caption=${caption} seconds=${seconds} cost=${cost}
-    bound=${points.map((point, k) => point.bound ?? (k === points.length - 1 ? bound ?? null : null))} simple=${simple} />`;
+    bound=${points.map((point, k) => point.bound ?? (k === points.length - 1 || !staged ? bound ?? null : null))} simple=${simple} format=${format} />`;
 }
 
 /** Return what a report is to beat: the best simple order, or Qiskit. */
@@ -135,7 +137,7 @@ function titleOf(job, kept) {
   return kept?.use === "circuit" || job.report?.schema === "tiger.circuit/1" ? "Circuit" : words[job.kind] ?? "Job";
 }
 
-function formOf({ use, request }) {
+function formOf({ use, label, request }) {
   const [source, hardware] = use === "tasks" ? ["tasks", "topology"] : use === "circuit" ? ["circuit", "topology"] : ["model", "cluster"];
-  return { source: { value: request[source] }, hardware: hardware in request ? { value: request[hardware] } : null };
+  return { source: { label, value: request[source] }, hardware: hardware in request ? { value: request[hardware] } : null };
 }

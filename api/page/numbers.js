@@ -3,6 +3,8 @@
  */
 
 const TIMES = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+/** A share below which there is only what rounding leaves of sums of times. */
+const ROUNDING = 1e-12;
 const SIZES = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 
 /** Return a number with at most so many significant digits, "–" where there is none. */
@@ -15,9 +17,15 @@ export function formatNumber(value, digits = 4) {
   return groupThousands(text);
 }
 
+/** Return how many there are of what a word names. */
+export function countOf(count, word) {
+  return `${formatNumber(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
 /** Return a share as a percentage. */
 export function formatShare(value) {
-  return value === null || value === undefined ? "–" : `${formatNumber(100 * value, 3)} %`;
+  if (value === null || value === undefined) return "–";
+  return `${formatNumber(Math.abs(value) < ROUNDING ? 0 : 100 * value, 3)} %`;
 }
 
 /** Return seconds in the unit that suits them. */

@@ -2,7 +2,7 @@
  * Reports in words and figures: what was found, how good it is, and what each stage reached.
  */
 
-import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
+import { countOf, formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
 
 /** Return a sentence on what a report says. */
 export function describeReport(report) {
@@ -21,6 +21,19 @@ export function stagesOf(report) {
   return recordedStages(report)
     .map((stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
     .filter(({ cost }) => cost !== null);
+}
+
+/** Return the function that writes what a report minimized: seconds for networks, but for a sum of shares of bounds. */
+export function formatCost({ schema, objective }) {
+  const seconds = schema === "tiger.plan/1" || (schema === "tiger.placement/1" && objective !== "both");
+  return seconds ? formatSeconds : (value) => formatNumber(value, 6);
+}
+
+/** Return the bound on what a report minimized, null where none is known. */
+export function boundOf(report) {
+  if (report.schema !== "tiger.placement/1") return report.lower_bound ?? report.lower_bound_s ?? null;
+  if (report.objective === "both") return null;
+  return (report.iteration_s !== null ? report.iteration_bound_s : report.objective === "latency" ? report.latency_bound_s : report.lower_bound_s) ?? null;
 }
 
 /** Return the stages of the solve that a report records; `stages` of a placement are those of its pipeline. */
@@ -56,12 +69,12 @@ function mappingFigures(report) {
     ["Solver", report.solver],
     ["Rule", report.rule],
     ["Time", formatSeconds(report.seconds)],
-  ];
+  ].filter(isKnown);
 }
 
 function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, baseline_depth }) {
   const than = baseline_extra_cx === null ? "" : ` Qiskit's own layout and routing add ${formatNumber(baseline_extra_cx)} at the same level and seed${baseline_depth === null ? "" : `, with depth ${formatNumber(baseline_depth)}`}.`;
-  return `Routing adds ${formatNumber(extra_cx)} CX gates (${formatNumber(swaps)} SWAPs${bridges ? `, ${formatNumber(bridges)} bridges` : ""}); the depth is ${formatNumber(depth)}.${than}`;
+  return `Routing adds ${formatNumber(extra_cx)} CX gates (${countOf(swaps, "SWAP")}${bridges ? `, ${countOf(bridges, "bridge")}` : ""}); the depth is ${formatNumber(depth)}.${than}`;
 }
 
 function circuitFigures(report) {
@@ -75,7 +88,7 @@ function circuitFigures(report) {
     ["Success", formatShare(report.success_probability)],
     ["Qiskit's success", formatShare(report.baseline_success_probability)],
     ["Time", formatSeconds(report.seconds)],
-  ];
+  ].filter(isKnown);
 }
 
 function describePlacement(report) {
@@ -98,7 +111,7 @@ function placementFigures(report) {
     ["Most memory", formatBytes(largest(bytes))],
     ["Stages", formatNumber(report.stages.length)],
     ["Time", formatSeconds(report.seconds)],
-  ].filter(([, text]) => text !== "–");
+  ].filter(isKnown);
 }
 
 function describePlan({ degrees, iteration_s, gain, heuristic, optimal, lower_bound_s }) {
@@ -115,7 +128,11 @@ function planFigures(report) {
     ["Batch", formatNumber(report.batch)],
     ["Choices", formatNumber(report.choices)],
     ["Time", formatSeconds(report.seconds)],
-  ];
+  ].filter(isKnown);
+}
+
+function isKnown([, text]) {
+  return text !== "–";
 }
 
 function capitalize(text) {

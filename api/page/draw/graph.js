@@ -11,6 +11,10 @@ import { inTurn } from "./turn.js";
 const NAMED = 72, MOVED_EDGES = 3000;
 /** Edges whose directions can be seen. */
 const ARROWS = 400;
+/** Characters of a name that are written, and the sizes of its letters: at most, and those below which none is shown. */
+const WRITTEN = 24, LARGE = 40, READABLE = 7;
+/** The width of a letter by its height, about, and how near rows are whose names could meet, as a part of the side. */
+const LETTER = 0.62, ROW = 0.05;
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
 const SIDE = 1000, STEP = 40;
 
@@ -84,18 +88,22 @@ export function drawGraph(context, { width, height, colours }, graph, look) {
     context.stroke();
   });
   const usual = dotSize(graph.names.length) * (scale / SIDE) * 0.5;
-  context.font = "11px sans-serif";
+  const sizes = letterSizes(graph, look).map((letters) => Math.min(letters * (scale / SIDE), 13));
   context.textAlign = "center";
   context.textBaseline = "middle";
   graph.names.forEach((name, at) => {
     const size = usual * (look.size?.[at] ?? 1);
     context.fillStyle = look.fill[at];
-    context.beginPath();
-    context.arc(x(at), y(at), size, 0, 2 * Math.PI);
-    context.fill();
-    if (graph.names.length <= NAMED) {
+    if (look.square?.[at]) context.fillRect(x(at) - size, y(at) - size, 2 * size, 2 * size);
+    else {
+      context.beginPath();
+      context.arc(x(at), y(at), size, 0, 2 * Math.PI);
+      context.fill();
+    }
+    if (graph.names.length <= NAMED && sizes[at] >= READABLE) {
+      context.font = `${sizes[at].toFixed(1)}px sans-serif`;
       context.fillStyle = colours.ink;
-      context.fillText(look.labels?.[at] ?? name, x(at), y(at) - size - 8);
+      context.fillText(shorten(look.labels?.[at] ?? name), x(at), y(at) - size - 8);
     }
   });
 }
@@ -129,9 +137,11 @@ function styleOf(graph, look, { directed, place }) {
   const at = (element) => element.data("at");
   const dot = look.size ? (node) => size * look.size[at(node)] : size;
   const line = look.edge?.share ? (edge) => edgeColour(look, at(edge), colours) : colours.line;
+  const letters = letterSizes(graph, look);
   const named = graph.names.length <= NAMED && {
-    label: (node) => look.labels?.[at(node)] ?? graph.names[at(node)],
-    "font-size": Math.max(18, size * 0.62),
+    label: (node) => shorten(look.labels?.[at(node)] ?? graph.names[at(node)]),
+    "font-size": (node) => letters[at(node)],
+    "min-zoomed-font-size": READABLE,
     color: colours.ink,
     "text-valign": "top",
     "text-margin-y": -2,
@@ -165,9 +175,29 @@ function dotSize(vertices) {
   return Math.min(Math.max(560 / Math.sqrt(vertices), 7), 64);
 }
 
+/** Return the sizes of letters with which names in a row do not run into each other. */
+function letterSizes({ names, x, y }, look) {
+  const sizes = names.map(() => LARGE);
+  if (names.length > NAMED) return sizes;
+  const wide = names.map((name, at) => shorten(look.labels?.[at] ?? name).length + 1);
+  for (let a = 0; a < names.length; a++) {
+    for (let b = 0; b < a; b++) {
+      if (Math.abs(y[a] - y[b]) >= ROW) continue;
+      const size = Math.max((2 * SIDE * Math.abs(x[a] - x[b])) / (LETTER * (wide[a] + wide[b])), 1);
+      [sizes[a], sizes[b]] = [Math.min(sizes[a], size), Math.min(sizes[b], size)];
+    }
+  }
+  return sizes;
+}
+
+function shorten(name) {
+  const text = String(name);
+  return text.length > WRITTEN ? `${text.slice(0, WRITTEN - 1)}…` : text;
+}
+
 function describe(graph, at, tell) {
   const many = graph.counts[at] > 1 ? ` and ${graph.counts[at] - 1} more` : "";
-  return `${graph.names[at]}${many}${tell ? `: ${tell(at)}` : ""}`;
+  return `${shorten(graph.names[at])}${many}${tell ? `: ${tell(at)}` : ""}`;
 }
 
 function move(event, drawn) {
