@@ -13,7 +13,7 @@ export const keyAsked = signal(null);
 /** A refusal of the service: its problem document. */
 export class ProblemError extends Error {
   constructor(status, document) {
-    super(document.detail ?? document.title ?? `The service answered ${status}.`);
+    super(plain(document.detail) ?? document.title ?? `The service answered ${status}.`);
     this.status = status;
     this.document = document;
   }
@@ -86,6 +86,11 @@ export async function followJob(id, show, stop) {
 /** Return whether nothing more will happen to a job. */
 export function hasEnded(job) {
   return ["done", "failed", "cancelled"].includes(job.status);
+}
+
+/** Return the detail of a problem for people: a field by its name instead of its pointer. */
+function plain(detail) {
+  return detail?.replace(/^#\/([^:\s]+): /, (_, pointer) => `${pointer.replaceAll("/", " ")}: `);
 }
 
 async function fetchOrExplain(url, options) {
