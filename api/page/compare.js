@@ -17,7 +17,7 @@ export function Compare({ ids }) {
   useEffect(() => {
     const stop = new AbortController();
     const one = async (id) => {
-      const job = await ask(`jobs/${id}`, { signal: stop.signal });
+      const job = await ask(`jobs/${encodeURIComponent(id)}`, { signal: stop.signal });
       return { job, view: job.report?.feasible && (await askView(id, stop.signal)) };
     };
     Promise.all(ids.map(one)).then(setFound, (fault) => !stop.signal.aborted && setError(fault));

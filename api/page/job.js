@@ -24,14 +24,16 @@ export function JobPage({ id }) {
   const [job, setJob] = useState(null);
   const [view, setView] = useState(null);
   const [error, setError] = useState(null);
+  const [lost, setLost] = useState(null);
   const heard = useRef([]);
   useEffect(() => {
     const stop = new AbortController();
     const show = (state) => {
       remember(heard.current, state);
+      setLost(null);
       setJob(state);
     };
-    follow(id, show, stop.signal).then(
+    follow(id, { show, lost: setLost }, stop.signal).then(
       async (last) => {
         setJob(last);
         if (last.report?.feasible) setView(await askView(id, stop.signal));
@@ -46,6 +48,7 @@ export function JobPage({ id }) {
   const form = kept && formOf(kept);
   return html`<h1>${titleOf(job, kept)} <span class=${`status ${job.status}`}>${job.status}</span></h1>
     ${!hasEnded(job) && html`<${Running} job=${job} heard=${heard.current} />`}
+    ${lost && !hasEnded(job) && html`<p class="fault" role="status">${lost instanceof ProblemError ? lost.message : "The connection broke off."} It is asked again.</p>`}
     ${job.problem && html`<${Fault} error=${new ProblemError(job.problem.status, job.problem)} />`}
     ${job.report && html`<${Result} job=${job} heard=${heard.current} />`}
     ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
@@ -72,10 +75,10 @@ export async function askView(id, signal) {
   }
 }
 
-async function follow(id, show, signal) {
+async function follow(id, listener, signal) {
   const job = await ask(`jobs/${encodeURIComponent(id)}`, { signal });
-  show(job);
-  return hasEnded(job) ? job : followJob(id, show, signal);
+  listener.show(job);
+  return hasEnded(job) ? job : followJob(id, listener, signal);
 }
 
 function remember(heard, { status, started_s, progress }) {

@@ -62,9 +62,9 @@ export async function ask(path, options) {
 
 /**
  * Follow a job to its end: call `show` with every state of it, and return the last one with its report.
- * A stream that breaks off is opened again, as the job goes on without it.
+ * A stream that breaks off is opened again, as the job goes on without it; `lost` hears why it broke off.
  */
-export async function followJob(id, show, stop) {
+export async function followJob(id, { show, lost }, stop) {
   for (let pause_ms = 500; ; pause_ms = Math.min(2 * pause_ms, 8000)) {
     try {
       const response = await send(`jobs/${id}/events`, { signal: stop });
@@ -73,14 +73,20 @@ export async function followJob(id, show, stop) {
         show(job);
         if (name === "done") return job;
       }
+      const job = await ask(`jobs/${id}`, { signal: stop });
+      show(job);
+      if (hasEnded(job)) return job;
     } catch (error) {
-      if (stop?.aborted || (error instanceof ProblemError && error.status !== 429 && error.status < 500)) throw error;
+      if (stop?.aborted || !isPassing(error)) throw error;
+      lost(error);
     }
     await new Promise((resolve) => setTimeout(resolve, pause_ms));
-    const job = await ask(`jobs/${id}`, { signal: stop });
-    show(job);
-    if (hasEnded(job)) return job;
   }
+}
+
+/** Return whether a fault may be gone when the same is asked again: a stream that broke off, a service that is away or busy. */
+function isPassing(error) {
+  return !(error instanceof ProblemError) || error.status === 0 || error.status === 429 || error.status >= 500;
 }
 
 /** Return whether nothing more will happen to a job. */

@@ -20,12 +20,14 @@ const HEIGHT = 240;
 export function Curve({ name, title, caption, seconds, cost, bound, simple, format }) {
   const place = useRef(null);
   const plot = useRef(null);
-  const data = [seconds, cost, bound, ...(simple ? [seconds.map(() => simple.cost)] : [])];
+  const bounded = bound.some((value) => value !== null);
+  const data = [seconds, cost, ...(bounded ? [bound] : []), ...(simple ? [seconds.map(() => simple.cost)] : [])];
   useEffect(() => {
     const element = place.current;
+    if (!element) return undefined;
     const build = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(element, { simple: simple?.name, bounded: bound.some((value) => value !== null), format }), data, element);
+      plot.current = new uPlot(options(element, { simple: simple?.name, bounded, format }), data, element);
     };
     build();
     const watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -37,7 +39,7 @@ export function Curve({ name, title, caption, seconds, cost, bound, simple, form
       plot.current?.destroy();
       plot.current = null;
     };
-  }, []);
+  }, [bounded]);
   useEffect(() => {
     plot.current?.setData(data);
   }, [seconds.length, cost, bound]);
@@ -63,7 +65,7 @@ function options(place, { simple, bounded, format }) {
     series: [
       { label: "time", value: (_, second) => formatSeconds(second) },
       { label: "best cost", stroke: AFTER, width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: true, size: 5 }, value },
-      { label: "lower bound", show: bounded, stroke: KINDS[2], width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value, spanGaps: true },
+      ...(bounded ? [{ label: "lower bound", stroke: KINDS[2], width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value, spanGaps: true }] : []),
       ...(simple ? [{ label: simple, stroke: BEFORE, width: 1.5, dash: [6, 4], points: { show: false }, value }] : []),
     ],
   };

@@ -7,7 +7,7 @@ import { drawLine } from "./axes.js";
 
 const ROW = 24, LEFT = 56, TOP = 18, COLUMN = 30;
 /** Pixels between gates of a layer whose lines would lie on each other, and how many stand beside each other. */
-const BESIDE = 9, LANES = 3;
+const BESIDE = 14, LANES = 3;
 
 /** Return the device qubits that gates of a circuit view use, in order. */
 export function usedQubits({ first, second, initial }) {

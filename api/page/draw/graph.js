@@ -11,8 +11,8 @@ import { inTurn } from "./turn.js";
 const NAMED = 72, MOVED_EDGES = 3000;
 /** Edges whose directions can be seen. */
 const ARROWS = 400;
-/** Characters of a name that are written, and the sizes of its letters: at most, and those below which none is shown. */
-const WRITTEN = 24, LARGE = 40, READABLE = 7;
+/** Characters of a name that are written, the sizes of its letters in units, and pixels below which they are left out. */
+const WRITTEN = 24, LARGE = 40, SMALL = 16, READABLE = 7;
 /** The width of a letter by its height, about, and how near rows are whose names could meet, as a part of the side. */
 const LETTER = 0.62, ROW = 0.05;
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
@@ -33,7 +33,7 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
     let gone = false;
     inTurn(async () => {
       const { default: cytoscape } = await import("../vendor/cytoscape.js");
-      if (gone) return;
+      if (gone || !place.current) return;
       drawn.current = open(cytoscape, place.current, { graph, style: styleOf(graph, look, { directed, place: place.current }) });
       drawn.current.on("mouseover tap", "node", (event) => setTold(describe(graph, event.target.data("at"), tell)));
       drawn.current.on("tap", (event) => onChoose?.(event.target === drawn.current ? null : event.target.data("at") ?? null));
@@ -49,7 +49,7 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
     };
   }, [graph]);
   useEffect(() => {
-    const again = () => drawn.current?.style(styleOf(graph, look, { directed, place: place.current }));
+    const again = () => place.current && drawn.current?.style(styleOf(graph, look, { directed, place: place.current }));
     again();
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", again);
@@ -183,7 +183,7 @@ function letterSizes({ names, x, y }, look) {
   for (let a = 0; a < names.length; a++) {
     for (let b = 0; b < a; b++) {
       if (Math.abs(y[a] - y[b]) >= ROW) continue;
-      const size = Math.max((2 * SIDE * Math.abs(x[a] - x[b])) / (LETTER * (wide[a] + wide[b])), 1);
+      const size = Math.max((2 * SIDE * Math.abs(x[a] - x[b])) / (LETTER * (wide[a] + wide[b])), SMALL);
       [sizes[a], sizes[b]] = [Math.min(sizes[a], size), Math.min(sizes[b], size)];
     }
   }
