@@ -22,10 +22,19 @@ addEventListener("hashchange", () => {
 });
 
 function App() {
-  const [name, ...ids] = address.value.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const [name, ...ids] = address.value.replace(/^#\/?/, "").split("/").map(decode);
   return html`<${Header} at=${name} />
     <main id="main" tabindex="-1">${route(name, ids)}</main>
     <${KeyDialog} />`;
+}
+
+/** Return a part of the address as text; one that is no text is left as it is. */
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function route(name, ids) {

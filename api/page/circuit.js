@@ -9,7 +9,7 @@ import { IDLE, KINDS } from "./draw/colours.js";
 import { gates, gatesHeight, layersIn, usedQubits } from "./draw/gates.js";
 import { Graph } from "./draw/graph.js";
 import { Picture } from "./draw/picture.js";
-import { formatNumber, formatShare, largest } from "./numbers.js";
+import { countOf, formatNumber, formatShare, largest } from "./numbers.js";
 import { html, useMemo, useState } from "./vendor/preact.js";
 
 /**
@@ -46,7 +46,7 @@ export function Device({ view }) {
     },
   }), [view]);
   const errors = known.length ? ` The strongest colours are errors of up to ${formatShare(worst)}.` : "";
-  const caption = `${formatNumber(initial.length)} qubits of the circuit (blue) begin on ${formatNumber(device.total)} of the device; light blue ones are passed through. Thick links carry gates.${errors}`;
+  const caption = `${countOf(initial.length, "qubit")} of the circuit (blue) on a device of ${formatNumber(device.total)}; light blue ones are passed through. Thick links carry gates.${errors}`;
   return html`<${Graph} name="layout" title="Layout" caption=${caption} graph=${device} look=${look}
     tell=${(qubit) => [virtual.has(qubit) ? `circuit qubit ${virtual.get(qubit)}` : "free", readout_error[qubit] === null ? "" : `readout error ${formatShare(readout_error[qubit])}`].filter(Boolean).join(", ")} />`;
 }
@@ -64,7 +64,7 @@ function Swaps({ view, report }) {
   const tell = useMemo(() => tellBars(chart), [chart]);
   if (!report.swaps) return html`<p>No SWAP is needed${report.bridges ? "; bridges do without" : ""}.</p>`;
   const half = view.swaps.slice(0, Math.ceil(view.swaps.length / 2)).reduce((sum, count) => sum + count, 0);
-  const caption = `${formatNumber(report.swaps)} SWAPs in ${formatNumber(view.layers)} layers, ${formatShare(half / report.swaps)} of them in the first half.`;
+  const caption = `${countOf(report.swaps, "SWAP")} in ${countOf(view.layers, "layer")}, ${formatShare(half / report.swaps)} of them in the first half.`;
   return html`<${Picture} name="swaps" title="SWAPs" caption=${caption} height=${220} draw=${draw} tell=${tell} />`;
 }
 

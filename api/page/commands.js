@@ -13,8 +13,7 @@ import { html, useState } from "./vendor/preact.js";
 const INLINE = 700;
 const COMMANDS = { tasks: "assign", circuit: "layout", network: "place", plan: "plan" };
 /** Options of the command line whose names differ from those of fields. */
-const OPTIONS = { time_limit_s: "time-limit", microbatch_size: "microbatch-size" };
-const PLAN = { pipeline: "pipeline-parallel", tensor: "tensor-parallel", data: "data-parallel" };
+const OPTIONS = { time_limit_s: "time-limit", pipeline: "pipeline-parallel", tensor: "tensor-parallel", data: "data-parallel" };
 
 /**
  * Show the commands.
@@ -22,12 +21,14 @@ const PLAN = { pipeline: "pipeline-parallel", tensor: "tensor-parallel", data: "
  */
 export function Commands({ use, form, request }) {
   if (!request) return null;
+  const parts = partsOf(use, form, request);
+  const files = parts.filter(({ content }) => content !== null);
   return html`<details class="card commands"><summary>The same from elsewhere</summary>
     <${Command} title="curl" text=${curl(use, request)} />
     ${JSON.stringify(request).length > INLINE && html`<p class="hint"><button type="button" class="plain" onClick=${() => download("request.json", "application/json", JSON.stringify(request))}>Save request.json</button> which it sends.</p>`}
-    <${Command} title="Command line" text=${commandLine(use, form, request)} />
-    <${Command} title="Python" text=${python(use, form, request)} />
-    ${[form.source, form.hardware].some((part) => part && fileOf(part.value) === null) && html`<p class="hint">The command line and Python read files: save the part that was stated inside the request as the file that is named here.</p>`}
+    <${Command} title="Command line" text=${commandLine(use, parts, request)} />
+    <${Command} title="Python" text=${python(use, parts, request)} />
+    ${files.length > 0 && html`<p class="hint">The command line and Python read ${files.map(({ name, content }) => html`<button type="button" class="plain" onClick=${() => download(name, "text/plain", content)}>Save ${name}</button> `)}</p>`}
   </details>`;
 }
 
@@ -51,30 +52,24 @@ function curl(use, request) {
 
 /**
  * @param {Use} use
- * @param {Form} form
+ * @param {{name: string, content: string | null}[]} files
  * @param {Record<string, unknown>} request
  */
-function commandLine(use, form, request) {
-  const { source, hardware } = USES[use];
-  const where = use === "circuit" ? "coupling" : hardware;
-  const parts = ["tiger", COMMANDS[use], quote(nameOf(request[source], `${source}.json`, use))];
-  if (hardware in request) parts.push(`--${where} ${quote(nameOf(request[hardware], `${hardware}.json`, use))}`);
+function commandLine(use, files, request) {
+  const [source, hardware] = files;
+  const parts = ["tiger", COMMANDS[use], quote(source.name)];
+  if (hardware) parts.push(`--${use === "circuit" ? "coupling" : USES[use].hardware} ${quote(hardware.name)}`);
   for (const [name, value] of optionsOf(use, request)) {
-    const option = (use === "plan" && PLAN[name]) || (OPTIONS[name] ?? name.replaceAll("_", "-"));
-    parts.push(value === true ? `--${option}` : `--${option} ${quote(String(value))}`);
+    // The command line has no such option.
+    if (name === "emit" && use === "tasks") continue;
+    if (name === "pinned") parts.push(...Object.entries(value).map((pair) => `--pin ${quote(pair.join("="))}`));
+    else parts.push(`--${OPTIONS[name] ?? name.replaceAll("_", "-")}${value === true ? "" : ` ${quote(String(value))}`}`);
   }
   return parts.join(" ");
 }
 
-/**
- * @param {Use} use
- * @param {Form} form
- * @param {Record<string, unknown>} request
- */
-function python(use, form, request) {
-  const { source, hardware } = USES[use];
-  const given = [literal(nameOf(request[source], `${source}.json`, use))];
-  if (hardware in request) given.push(literal(nameOf(request[hardware], `${hardware}.json`, use)));
+function python(use, parts, request) {
+  const given = parts.map(({ name }) => literal(name));
   for (const [name, value] of optionsOf(use, request)) given.push(`${name}=${literal(value)}`);
   return `import tiger\n\nreport = tiger.${COMMANDS[use]}(${given.join(", ")})\nreport.plot()`;
 }
@@ -85,17 +80,26 @@ function python(use, form, request) {
  */
 function optionsOf(use, request) {
   const { source, hardware } = USES[use];
-  return Object.entries(request).filter(([name, value]) => name !== source && name !== hardware && typeof value !== "object" && !(name === "emit" && use === "tasks"));
+  return Object.entries(request).filter(([name]) => name !== source && name !== hardware);
 }
 
-/** Return the name of the file that a part of a request was read from, the text of a SPEC, null for neither. */
-function fileOf(value) {
-  if (value && typeof value === "object" && "file" in value) return value.file;
-  return typeof value === "string" && !/\s/.test(value) ? value : null;
+/**
+ * Return the source and the hardware of a request as SPECs or files: {name, content}, without content for a SPEC.
+ * @param {Use} use
+ * @param {Form} form
+ * @param {Record<string, unknown>} request
+ * @returns {{name: string, content: string | null}[]}
+ */
+function partsOf(use, form, request) {
+  const { source, hardware } = USES[use];
+  return [[source, form.source.label], [hardware, ""]].filter(([field]) => field in request).map(([field, label]) => partOf(request[field], field, label));
 }
 
-function nameOf(value, otherwise, use) {
-  return fileOf(value) ?? (use === "circuit" && typeof value === "string" ? "circuit.qasm" : otherwise);
+function partOf(value, field, label) {
+  if (field === "circuit") return { name: /\.qasm3?$/i.test(label) ? label : "circuit.qasm", content: value };
+  if (typeof value === "string") return { name: value, content: null };
+  if ("file" in value) return { name: value.file, content: value.text };
+  return { name: `${field}.json`, content: JSON.stringify(value) };
 }
 
 function quote(text) {
@@ -103,6 +107,7 @@ function quote(text) {
 }
 
 function literal(value) {
-  if (value === true) return "True";
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value).map(([name, part]) => `${literal(name)}: ${literal(part)}`).join(", ")}}`;
 }

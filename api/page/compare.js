@@ -22,8 +22,7 @@ export function Compare({ ids }) {
     const stop = new AbortController();
     /** @returns {Promise<Found>} */
     const one = async (id) => {
-      /** @type {JobBody} */
-      const job = await ask(`jobs/${id}`, { signal: stop.signal });
+      const job = await ask(`jobs/${encodeURIComponent(id)}`, { signal: stop.signal });
       return { job, view: job.report?.feasible && (await askView(id, stop.signal)) };
     };
     Promise.all(ids.map(one)).then(setFound, (fault) => !stop.signal.aborted && setError(fault));

@@ -2,7 +2,7 @@
  * Files in and out: what is dropped or chosen is read as text, and what is kept goes to the browser's downloads.
  */
 
-/** Characters of a file that is read; the service takes no more by default. */
+/** Characters of a file that is read, so that the browser stays quick; the service says itself what it takes. */
 const LARGEST = 64e6;
 
 /** Hand content to the browser as a file. */

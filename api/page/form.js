@@ -20,7 +20,7 @@ const KEPT = 1_000_000;
 
 const use = signal(/** @type {Use} */ ("tasks"));
 /**
- * What each use states so far: {label, value} of source and hardware, and the texts of other fields.
+ * What each use states so far: {label, value} of source and hardware, texts of fields, and what examples state besides.
  * @type {Record<string, {value: Stated}>}
  */
 const stated = Object.fromEntries(Object.keys(USES).map((name) => [name, signal({ source: null, hardware: null, texts: {} })]));
@@ -28,7 +28,7 @@ const stated = Object.fromEntries(Object.keys(USES).map((name) => [name, signal(
 /**
  * Return the request of a job that this tab has sent, null for another.
  * @param {string} id
- * @returns {{use: Use, request: Record<string, any>} | null}
+ * @returns {{use: Use, label?: string, request: Record<string, any>} | null}
  */
 export function keptRequest(id) {
   const kept = sessionStorage.getItem(REQUEST + id);
@@ -42,6 +42,8 @@ export function Form() {
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
   const name = use.value, form = stated[name].value;
+  const others = Object.keys(form.others ?? {});
+  const lacking = whatLacks(name, form);
   const change = (part) => {
     setProblem(null);
     stated[name].value = { ...stated[name].value, ...part };
@@ -58,7 +60,7 @@ export function Form() {
     event.preventDefault();
     setBusy(true);
     try {
-      await submit(name, makeRequest(name, form, fields));
+      await submit(name, form, makeRequest(name, form, fields));
     } catch (error) {
       setProblem(error);
     }
@@ -77,14 +79,15 @@ export function Form() {
     </div>
     <div class="columns">
       <${Source} key=${`s${name}`} use=${name} source=${form.source} examples=${examples} onFile=${(file) => takeFile(file, setProblem, name)}
-        onSource=${(source) => change({ source })} onExample=${(example) => change(fromExample(name, example))} fault=${faultAt(problem, USES[name].source)} />
+        onSource=${(source) => change({ source, others: undefined })} onExample=${(example) => change(fromExample(name, example))} fault=${faultAt(problem, USES[name].source)} />
       <${Hardware} key=${`h${name}`} use=${name} hardware=${form.hardware} onHardware=${(hardware) => change({ hardware })} fault=${faultAt(problem, USES[name].hardware)} />
     </div>
     <${Fields} fields=${fields} shown=${USES[name].shown} texts=${form.texts} problem=${problem} onChange=${(texts) => change({ texts })} />
+    ${others.length > 0 && html`<p class="hint">With ${others.map((each) => html`<code>${each} ${JSON.stringify(form.others[each])}</code> `)} of the example. <button type="button" class="plain" onClick=${() => change({ others: undefined })}>Leave it out</button></p>`}
     ${problem && html`<${Fault} error=${problem} />`}
-    <p class="actions"><button class="main" disabled=${busy || !form.source || (name !== "network" && !form.hardware)}>${busy ? "Sending .." : "Run"}</button>
-      ${!form.source && html`<span class="hint">Choose what to map first.</span>`}</p>
-    ${form.source && form.hardware && html`<${Commands} use=${name} form=${form} request=${tryRequest(name, form, fields)} />`}
+    <p class="actions"><button class="main" disabled=${busy || lacking !== null}>${busy ? "Sending .." : "Run"}</button>
+      ${lacking !== null && html`<span class="hint">${lacking}</span>`}</p>
+    ${lacking === null && html`<${Commands} use=${name} form=${form} request=${tryRequest(name, form, fields)} />`}
   </form>`;
 }
 
@@ -98,6 +101,18 @@ export function Fault({ error }) {
     ${fields.length > 1 && html`<ul>${fields.map(([field, reason]) => html`<li><code>${field}</code>: ${reason}</li>`)}</ul>`}</div>`;
 }
 
+/**
+ * Return what is to be stated before a form can be sent, null for nothing.
+ * @param {Use} name
+ * @param {Stated} form
+ */
+function whatLacks(name, { source, hardware }) {
+  if (!source) return "Choose what to map first.";
+  // Operators may state their devices, and a QAPLIB file has its distances.
+  if (hardware || name === "network" || (name === "tasks" && /\.dat$/i.test(source.value.file ?? ""))) return null;
+  return "Name what to map it onto, too.";
+}
+
 async function takeFile(file, setProblem, wanted) {
   try {
     const text = await readFile(file);
@@ -105,7 +120,7 @@ async function takeFile(file, setProblem, wanted) {
     batch(() => {
       use.value = name;
       const value = name === "circuit" ? text : { file: file.name, text };
-      stated[name].value = { ...stated[name].value, source: { label: file.name, value } };
+      stated[name].value = { ...stated[name].value, source: { label: file.name, value }, others: undefined };
     });
     setProblem(null);
   } catch (error) {
@@ -122,8 +137,8 @@ function fromExample(name, { title, request }) {
   const { source, hardware } = USES[name];
   const { [source]: work, [hardware]: where, ...rest } = request;
   const texts = Object.fromEntries(Object.entries(rest).filter(([, value]) => typeof value !== "object").map(([key, value]) => [key, String(value)]));
-  const others = Object.fromEntries(Object.entries(rest).filter(([, value]) => typeof value === "object"));
-  return { source: { label: title, value: work }, hardware: where === undefined ? null : { label: typeof where === "string" ? where : title, value: where }, texts, others };
+  const rich = Object.entries(rest).filter(([, value]) => typeof value === "object");
+  return { source: { label: title, value: work }, hardware: where === undefined ? null : { label: typeof where === "string" ? where : title, value: where }, texts, others: rich.length ? Object.fromEntries(rich) : undefined };
 }
 
 /**
@@ -140,7 +155,7 @@ function makeRequest(name, form, fields) {
       const value = readValue(field, form.texts[field.name] ?? "");
       if (value !== undefined) request[field.name] = value;
     } catch (error) {
-      throw new ProblemError(422, { detail: `${field.name}: ${error.message}`, errors: [{ pointer: `#/${field.name}`, detail: error.message }] });
+      throw new ProblemError(422, { detail: `#/${field.name}: ${error.message}`, errors: [{ pointer: `#/${field.name}`, detail: error.message }] });
     }
   }
   return request;
@@ -159,14 +174,9 @@ function tryRequest(name, form, fields) {
   }
 }
 
-/**
- * @param {Use} name
- * @param {Record<string, unknown>} request
- */
-async function submit(name, request) {
-  /** @type {JobBody} */
+async function submit(name, form, request) {
   const job = await ask(USES[name].path, { method: "POST", body: request, headers: { Prefer: "respond-async" } });
-  const kept = JSON.stringify({ use: name, request });
+  const kept = JSON.stringify({ use: name, label: form.source.label, request });
   if (kept.length <= KEPT) sessionStorage.setItem(REQUEST + job.id, kept);
   location.hash = `#/jobs/${job.id}`;
 }

@@ -19,32 +19,26 @@ const HINTS = {
   network: "Such as dgx:2; or a file: JSON of devices and links, nvidia-smi topo -m ..",
   plan: "Such as dgx:2; or a file: JSON of devices and links, nvidia-smi topo -m ..",
 };
-const FRESH_MS = 350;
 
 /**
  * Show the choice of the hardware.
  * @param {{use: Use, hardware: Part | null, onHardware: (part: Part) => void, fault: string | null}} props
  */
 export function Hardware({ use, hardware, onHardware, fault }) {
-  const [text, setText] = useState(typeof hardware?.value === "string" ? hardware.value : "");
+  const text = typeof hardware?.value === "string" ? hardware.value : "";
   const [known, setKnown] = useState(CLUSTERS);
   const [wrong, setWrong] = useState(null);
   const clusters = use === "network" || use === "plan";
   useEffect(() => {
     if (!clusters) ask("topologies").then((/** @type {TopologiesBody} */ { topologies }) => setKnown(topologies.map(({ example }) => example)), () => {});
   }, [clusters]);
-  useEffect(() => {
-    if (hardware && typeof hardware.value === "string" && hardware.value !== text) setText(hardware.value);
-  }, [hardware]);
-  useEffect(() => {
-    const waiting = setTimeout(() => {
-      if (text.trim() && text !== hardware?.value) onHardware({ label: text.trim(), value: text.trim() });
-    }, FRESH_MS);
-    return () => clearTimeout(waiting);
-  }, [text]);
+  const name = (event) => {
+    const spec = event.target.value.trim();
+    setWrong(null);
+    onHardware(spec ? { label: spec, value: spec } : null);
+  };
   const take = async (file) => {
     try {
-      setText("");
       onHardware({ label: file.name, value: { file: file.name, text: await readFile(file) } });
       setWrong(null);
     } catch (error) {
@@ -58,7 +52,7 @@ export function Hardware({ use, hardware, onHardware, fault }) {
   };
   return html`<section class="card" aria-label=${`The ${WORDS[use]}`} onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>
     <h2>The ${WORDS[use]}</h2>
-    <p class="row"><label>Specification <input type="text" list=${`known-${use}`} autocomplete="off" spellcheck=${false} value=${text} placeholder=${clusters ? "dgx:2" : "torus:4x4x4"} onInput=${(event) => setText(event.target.value)} /></label>
+    <p class="row"><label>Specification <input type="text" list=${`known-${use}`} autocomplete="off" spellcheck=${false} value=${text} placeholder=${clusters ? "dgx:2" : "torus:4x4x4"} onInput=${name} /></label>
       <label class="file">or a file<input type="file" onChange=${(event) => event.target.files[0] && take(event.target.files[0])} /></label></p>
     <datalist id=${`known-${use}`}>${known.map((spec) => html`<option value=${spec}></option>`)}</datalist>
     <p class="hint">${HINTS[use]}</p>

@@ -18,7 +18,7 @@ import { NetworkPictures } from "./network.js";
 import { Plans } from "./plan.js";
 import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
 import { ask, followJob, hasEnded, ProblemError, send } from "./service.js";
-import { describeReport, figuresOf, stagesOf } from "./reports.js";
+import { boundOf, describeReport, figuresOf, formatCost, stagesOf } from "./reports.js";
 import { Stages } from "./stages.js";
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 
@@ -29,14 +29,16 @@ export function JobPage({ id }) {
   const [job, setJob] = useState(/** @type {JobBody | null} */ (null));
   const [view, setView] = useState(/** @type {View | false | null} */ (null));
   const [error, setError] = useState(null);
-  const heard = useRef(/** @type {Point[]} */ ([]));
+  const [lost, setLost] = useState(null);
+  const heard = useRef([]);
   useEffect(() => {
     const stop = new AbortController();
     const show = (state) => {
       remember(heard.current, state);
+      setLost(null);
       setJob(state);
     };
-    follow(id, show, stop.signal).then(
+    follow(id, { show, lost: setLost }, stop.signal).then(
       async (last) => {
         setJob(last);
         if (last.report?.feasible) setView(await askView(id, stop.signal));
@@ -51,6 +53,7 @@ export function JobPage({ id }) {
   const form = kept && formOf(kept);
   return html`<h1>${titleOf(job, kept)} <span class=${`status ${job.status}`}>${job.status}</span></h1>
     ${!hasEnded(job) && html`<${Running} job=${job} heard=${heard.current} />`}
+    ${lost && !hasEnded(job) && html`<p class="fault" role="status">${lost instanceof ProblemError ? lost.message : "The connection broke off."} It is asked again.</p>`}
     ${job.problem && html`<${Fault} error=${new ProblemError(job.problem.status, job.problem)} />`}
     ${job.report && html`<${Result} job=${job} heard=${heard.current} />`}
     ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
@@ -85,16 +88,10 @@ export async function askView(id, signal) {
   }
 }
 
-/**
- * @param {string} id
- * @param {(job: JobBody) => void} show
- * @param {AbortSignal} signal
- * @returns {Promise<JobBody>}
- */
-async function follow(id, show, signal) {
+async function follow(id, listener, signal) {
   const job = await ask(`jobs/${encodeURIComponent(id)}`, { signal });
-  show(job);
-  return hasEnded(job) ? job : followJob(id, show, signal);
+  listener.show(job);
+  return hasEnded(job) ? job : followJob(id, listener, signal);
 }
 
 function remember(heard, { status, started_s, progress }) {
@@ -115,7 +112,8 @@ function Running({ job, heard }) {
   };
   const gap = progress?.cost && progress.bound > 0 ? ` at most ${formatShare((progress.cost - progress.bound) / progress.cost)} above the optimum` : "";
   return html`<section class="card running" aria-label="Progress">
-    <p aria-live="polite"><strong>${job.status === "queued" ? "Waiting for a worker" : `Stage: ${progress?.stage ?? "starting"}`}</strong></p>
+    <p aria-live="polite"><strong>${job.status === "queued" ? "Waiting for a worker" : `Stage: ${progress?.stage ?? "starting"}`}</strong>
+      ${job.status === "running" && !progress?.stage && html`<span class="hint"> The first run after an installation compiles the search, for up to half a minute.</span>`}</p>
     <progress value=${progress?.fraction ?? undefined} max="1" aria-label="Progress of the stage"></progress>
     <p class="figures"><span>Best so far <b>${formatNumber(progress?.cost, 6)}</b></span><span>Bound <b>${formatNumber(progress?.bound, 6)}</b></span><span>${gap}</span></p>
     ${heard.length > 1 && html`<${Convergence} points=${heard} simple=${null} />`}
@@ -132,17 +130,18 @@ function Result({ job, heard }) {
     <dl class="figures">${figuresOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${report.violations.length > 0 && html`<ul class="violations">${report.violations.map((violation) => html`<li>${violation.message}</li>`)}</ul>`}
     ${report.warnings.length > 0 && html`<ul class="warnings">${report.warnings.map((text) => html`<li>${text}</li>`)}</ul>`}
-    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${"lower_bound" in report ? report.lower_bound : null} />`}
+    ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${boundOf(report)} format=${formatCost(report)} />`}
   </section>`;
 }
 
-/** @param {{points: Point[], simple: {name: string, cost: number} | null, bound?: number | null}} props */
-function Convergence({ points, simple, bound }) {
+function Convergence({ points, simple, bound, format = formatCost(null) }) {
+  const staged = points.some((point) => point.bound !== null);
   const seconds = points.map((point) => point.seconds), cost = points.map((point) => point.cost);
-  const last = cost.findLast((value) => value !== null);
-  const caption = `The best cost fell to ${formatNumber(last, 6)} within ${formatSeconds(seconds[seconds.length - 1])}.`;
+  const first = cost.find((value) => value !== null), last = cost.findLast((value) => value !== null);
+  const change = last === first ? "The first cost stayed the best: " : `The best cost went from ${format(first)} to `;
+  const caption = `${change}${format(last)}, within ${formatSeconds(seconds[seconds.length - 1])}.`;
   return html`<${Curve} name="convergence" title="Convergence" caption=${caption} seconds=${seconds} cost=${cost}
-    bound=${points.map((point, k) => point.bound ?? (k === points.length - 1 ? bound ?? null : null))} simple=${simple} />`;
+    bound=${points.map((point, k) => point.bound ?? (k === points.length - 1 || !staged ? bound ?? null : null))} simple=${simple} format=${format} />`;
 }
 
 /**
@@ -165,10 +164,10 @@ function titleOf(job, kept) {
 }
 
 /**
- * @param {{use: Use, request: Record<string, any>}} kept
+ * @param {{use: Use, label?: string, request: Record<string, any>}} kept
  * @returns {Form}
  */
-function formOf({ use, request }) {
+function formOf({ use, label, request }) {
   const [source, hardware] = use === "tasks" ? ["tasks", "topology"] : use === "circuit" ? ["circuit", "topology"] : ["model", "cluster"];
-  return { source: { value: request[source] }, hardware: hardware in request ? { value: request[hardware] } : null };
+  return { source: { label, value: request[source] }, hardware: hardware in request ? { value: request[hardware] } : null };
 }

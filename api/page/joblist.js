@@ -23,10 +23,15 @@ export function JobList() {
     let waiting = 0;
     ask("jobs").then((/** @type {JobsBody} */ page) => {
       if (gone) return;
+      setError(null);
       setPages((before) => (before && before.length > 1 ? [page, ...before.slice(1)] : [page]));
       const busy = page.jobs.some((job) => job.status === "running" || job.status === "queued");
       waiting = setTimeout(() => setRound(round + 1), busy ? FRESH_MS : 10 * FRESH_MS);
-    }, (fault) => !gone && setError(fault));
+    }, (fault) => {
+      if (gone) return;
+      setError(fault);
+      waiting = setTimeout(() => setRound(round + 1), 2 * FRESH_MS);
+    });
     return () => {
       gone = true;
       clearTimeout(waiting);

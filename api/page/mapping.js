@@ -64,7 +64,7 @@ function Loads({ view, order, at, chosen }) {
     fill: topology.names.map((_, node) => (order.node_load[node] > 0 ? placeOf(node, topology.names) : IDLE)),
     size: order.node_load.map((load) => (load > 0 ? 0.7 + 0.6 * (load / busiest) : 0.6)),
     square: topology.slots.map((slots) => slots === 0),
-    edge: order.link_load && { share: order.link_load.map((load) => load / most), width: order.link_load.map((load) => 0.8 + 5 * (load / most)) },
+    edge: order.link_load && { share: order.link_load.map((load) => (load > 0 ? load / most : null)), width: order.link_load.map((load) => 0.8 + 5 * (load / most)) },
   }), [view, order]);
   const marked = useMemo(() => (chosen === null ? [] : [order.places[chosen]]), [chosen, order]);
   const worst = order.link_load ? largest(order.link_load) : null;

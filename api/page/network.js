@@ -41,7 +41,7 @@ function Iteration({ view }) {
   return html`<div>
     <p class="row"><label class="slide">Enlarge <input type="range" min="1" max="32" step="1" value=${zoom} onInput=${(event) => setZoom(Number(event.target.value))} /></label>
       <label class="slide">From <input type="range" min="0" max="1" step="0.01" value=${start} disabled=${zoom === 1} onInput=${(event) => setStart(Number(event.target.value))} /></label></p>
-    <${Picture} name="schedule" title="Schedule" caption=${`${formatSeconds(timeline.iteration_s)} an iteration, of which devices wait ${formatShare(timeline.bubble)} (the bubble).${thin}`} height=${height} draw=${draw} tell=${tell} />
+    <${Picture} name="schedule" title="Schedule" caption=${`${formatSeconds(timeline.iteration_s)} an iteration; devices run no pass for ${formatShare(timeline.bubble)} of it (the bubble).${thin}`} height=${height} draw=${draw} tell=${tell} />
     <${Picture} name="memory" title="Memory over time" caption=${describeMemory(view)} height=${height} draw=${held} />
   </div>`;
 }
@@ -74,13 +74,14 @@ function StageTable({ view, report }) {
 /** @param {{view: PlacementView}} props */
 function Traffic({ view }) {
   const { traffic } = view;
+  const order = useMemo(() => placesInOrder(traffic.names), [view]);
   const most = largest(traffic.bytes) || 1;
   const graph = useMemo(() => {
     const count = traffic.names.length;
     const angle = (k) => (2 * Math.PI * k) / count - Math.PI / 2;
     return {
       names: traffic.names, counts: traffic.names.map(() => 1), total: count, total_edges: traffic.a.length, directed: false,
-      x: traffic.names.map((_, k) => 0.5 + 0.5 * Math.cos(angle(k))), y: traffic.names.map((_, k) => 0.5 + 0.5 * Math.sin(angle(k))),
+      x: order.map((at) => 0.5 + 0.5 * Math.cos(angle(at))), y: order.map((at) => 0.5 + 0.5 * Math.sin(angle(at))),
       a: traffic.a, b: traffic.b, weight: traffic.bytes,
     };
   }, [view]);
@@ -91,6 +92,14 @@ function Traffic({ view }) {
   const at = traffic.bytes.indexOf(most);
   const caption = `Most goes between ${traffic.names[traffic.a[at]]} and ${traffic.names[traffic.b[at]]}: ${formatBytes(most)} an iteration.`;
   return html`<${Graph} name="traffic" title="Traffic" caption=${caption} graph=${graph} look=${look} />`;
+}
+
+/** Return the place of every name when they are in order, gpu2 before gpu10. */
+function placesInOrder(names) {
+  const sorted = names.map((_, k) => k).sort((a, b) => names[a].localeCompare(names[b], "en", { numeric: true }));
+  const places = [];
+  sorted.forEach((k, place) => { places[k] = place; });
+  return places;
 }
 
 function shorten(devices) {

@@ -2,7 +2,10 @@
  * Numbers as text and back, alike in every locale of the browser: a point for decimals, a comma between thousands.
  */
 
+const LARGE = [[1e12, " T"], [1e9, " G"], [1e6, " M"]];
 const TIMES = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+/** A share below which there is only what rounding leaves of sums of times. */
+const ROUNDING = 1e-12;
 const SIZES = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 
 /**
@@ -19,13 +22,21 @@ export function formatNumber(value, digits = 4) {
   return groupThousands(text);
 }
 
-/**
- * Return a share as a percentage.
- * @param {number | null | undefined} value
- * @returns {string}
- */
+/** Return how many there are of what a word names. */
+export function countOf(count, word) {
+  return `${formatNumber(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Return a number for the mark of an axis, short also where it is large, such as 330 M. */
+export function formatMark(value) {
+  const [factor, unit] = LARGE.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
+  return `${formatNumber(value / factor, 4)}${unit}`;
+}
+
+/** Return a share as a percentage. */
 export function formatShare(value) {
-  return value === null || value === undefined ? "–" : `${formatNumber(100 * value, 3)} %`;
+  if (value === null || value === undefined) return "–";
+  return `${formatNumber(Math.abs(value) < ROUNDING ? 0 : 100 * value, 3)} %`;
 }
 
 /**

@@ -7,7 +7,7 @@
  * @typedef {{seconds: number, cost: number | null, bound?: number | null}} Point
  */
 
-import { formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
+import { countOf, formatBytes, formatNumber, formatSeconds, formatShare, largest } from "./numbers.js";
 
 /**
  * Return a sentence on what a report says.
@@ -38,6 +38,28 @@ export function stagesOf(report) {
   return recordedStages(report)
     .map((/** @type {Stage & {lower_bound?: number}} */ stage) => ({ seconds: (seconds += stage.seconds), cost: stage.cost, bound: stage.lower_bound ?? null }))
     .filter(({ cost }) => cost !== null);
+}
+
+/**
+ * Return the function that writes what a report minimized: seconds for networks, but for a sum of shares of bounds.
+ * @param {AnyReport | null} report
+ * @returns {(value: number | null | undefined) => string}
+ */
+export function formatCost(report) {
+  const seconds = report?.schema === "tiger.plan/1" || (report?.schema === "tiger.placement/1" && report.objective !== "both");
+  return seconds ? formatSeconds : (value) => formatNumber(value, 6);
+}
+
+/**
+ * Return the bound on what a report minimized, null where none is known.
+ * @param {AnyReport} report
+ */
+export function boundOf(report) {
+  if (report.schema === "tiger.circuit/1") return null;
+  if (report.schema === "tiger.report/1") return report.lower_bound;
+  if (report.schema === "tiger.plan/1") return report.lower_bound_s;
+  if (report.objective === "both") return null;
+  return (report.iteration_s !== null ? report.iteration_bound_s : report.objective === "latency" ? report.latency_bound_s : report.lower_bound_s) ?? null;
 }
 
 /**
@@ -74,7 +96,8 @@ function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
  * @returns {Figure[]}
  */
 function mappingFigures(report) {
-  return [
+  /** @type {Figure[]} */
+  const figures = [
     ["Cost", formatNumber(report.cost, 6)],
     ["Lower bound", formatNumber(report.lower_bound, 6)],
     ["Block order", formatNumber(report.baselines.block, 6)],
@@ -85,12 +108,13 @@ function mappingFigures(report) {
     ["Rule", report.rule],
     ["Time", formatSeconds(report.seconds)],
   ];
+  return figures.filter(isKnown);
 }
 
 /** @param {CircuitReport} report */
 function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, baseline_depth }) {
   const than = baseline_extra_cx === null ? "" : ` Qiskit's own layout and routing add ${formatNumber(baseline_extra_cx)} at the same level and seed${baseline_depth === null ? "" : `, with depth ${formatNumber(baseline_depth)}`}.`;
-  return `Routing adds ${formatNumber(extra_cx)} CX gates (${formatNumber(swaps)} SWAPs${bridges ? `, ${formatNumber(bridges)} bridges` : ""}); the depth is ${formatNumber(depth)}.${than}`;
+  return `Routing adds ${formatNumber(extra_cx)} CX gates (${countOf(swaps, "SWAP")}${bridges ? `, ${countOf(bridges, "bridge")}` : ""}); the depth is ${formatNumber(depth)}.${than}`;
 }
 
 /**
@@ -98,7 +122,8 @@ function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, b
  * @returns {Figure[]}
  */
 function circuitFigures(report) {
-  return [
+  /** @type {Figure[]} */
+  const figures = [
     ["Extra CX", formatNumber(report.extra_cx)],
     ["Qiskit's extra CX", formatNumber(report.baseline_extra_cx)],
     ["SWAPs", formatNumber(report.swaps)],
@@ -109,6 +134,7 @@ function circuitFigures(report) {
     ["Qiskit's success", formatShare(report.baseline_success_probability)],
     ["Time", formatSeconds(report.seconds)],
   ];
+  return figures.filter(isKnown);
 }
 
 /** @param {PlacementReport} report */
@@ -138,7 +164,7 @@ function placementFigures(report) {
     ["Stages", formatNumber(report.stages.length)],
     ["Time", formatSeconds(report.seconds)],
   ];
-  return figures.filter(([, text]) => text !== "–");
+  return figures.filter(isKnown);
 }
 
 /** @param {PlanReport} report */
@@ -153,7 +179,8 @@ function describePlan({ degrees, iteration_s, gain, heuristic, optimal, lower_bo
  * @returns {Figure[]}
  */
 function planFigures(report) {
-  return [
+  /** @type {Figure[]} */
+  const figures = [
     ["Iteration", formatSeconds(report.iteration_s)],
     ["Lower bound", formatSeconds(report.lower_bound_s)],
     ["Tokens a second", formatNumber(report.tokens_per_s && Math.round(report.tokens_per_s))],
@@ -161,6 +188,12 @@ function planFigures(report) {
     ["Choices", formatNumber(report.choices)],
     ["Time", formatSeconds(report.seconds)],
   ];
+  return figures.filter(isKnown);
+}
+
+/** @param {Figure} figure */
+function isKnown([, text]) {
+  return text !== "–";
 }
 
 /**

@@ -3,7 +3,8 @@
  *
  * @import { AssignRequest, CircuitRequest, PlaceRequest, PlanRequest } from "./types"
  * @typedef {"tasks" | "circuit" | "network" | "plan"} Use
- * @typedef {{label?: string, value: any}} Part What a source or hardware is called, and what a request states of it.
+ * @typedef {{label?: string, value: any, pasted?: string}} Part What a source or hardware is called, what a request
+ *   states of it, and the text that was pasted.
  * @typedef {{source: Part | null, hardware: Part | null, texts?: Record<string, string>,
  *   others?: Record<string, unknown>}} Form
  * @typedef {{name: string, description: string, choices: string[], type: string, initial: any}} Field

@@ -20,7 +20,7 @@ export class ProblemError extends Error {
    * @param {Partial<Problem>} document
    */
   constructor(status, document) {
-    super(document.detail ?? document.title ?? `The service answered ${status}.`);
+    super(plain(document.detail) ?? document.title ?? `The service answered ${status}.`);
     this.status = status;
     this.document = document;
   }
@@ -77,13 +77,9 @@ export async function ask(path, options) {
 
 /**
  * Follow a job to its end: call `show` with every state of it, and return the last one with its report.
- * A stream that breaks off is opened again, as the job goes on without it.
- * @param {string} id
- * @param {(job: JobBody) => void} show
- * @param {AbortSignal} stop
- * @returns {Promise<JobBody>}
+ * A stream that breaks off is opened again, as the job goes on without it; `lost` hears why it broke off.
  */
-export async function followJob(id, show, stop) {
+export async function followJob(id, { show, lost }, stop) {
   for (let pause_ms = 500; ; pause_ms = Math.min(2 * pause_ms, 8000)) {
     try {
       const response = await send(`jobs/${id}/events`, { signal: stop });
@@ -92,23 +88,30 @@ export async function followJob(id, show, stop) {
         show(job);
         if (name === "done") return job;
       }
+      const job = await ask(`jobs/${id}`, { signal: stop });
+      show(job);
+      if (hasEnded(job)) return job;
     } catch (error) {
-      if (stop?.aborted || (error instanceof ProblemError && error.status !== 429 && error.status < 500)) throw error;
+      if (stop?.aborted || !isPassing(error)) throw error;
+      lost(error);
     }
     await new Promise((resolve) => setTimeout(resolve, pause_ms));
-    /** @type {JobBody} */
-    const job = await ask(`jobs/${id}`, { signal: stop });
-    show(job);
-    if (hasEnded(job)) return job;
   }
 }
 
-/**
- * Return whether nothing more will happen to a job.
- * @param {JobBody} job
- */
+/** Return whether a fault may be gone when the same is asked again: a stream that broke off, a service that is away or busy. */
+function isPassing(error) {
+  return !(error instanceof ProblemError) || error.status === 0 || error.status === 429 || error.status >= 500;
+}
+
+/** Return whether nothing more will happen to a job. */
 export function hasEnded(job) {
   return ["done", "failed", "cancelled"].includes(job.status);
+}
+
+/** Return the detail of a problem for people: a field by its name instead of its pointer. */
+function plain(detail) {
+  return detail?.replace(/^#\/([^:\s]+): /, (_, pointer) => `${pointer.replaceAll("/", " ")}: `);
 }
 
 async function fetchOrExplain(url, options) {

@@ -6,7 +6,7 @@
 
 import { Preview } from "./preview.js";
 import { USES } from "./schema.js";
-import { html, useState } from "./vendor/preact.js";
+import { html } from "./vendor/preact.js";
 
 const KINDS = {
   tasks: { what: "task graph", files: ".json .graph .mtx .csv .graphml .dat .ram .prof .grf .xml .log .mpiP", hint: "A file, or a pattern such as halo:16x16, ring:64, alltoall:32." },
@@ -36,15 +36,14 @@ export function guessUse(name, text, present) {
  *   onSource: (part: Part | null) => void, onExample: (example: Example) => void, fault: string | null}} props
  */
 export function Source({ use, source, examples, onFile, onSource, onExample, fault }) {
-  const [text, setText] = useState("");
+  const take = ({ target: { value: text } }) => onSource(text.trim() ? { ...readText(use, text), pasted: text } : null);
   const { what, files, hint } = KINDS[use];
-  const take = () => onSource(text.trim() ? readText(use, text) : null);
   return html`<section class="card" aria-label=${`The ${what}`}>
     <h2>The ${what}</h2>
     <p class="row"><label class="file">Choose a file<input type="file" accept=${use === "circuit" ? ".qasm,.qasm3,.txt" : undefined} onChange=${(event) => event.target.files[0] && onFile(event.target.files[0])} /></label>
       <label>or an example <select value="" onChange=${(event) => event.target.value && onExample(examples[Number(event.target.value)])}>
         <option value="">..</option>${examples.map(({ title }, k) => html`<option value=${String(k)}>${title}</option>`)}</select></label></p>
-    <label>or paste it <textarea rows="2" spellcheck=${false} value=${text} placeholder=${hint} onInput=${(event) => setText(event.target.value)} onChange=${take} onBlur=${take}></textarea></label>
+    <label>or paste it <textarea rows="2" spellcheck=${false} value=${source?.pasted ?? ""} placeholder=${hint} onInput=${take}></textarea></label>
     <p class="hint">${files.split(" ").length > 1 ? `Files: ${files}` : hint}</p>
     ${fault && html`<p class="fault">${fault}</p>`}
     ${source ? html`<p class="chosen">${source.label}</p><${Preview} name=${`the ${what}`} request=${{ [USES[use].source]: source.value }} />` : html`<div class="empty">Drop a file here</div>`}

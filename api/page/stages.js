@@ -6,7 +6,7 @@
  */
 
 import { formatNumber, formatSeconds } from "./numbers.js";
-import { recordedStages } from "./reports.js";
+import { formatCost, recordedStages } from "./reports.js";
 import { html } from "./vendor/preact.js";
 
 /** What has a column of its own, or a picture. */
@@ -21,8 +21,9 @@ const SHOWN = 12;
 export function Stages({ report }) {
   const stages = recordedStages(report);
   if (!stages.length) return null;
+  const format = formatCost(report);
   const details = stages.map((stage) => Object.entries(stage).filter(([name]) => !APART.includes(name)));
-  const row = (/** @type {Stage} */ stage, /** @type {number} */ k) => html`<tr><th scope="row">${stage.name}</th><td class="number">${formatNumber(stage.cost, 6)}</td><td class="number">${formatSeconds(stage.seconds)}</td>
+  const row = (stage, k) => html`<tr><th scope="row">${stage.name}</th><td class="number">${format(stage.cost)}</td><td class="number">${formatSeconds(stage.seconds)}</td>
     <td>${details[k].map(([name, value]) => html`<span class="detail">${name.replaceAll("_", " ")} <b>${showDetail(value)}</b></span> `)}</td></tr>`;
   const table = (rows) => html`<div class="wide" tabindex="0" role="region" aria-label="Stages"><table>
     <thead><tr><th scope="col">stage</th><th scope="col" class="number">best cost</th><th scope="col" class="number">time</th><th scope="col">what it says</th></tr></thead>

@@ -2,7 +2,7 @@
  * Bars: the traffic at every distance before and after, and SWAPs over the layers of a circuit.
  */
 
-import { formatNumber, largest } from "../numbers.js";
+import { formatMark, formatNumber, largest } from "../numbers.js";
 import { AFTER, BEFORE } from "./colours.js";
 import { drawBottomAxis, drawLeftAxis, drawLegend, MARGIN, plotArea } from "./axes.js";
 
@@ -17,7 +17,7 @@ export function bars({ names, labels, values, xName, yName }) {
   return (context, frame) => {
     const end = largest(values.map(largest));
     const area = plotArea(frame, labels.length, end, { ...MARGIN, top: 40 });
-    drawLeftAxis(context, area, frame.colours, { end, name: yName, format: (value) => formatNumber(value, 3) });
+    drawLeftAxis(context, area, frame.colours, { end, name: yName, format: formatMark });
     const room = area.width / labels.length;
     const wide = (0.84 * room) / values.length;
     values.forEach((row, k) => {

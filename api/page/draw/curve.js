@@ -2,7 +2,7 @@
  * Convergence: the best cost over time, and under it the bound that none can beat.
  */
 
-import { formatNumber, ticksTo } from "../numbers.js";
+import { formatMark, formatSeconds, ticksTo } from "../numbers.js";
 import uPlot from "../vendor/uplot.js";
 import { html, useEffect, useRef } from "../vendor/preact.js";
 import { AFTER, BEFORE, KINDS, paletteOf } from "./colours.js";
@@ -14,18 +14,21 @@ const HEIGHT = 240;
 /**
  * Show curves over seconds.
  * @param {{name: string, title: string, caption: string, seconds: number[], cost: (number | null)[],
- *   bound: (number | null)[], simple: {name: string, cost: number} | null}} props `simple` is what is to be beaten.
+ *   bound: (number | null)[], simple: {name: string, cost: number} | null, format: (cost: number | null) => string}} props `simple` is
+ *   what is to be beaten.
  */
-export function Curve({ name, title, caption, seconds, cost, bound, simple }) {
+export function Curve({ name, title, caption, seconds, cost, bound, simple, format }) {
   const place = useRef(null);
   const plot = useRef(null);
+  const bounded = bound.some((value) => value !== null);
   /** @type {[number[], ...(number | null)[][]]} */
-  const data = [seconds, cost, bound, ...(simple ? [seconds.map(() => simple.cost)] : [])];
+  const data = [seconds, cost, ...(bounded ? [bound] : []), ...(simple ? [seconds.map(() => simple.cost)] : [])];
   useEffect(() => {
     const element = place.current;
+    if (!element) return undefined;
     const build = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(element, simple?.name), data, element);
+      plot.current = new uPlot(options(element, { simple: simple?.name, bounded, format }), data, element);
     };
     build();
     const watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -37,7 +40,7 @@ export function Curve({ name, title, caption, seconds, cost, bound, simple }) {
       plot.current?.destroy();
       plot.current = null;
     };
-  }, []);
+  }, [bounded]);
   useEffect(() => {
     plot.current?.setData(data);
   }, [seconds.length, cost, bound]);
@@ -45,31 +48,31 @@ export function Curve({ name, title, caption, seconds, cost, bound, simple }) {
     <figcaption><strong>${title}</strong> <span>${caption}</span></figcaption>
     <div class="curve" ref=${place} role="img" aria-label=${`${title}. ${caption}`}></div>
     <${Keep} name=${name} title=${`${title}. ${caption}`} height=${HEIGHT} told=""
-      draw=${(context, frame) => drawCurves(context, frame, { seconds, cost, bound, simple })} />
+      draw=${(context, frame) => drawCurves(context, frame, { seconds, cost, bound, simple, format })} />
   </figure>`;
 }
 
-function options(place, simple) {
+function options(place, { simple, bounded, format }) {
   const colours = paletteOf(place);
-  const text = (_, values) => values.map((value) => formatNumber(value, 4));
-  const axis = { stroke: colours.faint, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line }, values: text };
-  const value = (_, amount) => formatNumber(amount, 6);
+  const texts = (write) => (_, values) => values.map((value) => write(value));
+  const axis = { stroke: colours.faint, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line } };
+  const value = (_, amount) => format(amount);
   return {
     width: place.clientWidth,
     height: HEIGHT,
     scales: { x: { time: false } },
-    axes: [{ ...axis, label: "seconds", space: 80 }, { ...axis, size: 74 }],
+    axes: [{ ...axis, values: texts(formatSeconds), label: "time", space: 80 }, { ...axis, values: texts(markOf(format)), size: 74 }],
     cursor: { drag: { x: true, y: false } },
     series: [
-      { label: "seconds", value },
+      { label: "time", value: (_, second) => formatSeconds(second) },
       { label: "best cost", stroke: AFTER, width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: true, size: 5 }, value },
-      { label: "lower bound", stroke: KINDS[2], width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value, spanGaps: true },
+      ...(bounded ? [{ label: "lower bound", stroke: KINDS[2], width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value, spanGaps: true }] : []),
       ...(simple ? [{ label: simple, stroke: BEFORE, width: 1.5, dash: [6, 4], points: { show: false }, value }] : []),
     ],
   };
 }
 
-function drawCurves(context, frame, { seconds, cost, bound, simple }) {
+function drawCurves(context, frame, { seconds, cost, bound, simple, format }) {
   const known = [...cost, ...bound, simple?.cost].filter((value) => Number.isFinite(value) && value !== null);
   const low = Math.min(...known), high = Math.max(...known), span = high - low || 1;
   const end = seconds[seconds.length - 1] || 1;
@@ -82,14 +85,14 @@ function drawCurves(context, frame, { seconds, cost, bound, simple }) {
     context.textAlign = "right";
     context.textBaseline = "middle";
     context.fillStyle = frame.colours.faint;
-    context.fillText(formatNumber(low + part * span, 4), area.left - 6, y(low + part * span));
+    context.fillText(markOf(format)(low + part * span), area.left - 6, y(low + part * span));
   }
-  drawBottomAxis(context, area, frame.colours, { ticks: ticksTo(end), at: x, name: "seconds", format: (tick) => formatNumber(tick, 3) });
+  drawBottomAxis(context, area, frame.colours, { ticks: ticksTo(end), at: x, name: "time", format: formatSeconds });
   context.lineWidth = 2;
   for (const [values, colour] of [[cost, AFTER], [bound, KINDS[2]], [seconds.map(() => simple?.cost ?? null), BEFORE]]) {
     drawSteps(context, seconds.map((second, k) => [x(second), values[k] === null ? null : y(values[k])]), colour);
   }
-  drawLegend(context, [[AFTER, "best cost"], [KINDS[2], "lower bound"], ...(simple ? [[BEFORE, simple.name]] : [])], area.left, 14, frame.colours);
+  drawLegend(context, [[AFTER, "best cost"], ...(bound.some((value) => value !== null) ? [[KINDS[2], "lower bound"]] : []), ...(simple ? [[BEFORE, simple.name]] : [])], area.left, 14, frame.colours);
 }
 
 function drawSteps(context, points, colour) {
@@ -106,4 +109,9 @@ function drawSteps(context, points, colour) {
     last = y;
   }
   context.stroke();
+}
+
+/** Return what writes costs beside an axis, which has no room for large numbers. */
+function markOf(format) {
+  return (value) => (Math.abs(value) >= 1e6 ? formatMark(value) : format(value));
 }

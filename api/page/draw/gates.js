@@ -8,6 +8,8 @@ import { KINDS } from "./colours.js";
 import { drawLine } from "./axes.js";
 
 const ROW = 24, LEFT = 56, TOP = 18, COLUMN = 30;
+/** Pixels between gates of a layer whose lines would lie on each other, and how many stand beside each other. */
+const BESIDE = 14, LANES = 3;
 
 /**
  * Return the device qubits that gates of a circuit view use, in order.
@@ -35,6 +37,7 @@ export function gatesHeight(qubits) {
  * @param {number} from
  */
 export function gates(view, qubits, from) {
+  const shift = shiftGates(view, qubits);
   const row = new Map(qubits.map((qubit, k) => [qubit, TOP + (k + 0.5) * ROW]));
   const virtual = new Map(view.initial.map((qubit, k) => [qubit, k]));
   return (context, frame) => {
@@ -47,10 +50,24 @@ export function gates(view, qubits, from) {
     }
     view.layer.forEach((layer, k) => {
       if (layer < from || layer >= from + count) return;
-      const x = LEFT + (layer - from + 0.5) * COLUMN;
+      const x = LEFT + (layer - from + 0.5) * COLUMN + shift[k];
       drawGate(context, { name: view.name[k], x, y: row.get(view.first[k]), to: row.get(view.second[k]) }, frame.colours);
     });
   };
+}
+
+/** Return by how many pixels each gate is off the middle of its layer, so that none crosses another there. */
+function shiftGates({ layer, first, second }, qubits) {
+  const row = new Map(qubits.map((qubit, k) => [qubit, k]));
+  const taken = new Map();
+  return layer.map((at, k) => {
+    const ends = [row.get(first[k]), row.get(second[k]) ?? row.get(first[k])].sort((a, b) => a - b);
+    if (!taken.has(at)) taken.set(at, Array.from({ length: LANES }, () => []));
+    const lanes = taken.get(at);
+    const free = Math.max(lanes.findIndex((spans) => spans.every(([from, to]) => to < ends[0] || ends[1] < from)), 0);
+    lanes[free].push(ends);
+    return [0, BESIDE, -BESIDE][free];
+  });
 }
 
 function nameOf(qubit, virtual) {
@@ -70,7 +87,7 @@ function drawGate(context, { name, x, y, to }, colours) {
   context.strokeStyle = colours.faint;
   context.lineWidth = 1;
   context.strokeRect(x - 12, y - 9, 24, 18);
-  write(context, name.length > 4 ? name.slice(0, 3) : name, x, y, colours.ink, "center");
+  write(context, name === "measure" ? "M" : name.length > 4 ? name.slice(0, 3) : name, x, y, colours.ink, "center");
 }
 
 function drawCross(context, x, y) {

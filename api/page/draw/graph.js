@@ -15,6 +15,10 @@ import { inTurn } from "./turn.js";
 const NAMED = 72, MOVED_EDGES = 3000;
 /** Edges whose directions can be seen. */
 const ARROWS = 400;
+/** Characters of a name that are written, the sizes of its letters in units, and pixels below which they are left out. */
+const WRITTEN = 24, LARGE = 40, SMALL = 16, READABLE = 7;
+/** The width of a letter by its height, about, and how near rows are whose names could meet, as a part of the side. */
+const LETTER = 0.62, ROW = 0.05;
 /** The side of a graph in its own units, and pixels that an arrow key moves it by. */
 const SIDE = 1000, STEP = 40;
 
@@ -32,7 +36,7 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
     let gone = false;
     inTurn(async () => {
       const { default: cytoscape } = await import("../vendor/cytoscape.js");
-      if (gone) return;
+      if (gone || !place.current) return;
       drawn.current = open(cytoscape, place.current, { graph, style: styleOf(graph, look, { directed, place: place.current }) });
       drawn.current.on("mouseover tap", "node", (event) => setTold(describe(graph, event.target.data("at"), tell)));
       drawn.current.on("tap", (event) => onChoose?.(event.target === drawn.current ? null : event.target.data("at") ?? null));
@@ -48,7 +52,7 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
     };
   }, [graph]);
   useEffect(() => {
-    const again = () => drawn.current?.style(styleOf(graph, look, { directed, place: place.current }));
+    const again = () => place.current && drawn.current?.style(styleOf(graph, look, { directed, place: place.current }));
     again();
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", again);
@@ -87,18 +91,22 @@ export function drawGraph(context, { width, height, colours }, graph, look) {
     context.stroke();
   });
   const usual = dotSize(graph.names.length) * (scale / SIDE) * 0.5;
-  context.font = "11px sans-serif";
+  const sizes = letterSizes(graph, look).map((letters) => Math.min(letters * (scale / SIDE), 13));
   context.textAlign = "center";
   context.textBaseline = "middle";
   graph.names.forEach((name, at) => {
     const size = usual * (look.size?.[at] ?? 1);
     context.fillStyle = look.fill[at];
-    context.beginPath();
-    context.arc(x(at), y(at), size, 0, 2 * Math.PI);
-    context.fill();
-    if (graph.names.length <= NAMED) {
+    if (look.square?.[at]) context.fillRect(x(at) - size, y(at) - size, 2 * size, 2 * size);
+    else {
+      context.beginPath();
+      context.arc(x(at), y(at), size, 0, 2 * Math.PI);
+      context.fill();
+    }
+    if (graph.names.length <= NAMED && sizes[at] >= READABLE) {
+      context.font = `${sizes[at].toFixed(1)}px sans-serif`;
       context.fillStyle = colours.ink;
-      context.fillText(look.labels?.[at] ?? name, x(at), y(at) - size - 8);
+      context.fillText(shorten(look.labels?.[at] ?? name), x(at), y(at) - size - 8);
     }
   });
 }
@@ -136,9 +144,11 @@ function styleOf(graph, look, { directed, place }) {
   const at = (element) => element.data("at");
   const dot = look.size ? (node) => size * look.size[at(node)] : size;
   const line = look.edge?.share ? (edge) => edgeColour(look, at(edge), colours) : colours.line;
+  const letters = letterSizes(graph, look);
   const named = graph.names.length <= NAMED && {
-    label: (node) => look.labels?.[at(node)] ?? graph.names[at(node)],
-    "font-size": Math.max(18, size * 0.62),
+    label: (node) => shorten(look.labels?.[at(node)] ?? graph.names[at(node)]),
+    "font-size": (node) => letters[at(node)],
+    "min-zoomed-font-size": READABLE,
     color: colours.ink,
     "text-valign": "top",
     "text-margin-y": -2,
@@ -172,14 +182,29 @@ function dotSize(vertices) {
   return Math.min(Math.max(560 / Math.sqrt(vertices), 7), 64);
 }
 
-/**
- * @param {GraphView} graph
- * @param {number} at
- * @param {((vertex: number) => string) | undefined} tell
- */
+/** Return the sizes of letters with which names in a row do not run into each other. */
+function letterSizes({ names, x, y }, look) {
+  const sizes = names.map(() => LARGE);
+  if (names.length > NAMED) return sizes;
+  const wide = names.map((name, at) => shorten(look.labels?.[at] ?? name).length + 1);
+  for (let a = 0; a < names.length; a++) {
+    for (let b = 0; b < a; b++) {
+      if (Math.abs(y[a] - y[b]) >= ROW) continue;
+      const size = Math.max((2 * SIDE * Math.abs(x[a] - x[b])) / (LETTER * (wide[a] + wide[b])), SMALL);
+      [sizes[a], sizes[b]] = [Math.min(sizes[a], size), Math.min(sizes[b], size)];
+    }
+  }
+  return sizes;
+}
+
+function shorten(name) {
+  const text = String(name);
+  return text.length > WRITTEN ? `${text.slice(0, WRITTEN - 1)}…` : text;
+}
+
 function describe(graph, at, tell) {
   const many = graph.counts[at] > 1 ? ` and ${graph.counts[at] - 1} more` : "";
-  return `${graph.names[at]}${many}${tell ? `: ${tell(at)}` : ""}`;
+  return `${shorten(graph.names[at])}${many}${tell ? `: ${tell(at)}` : ""}`;
 }
 
 function move(event, drawn) {

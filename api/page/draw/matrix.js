@@ -107,5 +107,5 @@ function drawScale(context, { colours }, most, y) {
   }
   drawLine(context, [PAD.left, y + 6, PAD.left + 100, y + 6], colours.line);
   context.fillStyle = colours.faint;
-  context.fillText(`no traffic to ${formatNumber(most, 3)} between two, by its root`, PAD.left + 108, y);
+  context.fillText(`no traffic to ${formatNumber(most, 3)} from one to another, by its root`, PAD.left + 108, y);
 }

@@ -7,7 +7,9 @@ import { drawBottomAxis, drawLegend, drawLine, plotArea } from "./axes.js";
 
 const ROW = 26, TOP = 40, BOTTOM = 44, RIGHT = 70;
 /** Pixels for the names of rows: a part of the width, within bounds. */
-const NAMES = { part: 0.34, least: 110, most: 330 };
+const NAMES = { part: 0.34, least: 60, most: 330 };
+/** Pixels of a letter. */
+const LETTER = 6.4;
 
 /** Return the height of so many bars. */
 export function stacksHeight(rows) {
@@ -22,8 +24,10 @@ export function stacksHeight(rows) {
 export function stacks({ names, parts, bound, axis }) {
   const totals = names.map((_, row) => parts.reduce((sum, part) => sum + part.values[row], 0));
   const end = largest([...totals, bound ?? 0]);
+  const longest = largest(names.map((name) => name.length));
   return (context, frame) => {
-    const left = Math.min(Math.max(NAMES.part * frame.width, NAMES.least), NAMES.most);
+    const wanted = LETTER * (longest + 2);
+    const left = Math.max(Math.min(wanted, NAMES.part * frame.width, NAMES.most), NAMES.least);
     const area = plotArea(frame, end, 1, { left, right: RIGHT, top: TOP, bottom: BOTTOM });
     context.lineWidth = 1;
     for (const tick of ticksTo(end, 4)) drawLine(context, [area.x(tick), area.top, area.x(tick), area.top + area.height], frame.colours.line);
@@ -49,7 +53,7 @@ export function stacks({ names, parts, bound, axis }) {
 }
 
 function fit(name, width) {
-  const most = Math.floor(width / 6.4);
+  const most = Math.floor(width / LETTER);
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }
 

@@ -72,3 +72,43 @@ def test_an_unknown_job_is_named(page: Any, url: str, faults: list[str]) -> None
     page.get_by_text("There is no such job, or not any more.").wait_for()
     assert [fault for fault in faults if "404" not in fault] == []
     faults.clear()
+
+
+def test_bug_a_job_is_lost_with_the_connection(page: Any, url: str, faults: list[str]) -> None:
+    """The page says that the service is away, and goes on when it is back."""
+    state(page, url, "alltoall:48", "torus:4x4x4")
+    page.get_by_label("effort").fill("100000")
+    page.get_by_role("button", name="Run").click()
+    page.locator(".status.running").wait_for()
+    page.route("**/jobs/**", lambda route: route.abort())
+    page.reload()
+    page.get_by_text("The service cannot be reached.").wait_for()
+    page.unroute_all()
+    page.route("**/events", lambda route: route.abort())
+    page.reload()
+    page.get_by_text("The service cannot be reached. Is it still running? It is asked again.").wait_for()
+    page.unroute_all()
+    page.locator(".running .figures b", has_text=re.compile(r"\d")).nth(1).wait_for()
+    page.get_by_role("button", name="Cancel, and keep the best so far").click()
+    page.locator(".status.cancelled").wait_for()
+    assert [fault for fault in faults if "ERR_FAILED" not in fault] == []
+    faults.clear()
+
+
+def test_bug_the_list_stops_with_the_connection(page: Any, url: str, faults: list[str]) -> None:
+    """It is there again when the service is."""
+    page.route("**/jobs", lambda route: route.abort())
+    page.goto(f"{url}/#/jobs")
+    page.get_by_text("The service cannot be reached.").wait_for()
+    page.unroute_all()
+    page.locator("table, .empty").wait_for()
+    assert [fault for fault in faults if "ERR_FAILED" not in fault] == []
+    faults.clear()
+
+
+def test_bug_an_address_that_is_no_text_is_an_exception(page: Any, url: str, faults: list[str]) -> None:
+    """It is a job that is not known."""
+    page.goto(f"{url}/#/jobs/%E0%A4%A")
+    page.locator(".fault").wait_for()
+    assert [fault for fault in faults if "404" not in fault] == []
+    faults.clear()

@@ -1,6 +1,7 @@
 """Tasks on the page: from a file that is dropped to the pictures and files of its mapping."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,65 @@ def test_the_same_is_offered_as_commands(page: Any, url: str) -> None:
     assert f"{url}/assign" in page.locator("pre[aria-label='curl']").inner_text()
 
 
+def test_bug_a_file_with_its_own_distances_waits_for_hardware(page: Any, url: str) -> None:
+    """A QAPLIB file states its hardware, so that it is run alone; others say what is lacking."""
+    page.goto(url)
+    drop_example(page, "form.new", "house5.graph")
+    page.get_by_text("Name what to map it onto, too.").wait_for()
+    drop_example(page, "form.new", "square4.dat")
+    page.get_by_text("4 tasks, 4 pairs that talk.").wait_for()
+    run_job(page)
+    assert "It is optimal" in page.locator(".headline").inner_text()
+
+
+def test_bug_hardware_that_was_typed_last_is_not_what_runs(page: Any, url: str) -> None:
+    """What is in the field is sent, also right after it was typed, and nothing where it was cleared."""
+    page.goto(url)
+    page.get_by_label("or paste it").fill("ring:4")
+    page.get_by_label("Specification").fill("torus:4x4")
+    page.get_by_label("Specification").fill("")
+    assert page.get_by_role("button", name="Run").is_disabled()
+    page.get_by_label("Specification").fill("tree:2x2@1,10")
+    page.get_by_label("Specification").fill("ring:4")
+    run_job(page)
+    assert page.evaluate("JSON.parse(Object.values(sessionStorage)[0]).request.topology") == "ring:4"
+
+
+def test_bug_pins_of_an_example_go_with_another_file(page: Any, url: str) -> None:
+    """They are shown, in the commands as well, and left out where its tasks are replaced."""
+    page.goto(url)
+    page.get_by_label("or an example").select_option(label="A 4x4 stencil on a 4x4 torus, one corner pinned")
+    page.get_by_text("The same from elsewhere").click()
+    assert "--pin 0=1,2" in page.locator("pre[aria-label='Command line']").inner_text()
+    assert 'pinned={"0": "1,2"}' in page.locator("pre[aria-label='Python']").inner_text()
+    drop_example(page, "form.new", "house5.graph")
+    page.get_by_text("5 tasks,").wait_for()
+    assert "--pin" not in page.locator("pre[aria-label='Command line']").inner_text()
+
+
+def test_bug_names_that_are_long_or_markup_spoil_the_page(page: Any, url: str) -> None:
+    """They are letters only, and as many as have room."""
+    names = ["<img src=x onerror=alert(1)>", "x" * 5000, "</script><script>alert(2)</script>"]
+    edges = [{"source": names[0], "target": name} for name in names[1:]]
+    graph = {"directed": False, "nodes": [{"id": name} for name in names], "edges": edges}
+    page.goto(url)
+    drop(page, "form.new", f"{names[0]}.json", json.dumps(graph))
+    page.locator(".graph[data-ready]").wait_for()
+    assert page.locator("main img, main script").count() == 0
+    text = save(page, "the-task-graph as SVG").decode()
+    assert "<img" not in text
+    assert "x" * 25 not in text
+
+
+def test_bug_switches_are_circles_in_a_saved_picture(page: Any, url: str) -> None:
+    """The caption says that they are squares."""
+    page.goto(url)
+    drop_example(page, "section[aria-label='The hardware']", "topology.conf")
+    page.get_by_text("7 of them switches (squares)").wait_for()
+    text = save(page, "the-hardware as SVG").decode()
+    assert len(re.findall(r'<path d="M[^"]*h[^"]*z', text)) == 7
+
+
 def test_the_penalties_of_a_qubo_are_shown(page: Any, url: str) -> None:
     """The solver neal tunes them, and the page says how."""
     page.goto(url)
@@ -124,3 +184,14 @@ def test_the_penalties_of_a_qubo_are_shown(page: Any, url: str) -> None:
     run_job(page)
     page.get_by_role("heading", name="How penalties were tuned").wait_for()
     assert "of their safe bound" in page.locator("section[aria-label='Penalties'] figcaption").inner_text()
+
+
+def test_bug_a_busy_service_is_asked_once(page: Any, url: str, faults: list[str]) -> None:
+    """A picture that no worker was free for comes a little later by itself."""
+    answers = iter([{"status": 503, "json": {"detail": "all workers are busy"}}])
+    page.route("**/views", lambda route: route.fulfill(**busy) if (busy := next(answers, None)) else route.continue_())
+    page.goto(url)
+    page.get_by_label("or paste it").fill("ring:4")
+    page.get_by_text("4 tasks, 4 pairs that talk.").wait_for()
+    assert [fault for fault in faults if "503" not in fault] == []
+    faults.clear()
