@@ -2,6 +2,7 @@
  * Numbers as text and back, alike in every locale of the browser: a point for decimals, a comma between thousands.
  */
 
+/** @type {[number, string][]} */
 const LARGE = [[1e12, " T"], [1e9, " G"], [1e6, " M"]];
 const TIMES = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 /** A share below which there is only what rounding leaves of sums of times. */

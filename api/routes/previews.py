@@ -13,8 +13,9 @@ from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
 from tiger.errors import InputError
 
-# Seconds for a preview. A circuit of 100,000 gates takes 1.4 s on a machine at rest, and graphs at the limits less.
-PREVIEW_S = 5.0
+# Seconds for a preview. A circuit of 100,000 gates takes 1.4 s on a machine at rest, and graphs at the limits less; the
+# first one also waits for a worker to load what it needs, which takes several seconds on a busy machine.
+PREVIEW_S = 15.0
 
 
 class PreviewRoute:

@@ -42,7 +42,7 @@ export function Graph({ name, title, caption, graph, look, tell, chosen, onChoos
       drawn.current.on("tap", (event) => onChoose?.(event.target === drawn.current ? null : event.target.data("at") ?? null));
       drawn.current.on("mouseout", "node", () => setTold(null));
       drawn.current.one("render", () => {
-        if (!gone) place.current.dataset.ready = "yes";
+        if (!gone && place.current) place.current.dataset.ready = "yes";
       });
     });
     return () => {
