@@ -34,9 +34,9 @@ export function Plans({ report }) {
     axis: "time of an iteration; no plan ends left of the dashed line",
   }), [report]);
   const [best] = report.ranked;
-  const waits = best.breakdown.waiting_s / best.iteration_s;
+  const computing = (plan) => formatShare(plan.breakdown.compute_s / plan.iteration_s);
   return html`<section class="card" aria-label="Plans"><h2>Where the time of plans goes</h2>
-    <${Picture} name="plans" title="Plans" caption=${`The best plan waits ${formatShare(waits)} of its iteration${heuristic ? `, the usual one ${formatShare(heuristic.breakdown.waiting_s / heuristic.iteration_s)}` : ""}.`} height=${stacksHeight(names.length)} draw=${draw} />
+    <${Picture} name="plans" title="Plans" caption=${`The best plan computes for ${computing(best)} of its iteration${heuristic ? `, the usual one for ${computing(heuristic)}` : ""}.`} height=${stacksHeight(names.length)} draw=${draw} />
     <div class="wide" tabindex="0" role="region" aria-label="Plans"><table>
       <thead><tr><th scope="col">plan</th><th scope="col" class="number">iteration</th><th scope="col" class="number">bubble</th><th scope="col" class="number">memory</th><th scope="col" class="number">tokens/s</th><th scope="col">why it is there</th></tr></thead>
       <tbody>${plans.map((plan, k) => html`<tr><th scope="row">${names[k]}</th><td class="number">${formatSeconds(plan.iteration_s)}</td><td class="number">${formatShare(plan.bubble)}</td><td class="number">${formatShare(plan.memory_share)}</td><td class="number">${formatNumber(plan.tokens_per_s && Math.round(plan.tokens_per_s))}</td><td>${plan.why}</td></tr>`)}</tbody>
