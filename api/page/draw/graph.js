@@ -152,6 +152,8 @@ function styleOf(graph, look, { directed, place }) {
     color: colours.ink,
     "text-valign": "top",
     "text-margin-y": -2,
+    "text-background-color": colours.paper,
+    "text-background-opacity": 0.75,
   };
   // The quick kind of edges has no arrows.
   const kind = directed
