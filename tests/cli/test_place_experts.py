@@ -1,12 +1,14 @@
 """Tests of `tiger place --mode experts`: what it prints, its exit status, and what bad input gets."""
 
+import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tiger.cli.app import run
+import tiger
+from tiger.cli.app import place, run
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -47,12 +49,20 @@ def test_json_has_every_expert_of_every_layer(cli: Run) -> None:
     assert sorted(op for stage in report["stages"] for op in stage["ops"])[:3] == ["0:0", "0:1", "0:2"]
 
 
+def test_defaults_are_those_of_python() -> None:
+    """Of what a chain does not have."""
+    command, function = inspect.signature(place).parameters, inspect.signature(tiger.experts).parameters
+    for name in ("held_out", "seed", "effort"):
+        assert command[name].default == function[name].default
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--mode", "experts"), "experts: expected the number of experts of a layer beside the mode experts, got none"),
         (("--mode", "experts", "--experts", "4"), "cluster: expected a cluster, got none"),
         (("--experts", "4"), "experts: expected the mode experts beside it, got the mode chain"),
+        (("--held-out", "0.1"), "held_out: expected the mode experts beside it, got the mode chain"),
         ((*EXPERTS, "--schedule", "1f1b"), "schedule: expected the mode chain or dag beside it"),
         ((*EXPERTS, "--server", "http://x"), "server: expected the mode chain or dag beside it"),
         ((*EXPERTS, "--emit", "vllm"), "emit: expected the mode chain or dag beside it"),

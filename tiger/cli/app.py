@@ -19,7 +19,7 @@ from tiger.cli.console import INFEASIBLE, OK, THREADS
 from tiger.cli.doctor import doctor
 from tiger.cli.exchange import decode, encode
 from tiger.cli.experts import MODE as EXPERTS
-from tiger.cli.experts import place_experts
+from tiger.cli.experts import check_no_experts, place_experts
 from tiger.cli.explain import explain
 from tiger.cli.help import Command, Group
 from tiger.cli.openapi import openapi
@@ -229,8 +229,8 @@ def place(
     mode: options.Mode = "chain",
     contiguous: options.Contiguous = False,
     objective: options.PlaceObjective = "throughput",
-    experts: options.Experts = None,
-    held_out: options.HeldOut = 0.1,  # noqa: ARG001 (read with the options of its mode)
+    experts: options.Experts = None,  # noqa: ARG001 (read with the options of its mode)
+    held_out: options.HeldOut = 0.1,  # noqa: ARG001 (as above)
     schedule: options.Schedule = None,
     microbatches: options.Microbatches = None,
     virtual: options.Virtual = None,
@@ -254,8 +254,7 @@ def place(
     """
     if mode == EXPERTS:
         return place_experts(context)
-    if experts is not None:
-        raise InputError("experts", f"expected the mode experts beside it, got the mode {mode}")
+    check_no_experts(context)
     pins = options.parse_pins(pin or [], "NAME=DEVICE")
     insides, rates = options.parse_insides(node_topology or []), options.parse_bandwidths(bandwidths)
     console.check_report(json_file)

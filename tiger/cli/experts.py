@@ -8,17 +8,19 @@ from tiger.cli.console import OK
 from tiger.errors import InputError
 
 MODE = "experts"
-# The options of the command that this mode has.
-OWN = {"model", "cluster", "node_topology", "bandwidths", "labels", "mode", "experts", "held_out"}
-SEARCH = {"seed", "effort", "time_limit", "plot", "json_file"}
+# The options of the command that this mode alone has, and those that it has, too.
+OWN = {"experts", "held_out"}
+SHARED = {
+    *("model", "cluster", "node_topology", "bandwidths", "labels", "mode"),
+    *("seed", "effort", "time_limit", "plot", "json_file"),
+}
 
 
 def place_experts(context: typer.Context) -> int:
     """Place experts by the options of a command, and print the outcome; raise InputError for those of other modes."""
     given = context.params
-    for name in given.keys() - OWN - SEARCH:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name not in {"DEFAULT", "DEFAULT_MAP"}:
+    for name in sorted(given.keys() - OWN - SHARED):
+        if _is_given(context, name):
             raise InputError(name, "expected the mode chain or dag beside it, got the mode experts")
     if given["experts"] is None:
         raise InputError("experts", "expected the number of experts of a layer beside the mode experts, got none")
@@ -47,3 +49,16 @@ def place_experts(context: typer.Context) -> int:
     console.write_plot(report, given["plot"])
     console.deliver(report, given["json_file"], expert_summary)
     return OK
+
+
+def check_no_experts(context: typer.Context) -> None:
+    """Raise InputError for an option that the mode experts alone has, in another mode."""
+    for name in sorted(OWN):
+        if _is_given(context, name):
+            raise InputError(name, f"expected the mode experts beside it, got the mode {context.params['mode']}")
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Return whether an option is stated, on the command line or in the environment."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name not in {"DEFAULT", "DEFAULT_MAP"}

@@ -35,7 +35,8 @@ def bound_hops(problem: ExpertProblem) -> float:
         groups = np.bincount(label)
         bound += (distance - inside) * _bound_crossings(problem.counts, len(groups), problem.seats * int(groups.max()))
         inside = distance
-    return bound
+    # One level of hops that weigh 1 is a sum of whole numbers, which has no error.
+    return bound if inside in (0.0, 1.0) else bound * (1 - ERROR)
 
 
 def _bound_crossings(counts: FloatArray, groups: int, seats: int) -> float:
