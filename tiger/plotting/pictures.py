@@ -19,6 +19,7 @@ from tiger.pipeline.planning.report import PlanReport
 from tiger.plotting.charts import draw_panels, draw_placement, panels_of_placement
 from tiger.plotting.convergence import Course, draw_convergence
 from tiger.plotting.device import draw_layout
+from tiger.plotting.experts import draw_transitions
 from tiger.plotting.hops import draw_hops
 from tiger.plotting.links import draw_links
 from tiger.plotting.mapping import draw_mapping
@@ -45,9 +46,9 @@ def draw(report: Answer, picture: str | None = None) -> "Figure":
 
     Mappings have `mapping`, `matrix`, `hops`, `links`, `convergence` and, of a QUBO, `tuning`; circuits `layout`,
     `swaps` and `convergence`; placements `overview`, whose parts are `gantt`, `loads` and `memory`, `traffic` and
-    `convergence`; plans `plans`, and the pictures of the best placement; experts `convergence`. Raises InputError of
-    `plot` for a picture that the report does not have, for a report of nothing possible, for one that a service has
-    sent without its problem at hand, and where matplotlib is missing.
+    `convergence`; plans `plans`, and the pictures of the best placement; experts `transitions` and `convergence`.
+    Raises InputError of `plot` for a picture that the report does not have, for a report of nothing possible, for one
+    that a service has sent without its problem at hand, and where matplotlib is missing.
     """
     artists = list_artists(report)
     if picture is not None and picture not in artists:
@@ -83,7 +84,7 @@ def list_artists(report: Answer) -> Artists:
         }
         artists = {**plans, **_list_of_placement(report.placement), **plans}
     elif isinstance(report, ExpertReport):
-        artists = {"convergence": partial(draw_convergence, _course_of_experts(report))}
+        artists = _list_of_experts(report)
     if not artists:
         raise InputError(FIELD, "expected a report of something that is possible, got one without it")
     return artists
@@ -153,6 +154,14 @@ def _list_of_placement(report: PlacementReport) -> Artists:
     if report.links:
         artists["traffic"] = partial(draw_traffic, report)
     return {**artists, "convergence": partial(draw_convergence, _course_of_placement(report))}
+
+
+def _list_of_experts(report: ExpertReport) -> Artists:
+    """Return what draws each picture of a placement of experts; one that has been read has no transitions."""
+    course = {"convergence": partial(draw_convergence, _course_of_experts(report))}
+    if report.problem is None:
+        return course
+    return {"transitions": partial(draw_transitions, report, report.problem), **course}
 
 
 def _course_of_mapping(report: Report) -> Course:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.pipeline.experts.assignment import place_in_order
-from tiger.pipeline.experts.costs import ExpertProblem, crossing_share, device_costs, hop_sum
+from tiger.pipeline.experts.costs import ExpertProblem, crossing_share, device_costs, device_flow, hop_sum
 
 Draw = Callable[..., ExpertProblem]
 
@@ -29,6 +29,7 @@ def test_hops_are_those_of_every_transition(
     counts = [problem.counts[step] for step in steps]
     assert hop_sum(problem, place) == pytest.approx(np.dot(counts, weights), rel=1e-12)
     crossing = sum(count for count, weight in zip(counts, weights, strict=True) if weight)
+    assert np.trace(device_flow(problem, place)) == pytest.approx(sum(counts) - crossing)
     assert crossing_share(problem.counts, place) == pytest.approx(crossing / max(sum(counts), 1), rel=1e-12)
 
 

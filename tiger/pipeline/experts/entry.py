@@ -122,6 +122,7 @@ def _report_placement(request: ExpertRequest, begun: float) -> ExpertReport:
         progress=tuple(found.stages),
         warnings=(*warn_implausible(request.cluster), *clock.remarks),
         seconds=time.perf_counter() - begun,
+        problem=problem,
     )
 
 

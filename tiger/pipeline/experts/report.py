@@ -1,13 +1,16 @@
 """The report of a placement of experts: which are on which device, and how often tokens then change it."""
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.model.answer import Answer
-from tiger.model.document import Document
+from tiger.model.document import HIDDEN, Document
 from tiger.model.violation import Violation
 from tiger.pipeline.costs.tolerances import meets
 from tiger.run.stage import Stage
+
+if TYPE_CHECKING:
+    from tiger.pipeline.experts.costs import ExpertProblem
 
 SCHEMA: Final = "tiger.experts/1"
 
@@ -43,7 +46,7 @@ class ExpertReport(Answer):
     sweeps that take them for equal. `lower_bound_hops` is a lower bound on `placed.hops` of all placements with as many
     experts of each layer on every device, and `optimal` says that they meet. A token with `top_k` experts in a layer
     makes `top_k` x `top_k` transitions. `progress` has the sum of hop weights that each step of the search reached,
-    `seconds` is wall time.
+    `seconds` is wall time. `problem` holds the counts and is not serialised.
     """
 
     schema: Literal["tiger.experts/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -67,6 +70,7 @@ class ExpertReport(Answer):
     progress: tuple[Stage, ...]
     warnings: tuple[str, ...]
     seconds: float
+    problem: "ExpertProblem | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
     def __post_init__(self) -> None:
         """Work out whether the hops meet their lower bound."""
