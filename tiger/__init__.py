@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tiger.model.topology import Links, Topology
     from tiger.pipeline.entry.place import place
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.entry import experts
+    from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.entry import plan
     from tiger.pipeline.planning.report import PlanReport
@@ -32,6 +34,7 @@ _HOMES = {
     "CircuitReport": "tiger.circuits.entry.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
+    "ExpertReport": "tiger.pipeline.experts.report",
     "InputError": "tiger.errors",
     "IsingParams": "tiger.qubo.ising",
     "Links": "tiger.model.topology",
@@ -47,6 +50,7 @@ _HOMES = {
     "assign": "tiger.entry",
     "card": "tiger.plotting.card",
     "draw": "tiger.plotting.pictures",
+    "experts": "tiger.pipeline.experts.entry",
     "layout": "tiger.circuits.entry.layout",
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
@@ -57,6 +61,7 @@ __all__ = [
     "Assignment",
     "CircuitReport",
     "DenseMetric",
+    "ExpertReport",
     "GridMetric",
     "InputError",
     "IsingParams",
@@ -73,6 +78,7 @@ __all__ = [
     "assign",
     "card",
     "draw",
+    "experts",
     "layout",
     "place",
     "plan",

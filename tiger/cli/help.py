@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "Problem": (
         *("rule", "slots", "imbalance", "pin", "forbid", "objective", "routing", "mode", "contiguous", "schedule"),
+        *("experts", "held_out"),
         *("microbatches", "microbatch", "batch", "virtual", "pipeline", "tensor", "data", "initial_layout"),
         *("samples", "variables", "threshold"),
     ),

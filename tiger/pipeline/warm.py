@@ -1,4 +1,4 @@
-"""Compile the kernels of placing operators, and of following a plan, into numba's cache, or load them from there."""
+"""Compile the kernels of placing operators and experts, and of following a plan, into numba's cache, or load them."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,6 +6,8 @@ from functools import cache
 import numpy as np
 
 from tiger.pipeline.chain.params import never_stop
+from tiger.pipeline.experts.annealing import anneal_experts, start_annealing
+from tiger.pipeline.experts.costs import ExpertProblem
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operators import Operators
@@ -21,7 +23,15 @@ from tiger.pipeline.operators.throughput.search import SearchParams, search_plac
 
 # A small problem whose searches reach every kernel.
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
-KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")
+KERNELS = (
+    "operators",
+    "stages of operators",
+    "bounds of operators",
+    "many operators",
+    "makespans",
+    "experts",
+    "measured stages",
+)
 
 
 def warm(progress: Callable[[str], None]) -> None:
@@ -52,6 +62,8 @@ def load(name: str) -> None:
         case "makespans":
             found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
             makespan_s(terms, np.zeros(terms.groups, np.int64) if found is None else found)
+        case "experts":
+            _place_experts()
         case _:
             _follow()
 
@@ -79,6 +91,12 @@ def _terms() -> Terms:
         target=np.concatenate([at + 1, at + 2]),
     )
     return Terms.from_operators(operators, _cluster(), {})
+
+
+def _place_experts() -> None:
+    """Anneal experts on two devices, too few to be annealed otherwise."""
+    problem = ExpertProblem(counts=np.ones((1, 2, 2)), hops=1.0 - np.eye(2))
+    anneal_experts(start_annealing(problem, np.array([[0, 1], [1, 0]])), 1.0, 1, 0)
 
 
 def _follow() -> None:
