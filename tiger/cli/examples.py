@@ -22,8 +22,8 @@ EXAMPLES = {
     ),
     "plan": ("tiger plan examples/models/gpt2-medium.json --cluster dgx:1 --batch 64",),
     "rebalance": (
-        "tiger rebalance transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048 \\\n"
-        "  --cluster dgx:1 --pipeline-parallel 4 --workload pruning:intervals=10",
+        "tiger rebalance examples/models/gpt2-medium.json --cluster dgx:1 \\\n"
+        "  --pipeline-parallel 4 --workload pruning:intervals=10",
     ),
     "encode": ("tiger encode ring:4 --topology grid:2x2 -o ring.bqm --variables ring.json",),
     "decode": (

@@ -1,12 +1,14 @@
 """Tests of a run of intervals: its sums, its baselines, and bad times."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tiger
 from tiger.errors import InputError
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.rebalancing.follow import follow_times
 
 Make = Callable[..., tiger.Rebalancer]
@@ -33,11 +35,14 @@ def test_static_cuts_are_the_best_for_all_intervals(make: Make) -> None:
 
 
 def test_figures_of_cuts_that_do_not_fit_are_none(make: Make) -> None:
-    """Uniform cuts of unlike devices do not, here; the document says null."""
-    rebalancer = make(10, 2, memory_bytes=5e9)
+    """The second device holds three layers, uniform cuts give it five; the document says null."""
+    line = make(10, 2).line
+    cluster = replace(line.cluster, memory_bytes=np.array([9e9, 3e9]))
+    rebalancer = tiger.Rebalancer(line.layers, cluster, plan=Plan.line((0, 7, 10), (0, 1)))
     report = follow_times(rebalancer, OPTIONS, [np.full((1, 10), 1e-3)])
-    assert report.to_dict()["intervals"][0]["workers"] == report.intervals[0].workers == 2
-    assert len(report.to_dict()["intervals"]) == 1
+    assert (report.uniform_s, report.gain, report.largest_gain, report.intervals[0].workers) == (None,) * 4
+    assert report.to_dict()["intervals"][0]["uniform_s"] is None
+    assert report.static_cuts in ((0, 7, 10), (0, 8, 10), (0, 9, 10))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Tests of the rebalancer: when layers move, what it costs, what is refused, and devices that are gone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,7 @@ import tiger
 from tiger.errors import InputError
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.rebalancing.line_costs import LineCosts
+from tiger.pipeline.rebalancing.packing import quickest_plan
 
 Make = Callable[..., tiger.Rebalancer]
 EVEN = [3e-3] * 12
@@ -117,8 +119,11 @@ def test_a_spare_device_takes_the_place_of_a_lost_one(make: Make) -> None:
 
 def test_what_is_left_may_not_hold_the_layers(make: Make) -> None:
     """There is no plan then, and the decision says so."""
-    decision = make(memory_bytes=4e9).lose("d0")
+    rebalancer = make(memory_bytes=4e9)
+    decision = rebalancer.lose("d0")
     assert (decision.action, decision.cuts, decision.plan) == ("stop", (), None)
+    with pytest.raises(InputError, match="cluster/devices: expected devices"):
+        rebalancer.step(EVEN)
 
 
 def test_a_lost_spare_changes_nothing(make: Make) -> None:
@@ -138,6 +143,16 @@ def test_packing_frees_devices(make: Make) -> None:
     assert (decision.devices, decision.freed) == (("d0",), ("d1", "d2"))
     assert decision.iteration_s <= before
     assert rebalancer.pack(before).action == "keep"
+
+
+def test_packed_plans_keep_the_time(make: Make) -> None:
+    """Down to the time of the quickest plan itself, where one with fewer moves would be too slow."""
+    rebalancer = make(12, 4)
+    rebalancer.step([4e-3, 1e-3] * 6)
+    target = quickest_plan(replace(rebalancer.line, devices=(0, 1, 2)), rebalancer.times).iteration_s
+    decision = rebalancer.pack(target)
+    assert (len(decision.devices), decision.freed) == (3, ("d3",))
+    assert decision.iteration_s <= target
 
 
 def test_nothing_is_packed_that_would_be_too_slow(make: Make) -> None:

@@ -89,3 +89,10 @@ def test_bad_workloads_name_the_field(spec: str, field: str) -> None:
     with pytest.raises(InputError) as error:
         workload_of(spec)
     assert error.value.field == field
+
+
+def test_too_many_numbers_are_refused() -> None:
+    """Intervals times layers have an end."""
+    layers = read_model("transformer:layers=1000,hidden=64,heads=4,vocabulary=100,sequence=32")
+    with pytest.raises(InputError, match="workload/intervals: expected at most"):
+        trajectory_of("mod:intervals=10000", layers)

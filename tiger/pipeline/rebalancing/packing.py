@@ -2,45 +2,56 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 
 from tiger.pipeline.costs.tolerances import MET
-from tiger.pipeline.rebalancing.balancing import Interval, balance_exactly
+from tiger.pipeline.rebalancing.balancing import Balanced, Interval, balance_exactly
 from tiger.pipeline.rebalancing.layer_times import LayerTimes
 from tiger.pipeline.rebalancing.line_costs import Line, LineCosts
 from tiger.pipeline.rebalancing.moving import prices_s
+
+# Of unlike devices so many are tried each time one is to go, a few milliseconds each.
+TRIED = 4
 
 
 def pack_line(line: Line, times: LayerTimes, target_s: float) -> Line:
     """Return the line with as few of its devices as keep a simulated iteration within a time; microbatches stay.
 
-    One device goes after another, each time the one without which iterations are shortest; of equal devices any. Where
-    all are equal, numbers from 1 up are tried. The line itself where none can go. Memory is respected.
+    Where all devices are equal, numbers from the least that can do the work are tried. Of unlike ones one goes after
+    another, a slow one without which iterations are shortest. The line itself where none can go. Memory is respected.
     """
-    label = line.cluster.device_types()[list(line.devices)].tolist()
-    if len(set(label)) == 1:
+    if len(set(line.cluster.device_types()[list(line.devices)].tolist())) == 1:
         # No fewer can do all the work in time.
         busy_s = line.microbatches * float(times.total_s.sum()) / line.cluster.speed[line.devices[0]]
         first = max(1, ceil(busy_s / target_s * (1 - MET)))
         shorter = (replace(line, devices=line.devices[:count]) for count in range(first, line.positions))
-        return next((one for one in shorter if least_iteration_s(one, times) <= target_s), line)
+        return next((one for one in shorter if _iteration_s(one, times) <= target_s), line)
     while line.positions > 1:
-        label = line.cluster.device_types()[list(line.devices)].tolist()
-        # Of neighbours of one type it makes no difference which one goes.
-        gone = [k for k in range(line.positions) if k == 0 or label[k] != label[k - 1]]
-        lines = [replace(line, devices=(*line.devices[:k], *line.devices[k + 1 :])) for k in gone]
-        seconds = [least_iteration_s(one, times) for one in lines]
+        lines = [replace(line, devices=(*line.devices[:k], *line.devices[k + 1 :])) for k in _slowest(line)]
+        seconds = [_iteration_s(one, times) for one in lines]
         if min(seconds) > target_s:
             break
         line = lines[seconds.index(min(seconds))]
     return line
 
 
-def least_iteration_s(line: Line, times: LayerTimes) -> float:
-    """Return the shortest simulated iteration that is known on a line, moves aside; infinite where no plan fits."""
+def quickest_plan(line: Line, times: LayerTimes) -> Balanced | None:
+    """Return the plan with the shortest simulated iteration that is found on a line, moves aside; None if none fits."""
     free = prices_s(line, (None,) * line.layers.size)
-    found = balance_exactly(Interval(LineCosts(line=line, times=times), free, 1), None)
-    return float("inf") if found is None else found.iteration_s
+    return balance_exactly(Interval(LineCosts(line=line, times=times), free, 1), None)
+
+
+def _iteration_s(line: Line, times: LayerTimes) -> float:
+    """Return the seconds of the quickest plan, infinite where none fits."""
+    found = quickest_plan(line, times)
+    return inf if found is None else found.iteration_s
+
+
+def _slowest(line: Line) -> list[int]:
+    """Return the positions of some of the slowest devices; of neighbours of one type the first."""
+    label = line.cluster.device_types()[list(line.devices)].tolist()
+    unlike = [k for k in range(line.positions) if k == 0 or label[k] != label[k - 1]]
+    return sorted(unlike, key=lambda k: float(line.cluster.speed[line.devices[k]]))[:TRIED]
 
 
 def lines_without(line: Line, device: int, spare: Iterable[int]) -> list[Line]:

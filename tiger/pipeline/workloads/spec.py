@@ -27,11 +27,18 @@ WORKLOADS: dict[str, type[Course]] = {
 }
 # Longer words are no numbers that anyone means, and could take long to convert.
 DIGITS = 32
+# Intervals times layers: a few hundred megabytes as arrays.
+MOST_NUMBERS = 2**23
 
 
 def trajectory_of(spec: str, layers: Layers) -> FloatArray:
     """Return the seconds [t, 2, L] of a model's layers, forward and backward, under a workload by its SPEC."""
-    return workload_of(spec).trajectory(len(decoder_layers(layers))).times_of(layers)
+    workload = workload_of(spec)
+    if workload.intervals * layers.size > MOST_NUMBERS:
+        raise InputError(
+            "workload/intervals", f"expected at most {MOST_NUMBERS // layers.size}, got {workload.intervals}"
+        )
+    return workload.trajectory(len(decoder_layers(layers))).times_of(layers)
 
 
 def workload_of(spec: str) -> Workload:

@@ -58,6 +58,11 @@ class Course:
 class Workload(Protocol):
     """Be a model that changes while it trains."""
 
+    @property
+    def intervals(self) -> int:
+        """Return the number of intervals."""
+        ...
+
     def trajectory(self, layers: int) -> Trajectory:
         """Return the factors of so many decoder layers."""
         ...
