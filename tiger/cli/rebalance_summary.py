@@ -9,7 +9,18 @@ from tiger.model.units import bytes_text, seconds_text
 if TYPE_CHECKING:
     from tiger.pipeline.rebalancing.report import IntervalReport, RebalanceReport
 
-HEAD = ("interval", "uniform", "best static", "plan", "bound", "kept would be", "moves", "moved", "workers", "layers")
+HEAD = (
+    "interval",
+    "uniform",
+    "best static",
+    "plan",
+    "bound",
+    "kept would be",
+    "layers moved",
+    "bytes",
+    "workers",
+    "layers of stages",
+)
 
 
 def rebalance_summary(report: "RebalanceReport") -> str:
