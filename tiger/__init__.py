@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.entry import plan
     from tiger.pipeline.planning.report import PlanReport
+    from tiger.pipeline.rebalancing.params import RebalanceOptions
+    from tiger.pipeline.rebalancing.rebalancer import Rebalancer
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
     from tiger.qubo.ising import IsingParams
@@ -42,6 +44,8 @@ _HOMES = {
     "PlacementReport": "tiger.pipeline.entry.report",
     "PlanReport": "tiger.pipeline.planning.report",
     "Problem": "tiger.model.problem",
+    "RebalanceOptions": "tiger.pipeline.rebalancing.params",
+    "Rebalancer": "tiger.pipeline.rebalancing.rebalancer",
     "Report": "tiger.run.report",
     "Stage": "tiger.run.stage",
     "TaskGraph": "tiger.model.tasks",
@@ -70,6 +74,8 @@ __all__ = [
     "PlacementReport",
     "PlanReport",
     "Problem",
+    "RebalanceOptions",
+    "Rebalancer",
     "Report",
     "Stage",
     "TaskGraph",

@@ -25,6 +25,7 @@ from tiger.cli.help import Command, Group
 from tiger.cli.openapi import openapi
 from tiger.cli.plan import plan
 from tiger.cli.ranks import ranks
+from tiger.cli.rebalance import rebalance
 from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
@@ -293,7 +294,7 @@ def place(
     return OK if report.feasible else INFEASIBLE
 
 
-for command in (ranks, plan, encode, decode, explain, openapi):
+for command in (ranks, plan, rebalance, encode, decode, explain, openapi):
     app.command(cls=Command)(command)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.planning.report import PlanReport
+    from tiger.pipeline.rebalancing.report import RebalanceReport
     from tiger.run.progress import Progress
     from tiger.run.report import Report
 
@@ -38,7 +39,9 @@ _CHOICE = re.compile(r"(?:Value error, )?(?P<got>.*) is not one of (?P<known>'.*
 # How a message lists the words that could have stood in the place of another, which it quotes or describes.
 _LISTED = re.compile(r"(?:expected|of) (?P<known>[\w:-]+(?:, [\w:-]+)+).*, got (?P<got>[\w-]+|'[\w-]+)", re.DOTALL)
 
-Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport", "ExpertReport", "Diagnosis")
+Answer = TypeVar(
+    "Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport", "ExpertReport", "RebalanceReport", "Diagnosis"
+)
 Plan = TypeVar("Plan", "Report", "PlacementReport", "PlanReport")
 
 

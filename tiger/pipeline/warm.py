@@ -20,6 +20,7 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.contiguous import split
 from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, search_multilevel
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
+from tiger.pipeline.rebalancing.rebalancer import Rebalancer
 
 # A small problem whose searches reach every kernel.
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
@@ -100,7 +101,7 @@ def _place_experts() -> None:
 
 
 def _follow() -> None:
-    """Take one step of a plan that is measured."""
+    """Take one step of a plan that is measured, and one of a plan that is rebalanced."""
     layers = Layers(
         names=("a", "b", "c"),
         forward_s=np.ones(3),
@@ -110,3 +111,4 @@ def _follow() -> None:
     )
     planner = OnlinePlanner(layers, _cluster())
     planner.step([1.0] * planner.plan.stages)
+    Rebalancer(layers, _cluster()).step([1.0, 2.0, 3.0])
