@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tiger.model.topology import Links, Topology
     from tiger.pipeline.entry.place import place
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.replicas.tensors import rebalance_experts
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.entry import plan
     from tiger.pipeline.planning.report import PlanReport
@@ -50,6 +51,7 @@ _HOMES = {
     "layout": "tiger.circuits.entry.layout",
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
+    "rebalance_experts": "tiger.pipeline.experts.replicas.tensors",
     "solve": "tiger.mapper",
 }
 
@@ -76,6 +78,7 @@ __all__ = [
     "layout",
     "place",
     "plan",
+    "rebalance_experts",
     "solve",
 ]
 
