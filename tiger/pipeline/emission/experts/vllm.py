@@ -1,7 +1,7 @@
 """vLLM's initial expert map: a JSON list of the expert of each slot for each layer of experts.
 
-`initial_expert_map_path` of `--eplb-config`, https://github.com/vllm-project/vllm/pull/49572. One list for all layers is
-read as a map of one layer.
+`initial_expert_map_path` of `--eplb-config`, https://github.com/vllm-project/vllm/pull/49572. One list for all layers
+is read as a map of one layer.
 """
 
 import json

@@ -25,8 +25,8 @@ class MoveCosts:
 
     A GPU receives `expert_bytes` for an expert at `bandwidth`, bytes/s, all GPUs at a time. The experts of a step take
     `step_s` seconds with the map in use, in proportion to the sum over layers of the largest load, and loads stay as
-    they are for `steps` steps. At most `most_moves` experts move, any number if None. Below `threshold`, a part of the step,
-    a gain is not worth a change. Raises InputError that names a field.
+    they are for `steps` steps. At most `most_moves` experts move, any number if None. A gain below `threshold`,
+    a part of the step, is not worth a change. Raises InputError that names a field.
     """
 
     expert_bytes: float
