@@ -2,7 +2,8 @@
 
 Groups go to nodes, largest first, each to the lightest node with room. Within a node one expert after another, always
 the one with the largest replica, gets a further replica; replicas then go to GPUs as groups went to nodes. Where the
-number of groups is no multiple of that of nodes, one node has them all. Sums are of float64, where EPLB's are of float32.
+number of groups is no multiple of that of nodes, one node has them all. Sums are of float64, where
+EPLB's are of float32.
 """
 
 import numpy as np

@@ -33,7 +33,8 @@ def read(content: bytes, gpus: int) -> ExpertMap:
     own = make_tensors(expert_map.phy2log, expert_map.experts)
     if not np.array_equal(found.logcnt, own.logcnt):
         raise InputError(f"{FIELD}/logcnt", "expected the replicas that phy2log has, got other numbers")
-    if not np.array_equal(np.sort(found.log2phy, axis=-1), np.sort(own.log2phy, axis=-1)):
+    same = found.log2phy.shape == own.log2phy.shape
+    if not same or not np.array_equal(np.sort(found.log2phy, axis=-1), np.sort(own.log2phy, axis=-1)):
         raise InputError(f"{FIELD}/log2phy", "expected the slots that phy2log gives each expert, got others")
     return expert_map
 

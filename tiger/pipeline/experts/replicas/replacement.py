@@ -19,8 +19,7 @@ def find_replacements(
     top = load.argmax(axis=1)
     flat, gained = slots.reshape(count, -1), slots[rows, top]
     number = np.take_along_axis(counts, flat, axis=1)
-    with np.errstate(divide="ignore"):
-        rise = np.take_along_axis(pools.weight, flat, axis=1) * (1 / (number - 1) - 1 / number)
+    rise = np.take_along_axis(pools.weight, flat, axis=1) * (1 / np.maximum(number - 1, 1) - 1 / number)
     share = value[rows, top]
     less = np.take_along_axis(pools.weight, gained, axis=1) / (np.take_along_axis(counts, gained, axis=1) + 1)
     there = np.repeat(load, size, axis=1) - value.reshape(count, -1)
