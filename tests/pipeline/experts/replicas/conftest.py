@@ -45,7 +45,9 @@ def brute_force() -> Callable[[ExpertLoads], float]:
             owners = [*range(loads.experts), *more]
             for order in set(permutations(owners)):
                 gpus = np.array(order).reshape(loads.num_gpus, -1)
-                if all(np.bincount(gpu).max() <= loads.copies_per_gpu for gpu in gpus):
+                groups = gpus.reshape(loads.pools, -1) * loads.groups // loads.experts
+                together = sum(len(np.unique(node)) for node in groups) == loads.groups
+                if together and all(np.bincount(gpu).max() <= loads.copies_per_gpu for gpu in gpus):
                     least = min(least, float(gpu_loads(loads, gpus.reshape(1, -1)).max()))
         return least
 

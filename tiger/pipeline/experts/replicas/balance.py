@@ -34,11 +34,11 @@ class Balance:
         return (total - float(self.bound.sum())) / total if total else 0.0
 
 
-def balance(loads: ExpertLoads, nodes: int = 0) -> Balance:
-    """Return a map with small largest loads; `nodes` of branch and bound try to prove, or to better, each layer.
+def balance(loads: ExpertLoads, patterns: int = 0) -> Balance:
+    """Return a map with small largest loads; a proof of each layer may list so many `patterns`.
 
     Replicas so that the largest is least, then largest first onto the lightest GPU, then exchanges; other numbers of
-    replicas where the bound is far. Two choices of the groups of nodes are compared, unless a proof goes through all.
+    replicas where the bound is far. Few choices of the groups of nodes are compared, unless a proof goes through all.
     O(slots * GPUs) a layer and O(slots * slots of a GPU) an exchange.
     """
     phy2log, largest = np.zeros((loads.layers, loads.num_replicas), np.int64), np.full(loads.layers, np.inf)
@@ -50,12 +50,12 @@ def balance(loads: ExpertLoads, nodes: int = 0) -> Balance:
         better = load < largest
         phy2log[better], largest[better] = found[better], load[better]
         # Where groups have one arrangement, what holds for its pools holds for all maps.
-        bound = pool_bound if len(arrangements) == 1 and loads.groups in (1, loads.pools) else bound
+        bound = pool_bound if loads.groups in (1, loads.pools) else bound
     if loads.pools > 1:
         bound = np.maximum(bound, np.maximum(bound_nodes(loads, largest), _bound_free(loads, largest)))
     proven = largest <= bound * (1 + MET)
-    for layer in np.flatnonzero(~proven).tolist() if nodes else []:
-        answer = prove(loads, layer, float(largest[layer]), nodes)
+    for layer in np.flatnonzero(~proven).tolist() if patterns else []:
+        answer = prove(loads, layer, float(largest[layer]), patterns)
         proven[layer] = answer.proven
         if answer.phy2log is not None:
             phy2log[layer], largest[layer] = answer.phy2log, answer.largest

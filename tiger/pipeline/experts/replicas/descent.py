@@ -45,7 +45,7 @@ def descend(pools: Pools, start: IntArray, nodes: int, most: int) -> list[list[P
         if not active.size:
             break
         part = pools._replace(weight=pools.weight[active])
-        stepped = _step(part, slots[active], nodes)
+        stepped = take_step(part, slots[active], nodes)
         moved = find_moved(start[active], stepped).sum(axis=(1, 2))
         going = (stepped != slots[active]).any(axis=(1, 2)) & (moved <= most)
         largest = measure(part, stepped).sum(axis=2).max(axis=1)
@@ -65,7 +65,7 @@ def measure(pools: Pools, slots: IntArray) -> FloatArray:
     return np.asarray(np.take_along_axis(share, flat, axis=1).reshape(slots.shape))
 
 
-def _step(pools: Pools, slots: IntArray, nodes: int) -> IntArray:
+def take_step(pools: Pools, slots: IntArray, nodes: int) -> IntArray:
     """Return slots after the best step of each layer, which is none where none helps."""
     value, rows = measure(pools, slots), np.arange(len(slots))
     load = value.sum(axis=2)

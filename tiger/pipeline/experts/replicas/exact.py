@@ -11,8 +11,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.experts.replicas.bounds import rule_out
 from tiger.pipeline.experts.replicas.pools import Pools
 
-# More slots, or more ways to fill a GPU, are left to the search: the program would take minutes.
-SLOTS, PATTERNS = 32, 6_000
+# More slots are left to the search: they can be filled in too many ways.
+SLOTS = 32
+# Nodes of branch and bound for one program: what it cannot decide in so many is not proven, whatever the machine.
+NODES = 200
 # Loads that differ by less are the same; a better one differs by more.
 LEAST = 1e-9
 
@@ -32,12 +34,12 @@ class Piece(NamedTuple):
     load: float
 
 
-def solve_exactly(pool: Pools, reached: float, nodes: int) -> Solved:
+def solve_exactly(pool: Pools, reached: float, most: int) -> Solved:
     """Return the best solution of one pool that is better than a load reached, if one is, and whether it is the best.
 
     Each program asks for a largest load below the one reached: which numbers of replicas, and how many GPUs hold which
     of the patterns, whose loads lie between that and what the other GPUs leave. When none is left, the last is optimal.
-    A program that `nodes` of branch and bound do not decide leaves the question open, on every machine alike.
+    More than `most` patterns, or a program that branch and bound do not decide soon, leave the question open.
     """
     if pool.slots > SLOTS:
         return Solved(None, proven=False)
@@ -47,10 +49,10 @@ def solve_exactly(pool: Pools, reached: float, nodes: int) -> Solved:
         if bool(rule_out(pool, np.array([limit]))[0]):
             return Solved(best, proven=True)
         pieces = _list_pieces(pool, limit)
-        patterns = _list_patterns(pool, pieces, limit)
+        patterns = _list_patterns(pool, pieces, limit, most)
         if patterns is None:
             return Solved(best, proven=False)
-        chosen = _choose(pool, pieces, patterns, nodes)
+        chosen = _choose(pool, pieces, patterns)
         if chosen is None or not len(chosen):
             return Solved(best, proven=chosen is not None)
         best = np.array([[pieces[k].expert for k in patterns[at]] for at in chosen.tolist()], np.int64)
@@ -69,8 +71,8 @@ def _list_pieces(pool: Pools, limit: float) -> list[Piece]:
     return sorted(pieces, key=lambda piece: -piece.load)
 
 
-def _list_patterns(pool: Pools, pieces: list[Piece], limit: float) -> list[tuple[int, ...]] | None:
-    """Return what a GPU may hold, as places of pieces, or None where that is more than `PATTERNS`.
+def _list_patterns(pool: Pools, pieces: list[Piece], limit: float, most: int) -> list[tuple[int, ...]] | None:
+    """Return what a GPU may hold, as places of pieces, or None where that is more than `most`.
 
     Its load is at most the limit, and at least what is left when all other GPUs are at the limit.
     """
@@ -78,7 +80,7 @@ def _list_patterns(pool: Pools, pieces: list[Piece], limit: float) -> list[tuple
     found: list[tuple[int, ...]] = []
     for pattern in _extend(pool, pieces, (least, limit), ()):
         found.append(pattern)
-        if len(found) > PATTERNS:
+        if len(found) > most:
             return None
     return found
 
@@ -104,7 +106,7 @@ def _extend(
         yield from _extend(pool, pieces, (loads[0] - piece.load, loads[1] - piece.load), (*held, at))
 
 
-def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]], nodes: int) -> IntArray | None:
+def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]) -> IntArray | None:
     """Return the pattern of each GPU, none where no choice is possible, or None where that was not decided."""
     if not patterns:
         return np.empty(0, np.int64)
@@ -118,7 +120,7 @@ def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]], n
         integrality=np.ones(columns),
         bounds=(0.0, highest),
         constraints=LinearConstraint(matrix, equal, equal),
-        options={"node_limit": nodes},
+        options={"node_limit": NODES},
     )
     if found.status == 2:
         return np.empty(0, np.int64)

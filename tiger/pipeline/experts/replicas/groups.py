@@ -1,7 +1,7 @@
 """Which groups of experts each node holds, and the pools that this makes of a layer."""
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -12,15 +12,19 @@ from tiger.pipeline.experts.replicas.loads import ExpertLoads
 from tiger.pipeline.experts.replicas.packing import pack
 from tiger.pipeline.experts.replicas.pools import Pools
 
+# So many choices of the groups of nodes are all tried, such as the three of 4 groups on 2 nodes.
+FEW = 3
+
 
 def arrange_groups(loads: ExpertLoads) -> list[IntArray]:
     """Return choices of the groups of nodes, each [layers, nodes, groups of a node], no two alike.
 
-    Groups by load, each to the lightest node, and the same after exchanges; one choice where there is no other.
+    All of them where they are few; otherwise groups by load, each to the lightest node, and the same after exchanges.
     """
+    every = list(islice(every_arrangement(loads.groups, loads.pools), FEW + 1))
+    if len(every) <= FEW:
+        return [np.repeat(one, loads.layers, axis=0) for one in every]
     pools = group_pools(loads)
-    if pools.size == 1 or pools.gpus == 1:
-        return [np.tile(np.arange(loads.groups).reshape(loads.pools, -1), (loads.layers, 1, 1))]
     first = pack(pools, np.tile(np.arange(loads.groups), (loads.layers, 1)))
     second = exchange(pools, first)
     return [first] if np.array_equal(first, second) else [first, second]

@@ -24,10 +24,11 @@ class Answer(NamedTuple):
     proven: bool
 
 
-def prove(loads: ExpertLoads, layer: int, reached: float, nodes: int) -> Answer:
+def prove(loads: ExpertLoads, layer: int, reached: float, patterns: int) -> Answer:
     """Return the best map of a layer that is better than a load reached, and whether no other is better still.
 
-    `nodes` of branch and bound are spent on an integer program at most. Layers with many slots are left alone.
+    What a GPU may hold is listed up to so many `patterns`. Layers for which that is too few, and layers with many
+    slots, are left open.
     """
     answer = Answer(None, reached, proven=False)
     if loads.num_replicas // loads.pools > SLOTS:
@@ -35,7 +36,7 @@ def prove(loads: ExpertLoads, layer: int, reached: float, nodes: int) -> Answer:
     arrangements = list(islice(every_arrangement(loads.groups, loads.pools), ARRANGEMENTS + 1))
     proven = len(arrangements) <= ARRANGEMENTS
     for arrangement in arrangements[:ARRANGEMENTS]:
-        found = _solve_arrangement(loads, layer, arrangement, (answer.largest, nodes))
+        found = _solve_arrangement(loads, layer, arrangement, (answer.largest, patterns))
         proven &= found.proven
         if found.phy2log is not None:
             answer = found
@@ -44,7 +45,7 @@ def prove(loads: ExpertLoads, layer: int, reached: float, nodes: int) -> Answer:
 
 def _solve_arrangement(loads: ExpertLoads, layer: int, arrangement: IntArray, aim: tuple[float, int]) -> Answer:
     """Return the best map below a load for one arrangement of groups, and whether the question is settled."""
-    reached, nodes = aim
+    reached, patterns = aim
     experts = list_experts(loads, arrangement)
     pools = make_pools(loads, loads.weight[layer : layer + 1], experts)
     limit = np.full(len(experts), reached * (1 - LEAST))
@@ -55,7 +56,7 @@ def _solve_arrangement(loads: ExpertLoads, layer: int, arrangement: IntArray, ai
     for row in range(len(experts)):
         pool = pools._replace(weight=pools.weight[row : row + 1])
         # Only the pool with the largest load decides, and one that can't go below the load reached settles it.
-        solved = solve_exactly(pool, float(largest_load(pool, slots[row : row + 1])[0]), nodes)
+        solved = solve_exactly(pool, float(largest_load(pool, slots[row : row + 1])[0]), patterns)
         proven &= solved.proven
         if solved.slots is not None:
             slots[row] = solved.slots

@@ -22,8 +22,11 @@ def find_replacements(
     rise = np.take_along_axis(pools.weight, flat, axis=1) * (1 / np.maximum(number - 1, 1) - 1 / number)
     share = value[rows, top]
     less = np.take_along_axis(pools.weight, gained, axis=1) / (np.take_along_axis(counts, gained, axis=1) + 1)
-    there = np.repeat(load, size, axis=1) - value.reshape(count, -1)
-    after = np.maximum(there[:, None, :] + less[:, :, None], (_others(flat, load, counts) + rise)[:, None, :])
+    # A GPU may hold an expert more than once, and each replica that stays carries more.
+    alike = (slots[..., :, None] == slots[..., None, :]).sum(axis=-1).reshape(count, -1)
+    raised = np.repeat(load, size, axis=1) + alike * rise
+    there = raised - rise - value.reshape(count, -1)
+    after = np.maximum(there[:, None, :] + less[:, :, None], _others(flat, raised, counts, size)[:, None, :])
     after = np.maximum(after, (load[rows, top][:, None] - share + less)[:, :, None])
     full = (slots[:, None, :, :] == gained[:, :, None, None]).sum(axis=3) >= pools.copies
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
@@ -33,11 +36,10 @@ def find_replacements(
     return after.reshape(count, -1)[rows, best], best % (gpus * size), expert
 
 
-def _others(flat: IntArray, load: FloatArray, counts: IntArray) -> FloatArray:
-    """Return for each slot the largest load of another GPU with a replica of its expert, [pools, slots]."""
+def _others(flat: IntArray, held: FloatArray, counts: IntArray, size: int) -> FloatArray:
+    """Return for each slot the largest of the numbers `held` for slots of its expert on other GPUs, [pools, slots]."""
     count, slots = flat.shape
-    size = slots // load.shape[1]
-    held, gpu = np.repeat(load, size, axis=1), np.arange(slots) // size
+    gpu = np.arange(slots) // size
     order, rows = np.argsort(held, axis=1, kind="stable"), np.arange(count)[:, None]
     largest, where = np.zeros(counts.shape), np.full(counts.shape, -1)
     # Where an expert occurs again, the last value, the largest, is the one that stays.

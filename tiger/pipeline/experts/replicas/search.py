@@ -4,6 +4,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.experts.replicas.bounds import bound_load
+from tiger.pipeline.experts.replicas.descent import take_step
 from tiger.pipeline.experts.replicas.exchange import exchange
 from tiger.pipeline.experts.replicas.loads import count_replicas
 from tiger.pipeline.experts.replicas.packing import pack
@@ -38,7 +39,17 @@ def search_pools(pools: Pools) -> tuple[IntArray, FloatArray]:
         found = exchange(some, pack(some, other))
         better = (reached := largest_load(some, found)) < load[far]
         slots[far[better]], load[far[better]] = found[better], reached[better]
-    return slots, np.minimum(bound, load)
+    _polish(pools, slots, np.flatnonzero(load > bound * (1 + NEAR)))
+    return slots, np.minimum(bound, largest_load(pools, slots))
+
+
+def _polish(pools: Pools, slots: IntArray, rows: IntArray) -> None:
+    """Take steps that also change numbers of replicas in some pools, until none helps."""
+    while rows.size:
+        stepped = take_step(pools._replace(weight=pools.weight[rows]), slots[rows], 1)
+        changed = (stepped != slots[rows]).any(axis=(1, 2))
+        slots[rows] = stepped
+        rows = rows[changed]
 
 
 def largest_load(pools: Pools, slots: IntArray) -> FloatArray:

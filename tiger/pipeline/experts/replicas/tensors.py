@@ -24,10 +24,9 @@ class Tensors(NamedTuple):
     logcnt: IntArray
 
 
-# Nodes of branch and bound for a layer that is small enough for a proof, which takes about 0.1 s.
-PROOF = 200
-# Slots of all layers together up to which such proofs are tried: an example, and not a model in service.
-SMALL = 64
+# Patterns of a proof, and slots of all layers together up to which one is tried: enough for the example of EPLB, and
+# none for a model in service.
+PROOF, SMALL = 2_000, 32
 
 
 def rebalance_experts(weight: ArrayLike, num_replicas: int, num_groups: int, num_nodes: int, num_gpus: int) -> Tensors:
