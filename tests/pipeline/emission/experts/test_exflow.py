@@ -20,6 +20,16 @@ def test_experts_are_counted_through_layers():
     assert write(found).decode() == TEXT
 
 
+@pytest.mark.parametrize(
+    ("gpus", "experts", "field"), [(3, 4, "gpus"), (0, 4, "gpus"), (2, 0, "experts"), (2, -4, "experts")]
+)
+def test_wrong_sizes_are_named(gpus, experts, field):
+    """What does not share the experts of a layer, and layers without experts."""
+    with pytest.raises(InputError) as caught:
+        read(TEXT, gpus, experts)
+    assert caught.value.field == field
+
+
 def test_replicas_cannot_be_written(expert_map):
     """An expert has one node."""
     with pytest.raises(InputError, match=r"^emit: expected a map without replicas"):

@@ -42,6 +42,8 @@ def test_every_system_has_a_file():
         (np.zeros((0, 2), np.int64), 1, "map"),
         (np.zeros((1, 5000), np.int64), 1, "map"),
         (np.array([[0, 1, 2]]), 2, "gpus"),
+        (np.array([[0, 1, 2]]), 0, "gpus"),
+        (np.array([[0, 1, 2]]), "3", "gpus"),
         (np.array([[0, 1], [0, 9]]), 2, "map/1/1"),
         (np.array([[0, 1, 2], [0, 1, 1]]), 3, "map/1"),
     ],

@@ -1,11 +1,13 @@
 """Maps from slots to experts, and how far from the best they can be."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.expert_loads import CASES, SKEWS, draw_case, has_doubles, peer
+from benchmarks.expert_loads import CASES, SKEWS, count_moves, draw_case, has_doubles, peer
 from tiger.pipeline.experts.replicas.balance import balance
 from tiger.pipeline.experts.replicas.loads import ExpertLoads, check_map, count_replicas, gpu_loads
 
@@ -72,6 +74,26 @@ def _compare(skew, numbers):
         assert (balance(loads).largest <= load).all()
         apart = ExpertLoads(loads.weight, loads.num_replicas, loads.num_groups, loads.num_nodes, loads.num_gpus)
         assert ((balance(apart).largest <= load) | has_doubles(loads, other)).all()
+
+
+def test_the_peer_gives_the_map_of_eplbs_readme(readme):
+    """Slot by slot, so that it stands for EPLB in the table."""
+    assert peer(readme()).tolist() == [
+        [5, 6, 5, 7, 8, 4, 3, 4, 10, 9, 10, 2, 0, 1, 11, 1],
+        [7, 10, 6, 8, 6, 11, 8, 9, 2, 4, 5, 1, 5, 0, 3, 1],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skew", SKEWS)
+def test_moves_are_at_most_half_of_eplbs(skew):
+    """From EPLB's map to a load no larger than that of its next one, over a skew's first cases."""
+    moves = []
+    for number in range(CASES // 2):
+        loads, drifted = draw_case(skew, number)
+        moves += count_moves(replace(loads, weight=drifted), peer(loads))
+    theirs, own = np.sum(moves, axis=0)
+    assert own <= theirs / 2
 
 
 def test_loads_of_zero_are_balanced():

@@ -3,15 +3,12 @@
 https://github.com/YJHMITWEB/ExFlow. It has no replicas, and the order of experts within a GPU is that of their numbers.
 """
 
-import csv
-import io
-
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
-from tiger.pipeline.emission.experts.expert_map import FIELD, ExpertMap
+from tiger.pipeline.emission.experts.expert_map import FIELD, ExpertMap, check_divisor, read_number
 from tiger.pipeline.experts.replicas.loads import LAYERS_MAX, SLOTS_MAX
 
 HEAD = ["Expert", "Node"]
@@ -31,6 +28,9 @@ def write(expert_map: ExpertMap) -> bytes:
 
 def read(content: str, gpus: int, experts: int) -> ExpertMap:
     """Return the map of a file for layers of so many experts on GPUs; raise InputError of `map` or a line of it."""
+    if not read_number(experts, "experts"):
+        raise InputError("experts", "expected at least one, got 0")
+    check_divisor("gpus", gpus, experts)
     nodes = _read_nodes(content, experts)
     layers = nodes.reshape(-1, experts)
     wrong = np.argwhere(np.stack([np.bincount(row, minlength=gpus)[:gpus] for row in layers]) * gpus != experts)
@@ -44,7 +44,7 @@ def read(content: str, gpus: int, experts: int) -> ExpertMap:
 
 def _read_nodes(content: str, experts: int) -> IntArray:
     """Return the GPU of each expert through all layers."""
-    rows = list(csv.reader(io.StringIO(content)))
+    rows = [line.split(",") for line in content.splitlines()]
     if not rows or rows[0] != HEAD:
         raise InputError(
             f"{FIELD}/1", f"expected the line {','.join(HEAD)}, got {describe(','.join(rows[0]) if rows else '')}"

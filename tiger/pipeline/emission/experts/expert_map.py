@@ -31,8 +31,7 @@ class ExpertMap:
             raise InputError(FIELD, f"expected whole numbers [layers, slots], got {found.dtype} of shape {found.shape}")
         if found.shape[0] > LAYERS_MAX or found.shape[1] > SLOTS_MAX:
             raise InputError(FIELD, f"expected at most {LAYERS_MAX} x {SLOTS_MAX} slots, got shape {found.shape}")
-        if not 1 <= self.gpus <= found.shape[1] or found.shape[1] % self.gpus:
-            raise InputError("gpus", f"expected a divisor of {found.shape[1]} slots, got {describe(self.gpus)}")
+        check_divisor("gpus", self.gpus, found.shape[1])
         wrong = np.argwhere((found < 0) | (found >= found.shape[1]))
         if len(wrong):
             layer, slot = wrong[0].tolist()
@@ -52,6 +51,12 @@ class ExpertMap:
     def experts(self) -> int:
         """Return the number of experts of a layer."""
         return int(self.phy2log.max()) + 1
+
+
+def check_divisor(field: str, value: object, slots: int) -> None:
+    """Raise InputError of a field for anything but a divisor of the slots of a layer."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1 or slots % value:
+        raise InputError(field, f"expected a divisor of {slots} slots, got {describe(value)}")
 
 
 def read_object(value: object, field: str) -> dict[str, object]:
