@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.experts.replicas.exchange import find_exchanges
+from tiger.pipeline.experts.replicas.exchange import PAIRS, find_exchanges
 from tiger.pipeline.experts.replicas.loads import count_replicas
 from tiger.pipeline.experts.replicas.moves import find_moved
 from tiger.pipeline.experts.replicas.pools import Pools
@@ -67,6 +67,13 @@ def measure(pools: Pools, slots: IntArray) -> FloatArray:
 
 def take_step(pools: Pools, slots: IntArray, nodes: int) -> IntArray:
     """Return slots after the best step of each layer, which is none where none helps."""
+    most = max(1, PAIRS // (pools.slots * pools.size))
+    parts = [slice(start, start + most) for start in range(0, len(slots), most)]
+    return np.concatenate([_step_part(pools._replace(weight=pools.weight[part]), slots[part], nodes) for part in parts])
+
+
+def _step_part(pools: Pools, slots: IntArray, nodes: int) -> IntArray:
+    """Take a step as `take_step` does, in layers that are few enough for one go."""
     value, rows = measure(pools, slots), np.arange(len(slots))
     load = value.sum(axis=2)
     top, gpus = load.argmax(axis=1), pools.gpus // nodes
