@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.entry.place import place
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.experts.entry import experts
+    from tiger.pipeline.experts.replicas.tensors import rebalance_experts
     from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.entry import plan
@@ -58,6 +59,7 @@ _HOMES = {
     "layout": "tiger.circuits.entry.layout",
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
+    "rebalance_experts": "tiger.pipeline.experts.replicas.tensors",
     "solve": "tiger.mapper",
 }
 
@@ -88,6 +90,7 @@ __all__ = [
     "layout",
     "place",
     "plan",
+    "rebalance_experts",
     "solve",
 ]
 
