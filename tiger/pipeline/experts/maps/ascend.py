@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
-from tiger.pipeline.emission.experts.expert_map import FIELD, ExpertMap, read_list, read_number, read_object, read_rows
+from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap, read_list, read_number, read_object, read_rows
 
 
 def write(expert_map: ExpertMap) -> bytes:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from tiger.formats.jsontext import read_json
-from tiger.pipeline.emission.experts.expert_map import FIELD, ExpertMap, read_object, read_rows
+from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap, read_object, read_rows
 
 KEY = "physical_to_logical_map"
 

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
-from tiger.pipeline.emission.experts.expert_map import FIELD, ExpertMap, check_divisor, read_number
+from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap, check_divisor, read_number
 from tiger.pipeline.experts.replicas.loads import LAYERS_MAX, SLOTS_MAX
 
 HEAD = ["Expert", "Node"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
-from tiger.pipeline.emission.experts.eplb import read, write
-from tiger.pipeline.emission.experts.expert_map import ExpertMap
+from tiger.pipeline.experts.maps.eplb import read, write
+from tiger.pipeline.experts.maps.expert_map import ExpertMap
 from tiger.pipeline.experts.replicas.tensors import make_tensors
 
 GOOD = make_tensors(np.array([[0, 1, 1, 2]]), 3)._asdict()

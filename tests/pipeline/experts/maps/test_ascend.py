@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.pipeline.emission.experts.ascend import read, write
+from tiger.pipeline.experts.maps.ascend import read, write
 
 DEVICES = [{"device_id": 0, "device_expert": [0, 1]}, {"device_id": 1, "device_expert": [1, 2]}]
 LAYER = {"layer_id": 0, "device_count": 2, "device_list": DEVICES}

@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.pipeline.emission.experts.vllm import read, write
+from tiger.pipeline.experts.maps.vllm import read, write
 
 TEXT = "[[0, 1, 2, 3, 0, 1], [3, 2, 1, 0, 3, 2]]\n"
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.pipeline.emission.experts.conftest import maps
+from tests.pipeline.experts.maps.conftest import maps
 from tiger.errors import InputError
-from tiger.pipeline.emission.experts import ascend, eplb, exflow, sglang, vllm
-from tiger.pipeline.emission.experts.expert_map import ExpertMap
-from tiger.pipeline.emission.experts.formats import FILES, WRITERS, write_map
+from tiger.pipeline.experts.maps import ascend, eplb, exflow, sglang, vllm
+from tiger.pipeline.experts.maps.expert_map import ExpertMap
+from tiger.pipeline.experts.maps.formats import FILES, WRITERS, write_map
 
 
 @given(expert_map=maps())

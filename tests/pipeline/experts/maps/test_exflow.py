@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.pipeline.emission.experts.exflow import read, write
+from tiger.pipeline.experts.maps.exflow import read, write
 
 TEXT = "Expert,Node\n0,0\n1,1\n2,1\n3,0\n4,1\n5,0\n6,0\n7,1\n"
 

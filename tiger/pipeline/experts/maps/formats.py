@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
-from tiger.pipeline.emission.experts import ascend, eplb, exflow, sglang, vllm
-from tiger.pipeline.emission.experts.expert_map import ExpertMap
+from tiger.pipeline.experts.maps import ascend, eplb, exflow, sglang, vllm
+from tiger.pipeline.experts.maps.expert_map import ExpertMap
 
 WRITERS: Mapping[str, Callable[[ExpertMap], bytes]] = MappingProxyType(
     {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tiger.pipeline.emission.experts.expert_map import ExpertMap
+from tiger.pipeline.experts.maps.expert_map import ExpertMap
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import json
 import numpy as np
 
 from tiger.formats.jsontext import read_json
-from tiger.pipeline.emission.experts.expert_map import FIELD, ExpertMap, read_list, read_rows
+from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap, read_list, read_rows
 
 
 def write(expert_map: ExpertMap) -> bytes:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.emission.experts.sglang import read, write
+from tiger.pipeline.experts.maps.sglang import read, write
 
 
 def test_a_map_is_the_value_of_one_key(expert_map):
