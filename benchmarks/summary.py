@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 HEAD = ("field", "measure", "peers", "TIGER", "where TIGER loses", "`python -m benchmarks`")
 
@@ -131,6 +132,16 @@ def _online(table: list[list[str]]) -> tuple[str, ...]:
     return "plans from measurements", "runs to within 3 %, median", peers, _span(table, 2), loss
 
 
+def _dynamic(table: list[list[str]]) -> tuple[str, ...]:
+    # The cases without a head come first.
+    bare = list(takewhile(lambda row: row[2] == "no", table))
+    static = sorted(float(row[3]) / float(row[6]) for row in bare)
+    still = sum(float(row[3]) <= 1 for row in bare)
+    peers = f"best static cuts {static[0]:.2f} to {static[-1]:.2f}"
+    loss = f"{still} of {len(bare)} gain nothing without a head"
+    return "models that change", "time of uniform cuts over TIGER's", peers, _span(bare, 3), loss
+
+
 def _plans(table: list[list[str]]) -> tuple[str, ...]:
     loss = f"{_span(table, 9)} s of search, where the usual plan takes none"
     return "degrees of parallelism", "usual iteration over TIGER's", "usual plan 1", _span(table, 6), loss
@@ -150,5 +161,6 @@ MAKERS = {
     "operators": _operators,
     "scale": _scale,
     "online": _online,
+    "dynamic": _dynamic,
     "plans": _plans,
 }

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from tiger.model.topology import Links, Topology
     from tiger.pipeline.entry.place import place
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.entry import experts
+    from tiger.pipeline.experts.replicas.tensors import rebalance_experts
+    from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.entry import plan
     from tiger.pipeline.planning.report import PlanReport
+    from tiger.pipeline.rebalancing.params import RebalanceOptions
+    from tiger.pipeline.rebalancing.rebalancer import Rebalancer
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
     from tiger.qubo.ising import IsingParams
@@ -32,6 +37,7 @@ _HOMES = {
     "CircuitReport": "tiger.circuits.entry.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
+    "ExpertReport": "tiger.pipeline.experts.report",
     "InputError": "tiger.errors",
     "IsingParams": "tiger.qubo.ising",
     "Links": "tiger.model.topology",
@@ -39,6 +45,8 @@ _HOMES = {
     "PlacementReport": "tiger.pipeline.entry.report",
     "PlanReport": "tiger.pipeline.planning.report",
     "Problem": "tiger.model.problem",
+    "RebalanceOptions": "tiger.pipeline.rebalancing.params",
+    "Rebalancer": "tiger.pipeline.rebalancing.rebalancer",
     "Report": "tiger.run.report",
     "Stage": "tiger.run.stage",
     "TaskGraph": "tiger.model.tasks",
@@ -47,9 +55,11 @@ _HOMES = {
     "assign": "tiger.entry",
     "card": "tiger.plotting.card",
     "draw": "tiger.plotting.pictures",
+    "experts": "tiger.pipeline.experts.entry",
     "layout": "tiger.circuits.entry.layout",
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
+    "rebalance_experts": "tiger.pipeline.experts.replicas.tensors",
     "solve": "tiger.mapper",
 }
 
@@ -57,6 +67,7 @@ __all__ = [
     "Assignment",
     "CircuitReport",
     "DenseMetric",
+    "ExpertReport",
     "GridMetric",
     "InputError",
     "IsingParams",
@@ -65,6 +76,8 @@ __all__ = [
     "PlacementReport",
     "PlanReport",
     "Problem",
+    "RebalanceOptions",
+    "Rebalancer",
     "Report",
     "Stage",
     "TaskGraph",
@@ -73,9 +86,11 @@ __all__ = [
     "assign",
     "card",
     "draw",
+    "experts",
     "layout",
     "place",
     "plan",
+    "rebalance_experts",
     "solve",
 ]
 

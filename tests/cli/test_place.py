@@ -167,7 +167,8 @@ def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field
     [
         (["--cluster", "missing.json"], "cluster"),
         (["--cluster", "moebius:3"], "cluster"),
-        (["--mode", "experts"], "mode"),
+        (["--mode", "layers"], "mode"),
+        (["--mode", "experts"], "experts"),
         (["--mode", "dag"], "model"),
         (["--contiguous"], "contiguous"),
         (["--objective", "latency"], "objective"),

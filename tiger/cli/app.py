@@ -18,11 +18,14 @@ from tiger.cli import console, options, variables
 from tiger.cli.console import INFEASIBLE, OK, THREADS
 from tiger.cli.doctor import doctor
 from tiger.cli.exchange import decode, encode
+from tiger.cli.experts import MODE as EXPERTS
+from tiger.cli.experts import check_no_experts, place_experts
 from tiger.cli.explain import explain
 from tiger.cli.help import Command, Group
 from tiger.cli.openapi import openapi
 from tiger.cli.plan import plan
 from tiger.cli.ranks import ranks
+from tiger.cli.rebalance import rebalance
 from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
@@ -218,6 +221,7 @@ def layout(
 
 @app.command(cls=Command)
 def place(
+    context: typer.Context,
     model: options.Model,
     cluster: options.Cluster = None,
     node_topology: options.MachineInside = None,
@@ -226,6 +230,8 @@ def place(
     mode: options.Mode = "chain",
     contiguous: options.Contiguous = False,
     objective: options.PlaceObjective = "throughput",
+    experts: options.Experts = None,  # noqa: ARG001 (read with the options of its mode)
+    held_out: options.HeldOut = 0.1,  # noqa: ARG001 (as above)
     schedule: options.Schedule = None,
     microbatches: options.Microbatches = None,
     virtual: options.Virtual = None,
@@ -242,11 +248,14 @@ def place(
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
-    """Place the layers of a network on a cluster, as the stages of a pipeline, or with --mode dag its operators.
+    """Place the layers of a network on a cluster, as the stages of a pipeline, or with --mode its operators or experts.
 
     Exits with 0 when that is done, 1 when the cluster cannot hold the network, 2 on bad input. The summary goes to
     standard output, but to standard error, as progress and complaints do, where the plan is emitted.
     """
+    if mode == EXPERTS:
+        return place_experts(context)
+    check_no_experts(context)
     pins = options.parse_pins(pin or [], "NAME=DEVICE")
     insides, rates = options.parse_insides(node_topology or []), options.parse_bandwidths(bandwidths)
     console.check_report(json_file)
@@ -285,7 +294,7 @@ def place(
     return OK if report.feasible else INFEASIBLE
 
 
-for command in (ranks, plan, encode, decode, explain, openapi):
+for command in (ranks, plan, rebalance, encode, decode, explain, openapi):
     app.command(cls=Command)(command)
 
 

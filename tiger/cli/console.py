@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
     from tiger.cli.diagnosis import Diagnosis
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.planning.report import PlanReport
+    from tiger.pipeline.rebalancing.report import RebalanceReport
     from tiger.run.progress import Progress
     from tiger.run.report import Report
 
@@ -37,7 +39,9 @@ _CHOICE = re.compile(r"(?:Value error, )?(?P<got>.*) is not one of (?P<known>'.*
 # How a message lists the words that could have stood in the place of another, which it quotes or describes.
 _LISTED = re.compile(r"(?:expected|of) (?P<known>[\w:-]+(?:, [\w:-]+)+).*, got (?P<got>[\w-]+|'[\w-]+)", re.DOTALL)
 
-Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport", "Diagnosis")
+Answer = TypeVar(
+    "Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport", "ExpertReport", "RebalanceReport", "Diagnosis"
+)
 Plan = TypeVar("Plan", "Report", "PlacementReport", "PlanReport")
 
 
@@ -71,7 +75,9 @@ def check_plot(plot: str | None) -> None:
         picturefile.check(plot)
 
 
-def write_plot(report: "Report | CircuitReport | PlacementReport | PlanReport", plot: str | None) -> None:
+def write_plot(
+    report: "Report | CircuitReport | PlacementReport | PlanReport | ExpertReport", plot: str | None
+) -> None:
     """Write the picture of a report, or all of them as a page, if a file is named and there is something to draw."""
     if plot is not None and report.feasible:
         from tiger.plotting import picturefile

@@ -21,6 +21,10 @@ EXAMPLES = {
         "tiger ranks halo:8x8 --cluster examples/topology.conf --slots 4 --emit slurm",
     ),
     "plan": ("tiger plan examples/models/gpt2-medium.json --cluster dgx:1 --batch 64",),
+    "rebalance": (
+        "tiger rebalance examples/models/gpt2-medium.json --cluster dgx:1 \\\n"
+        "  --pipeline-parallel 4 --workload pruning:intervals=10",
+    ),
     "encode": ("tiger encode ring:4 --topology grid:2x2 -o ring.bqm --variables ring.json",),
     "decode": (
         "echo 1 0 0 0  0 1 0 0  0 0 0 1  0 0 1 0 > reads.txt\n"

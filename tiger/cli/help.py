@@ -15,21 +15,32 @@ if TYPE_CHECKING:
 GROUPS = {
     "Problem": (
         *("rule", "slots", "imbalance", "pin", "forbid", "objective", "routing", "mode", "contiguous", "schedule"),
+        *("experts", "held_out"),
         *("microbatches", "microbatch", "batch", "virtual", "pipeline", "tensor", "data", "initial_layout"),
-        *("samples", "variables", "threshold"),
+        *("samples", "variables", "threshold", "times", "workload", "iterations"),
     ),
     "Hardware": (
         *("topology", "cluster", "coupling", "node_topology", "levels", "bandwidths", "labels", "units"),
         *("allocation", "nodes", "running"),
     ),
-    "Search": ("solver", "level", "effort", "time_limit", "seed", "penalty_scale", "beta_range", "capacity_encoding"),
+    "Search": (
+        "solver",
+        "level",
+        "effort",
+        "time_limit",
+        "seed",
+        "penalty_scale",
+        "beta_range",
+        "capacity_encoding",
+        "balancer",
+    ),
     "Output": ("output", "emit", "json_file", "plot", "top", "show_config"),
     "Where it runs": ("server", "threads", "host", "port"),
 }
 OTHER = "Other"
 # Commands by their group.
 COMMANDS = {
-    "Map": ("assign", "layout", "place", "ranks", "plan"),
+    "Map": ("assign", "layout", "place", "ranks", "plan", "rebalance"),
     "Use other solvers": ("encode", "decode"),
     "Understand": ("explain", "topologies", "solvers"),
     "Run": ("serve", "openapi", "warm", "doctor"),

@@ -194,7 +194,16 @@ LayerPin = Annotated[
     typer.Option("--pin", metavar="NAME=DEVICE", help="Fix a layer or operator to a device; split at the last '='."),
 ]
 Mode = Annotated[
-    str, typer.Option(metavar="MODE", help="What a device holds: chain, a run of layers; dag, operators of a graph.")
+    str,
+    typer.Option(
+        metavar="MODE",
+        help="What a device holds: chain, a run of layers; dag, operators of a graph; experts, those of a router's "
+        "trace, [tokens, layers] in a .npy, .csv or .txt file.",
+    ),
+]
+Experts = Annotated[int | None, typer.Option(metavar="E", help="In the mode experts, the experts of a layer.")]
+HeldOut = Annotated[
+    float, typer.Option(metavar="X", help="In the mode experts, the share of the tokens that only test a placement.")
 ]
 Contiguous = Annotated[bool, typer.Option("--contiguous", help="Keep operators together: no edge runs backwards.")]
 PlaceObjective = Annotated[

@@ -36,7 +36,7 @@ LINKS = 5
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
     start = f"{report.headline}\n\n" if report.feasible else describe_unmet(report.violations)
-    parts = [start, _facts(report), _links(report), _stages(report.stages)]
+    parts = [start, _facts(report), _links(report), list_stages(report.stages)]
     parts.append(warnings(report.warnings))
     if report.feasible:
         shown = list(report.mapping.items())[:SHOWN]
@@ -50,7 +50,7 @@ def circuit_summary(report: "CircuitReport") -> str:
     if report.extra_cx is None or report.data_movement is None:
         return describe_unmet(report.violations, "layout") + warnings(report.warnings)
     parts = [f"{report.headline}\n\n", _circuit_facts(report), "\n", _placements(report)]
-    parts.append(_stages(report.stages, "best extra CX"))
+    parts.append(list_stages(report.stages, "best extra CX"))
     parts.append(warnings(report.warnings))
     places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
     rest = _rest(len(report.initial_layout), "qubits")
@@ -66,7 +66,7 @@ def placement_summary(report: "PlacementReport") -> str:
     parts.append(warnings(report.warnings))
     placed = _tabulate_operators(report) if report.mode == "dag" else _tabulate_stages(report)
     parts += ["\n", placed, _rest(len(report.stages), "stages")]
-    return "".join([*parts, _stages(report.progress, "best seconds")])
+    return "".join([*parts, list_stages(report.progress, "best seconds")])
 
 
 def describe_unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
@@ -97,7 +97,7 @@ def model_summary(model: "Model", target: str) -> str:
     pairs = enumerate(model.variables[:2])
     order = [*(f"{k} is task {escape(str(task))} on node {escape(node)}" for k, (task, node) in pairs), ".."]
     return (
-        f"wrote {escape(target)}\n\n{_list_facts(facts)}\n"
+        f"wrote {escape(target)}\n\n{list_facts(facts)}\n"
         "a variable is 1 where its task is on its node, and they go by task, then node:\n"
         f"{'; '.join([*order, 'slack bits last'] if slack else order)}\n"
         "--variables FILE lists them all and lets `tiger decode`, which reads samples of them, check the problem\n"
@@ -151,7 +151,7 @@ def _facts(report: "Report") -> str:
         facts["  block order"] = number(report.objective.baseline)
         facts["  cyclic order"] = number(report.objective.cyclic)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
-    return _list_facts(facts)
+    return list_facts(facts)
 
 
 def _links(report: "Report") -> str:
@@ -204,7 +204,7 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
     }
-    return _list_facts({name: fact for name, fact in facts.items() if fact != "-"})
+    return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
 def _placement_facts(report: "PlacementReport") -> str:
@@ -228,7 +228,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
     }
-    return _list_facts({name: fact for name, fact in facts.items() if fact != "-"})
+    return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
 def _tabulate_stages(report: "PlacementReport") -> str:
@@ -276,12 +276,12 @@ def _figure(seconds: float) -> str:
     return f"{seconds / MILLISECOND:.6g}"
 
 
-def _list_facts(facts: Mapping[str, str]) -> str:
+def list_facts(facts: Mapping[str, str]) -> str:
     """Return facts, one a line."""
     return "".join(f"{name:<20} {fact}\n" for name, fact in facts.items())
 
 
-def _stages(stages: Sequence[Stage], cost: str = "best cost") -> str:
+def list_stages(stages: Sequence[Stage], cost: str = "best cost") -> str:
     """Return what each stage reached and took."""
     if not stages:
         return ""

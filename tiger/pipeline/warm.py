@@ -1,4 +1,4 @@
-"""Compile the kernels of placing operators, and of following a plan, into numba's cache, or load them from there."""
+"""Compile the kernels of placing operators and experts, and of following a plan, into numba's cache, or load them."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,6 +6,8 @@ from functools import cache
 import numpy as np
 
 from tiger.pipeline.chain.params import never_stop
+from tiger.pipeline.experts.annealing import anneal_experts, start_annealing
+from tiger.pipeline.experts.costs import ExpertProblem
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operators import Operators
@@ -18,10 +20,19 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.contiguous import split
 from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, search_multilevel
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
+from tiger.pipeline.rebalancing.rebalancer import Rebalancer
 
 # A small problem whose searches reach every kernel.
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
-KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")
+KERNELS = (
+    "operators",
+    "stages of operators",
+    "bounds of operators",
+    "many operators",
+    "makespans",
+    "experts",
+    "measured stages",
+)
 
 
 def warm(progress: Callable[[str], None]) -> None:
@@ -52,6 +63,8 @@ def load(name: str) -> None:
         case "makespans":
             found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
             makespan_s(terms, np.zeros(terms.groups, np.int64) if found is None else found)
+        case "experts":
+            _place_experts()
         case _:
             _follow()
 
@@ -81,8 +94,14 @@ def _terms() -> Terms:
     return Terms.from_operators(operators, _cluster(), {})
 
 
+def _place_experts() -> None:
+    """Anneal experts on two devices, too few to be annealed otherwise."""
+    problem = ExpertProblem(counts=np.ones((1, 2, 2)), hops=1.0 - np.eye(2))
+    anneal_experts(start_annealing(problem, np.array([[0, 1], [1, 0]])), 1.0, 1, 0)
+
+
 def _follow() -> None:
-    """Take one step of a plan that is measured."""
+    """Take one step of a plan that is measured, and one of a plan that is rebalanced."""
     layers = Layers(
         names=("a", "b", "c"),
         forward_s=np.ones(3),
@@ -92,3 +111,4 @@ def _follow() -> None:
     )
     planner = OnlinePlanner(layers, _cluster())
     planner.step([1.0] * planner.plan.stages)
+    Rebalancer(layers, _cluster()).step([1.0, 2.0, 3.0])

@@ -14,10 +14,12 @@ from tiger.errors import InputError
 from tiger.model.answer import Answer
 from tiger.model.units import TIMES
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.experts.report import ExpertReport
 from tiger.pipeline.planning.report import PlanReport
 from tiger.plotting.charts import draw_panels, draw_placement, panels_of_placement
 from tiger.plotting.convergence import Course, draw_convergence
 from tiger.plotting.device import draw_layout
+from tiger.plotting.experts import draw_transitions
 from tiger.plotting.hops import draw_hops
 from tiger.plotting.links import draw_links
 from tiger.plotting.mapping import draw_mapping
@@ -44,9 +46,9 @@ def draw(report: Answer, picture: str | None = None) -> "Figure":
 
     Mappings have `mapping`, `matrix`, `hops`, `links`, `convergence` and, of a QUBO, `tuning`; circuits `layout`,
     `swaps` and `convergence`; placements `overview`, whose parts are `gantt`, `loads` and `memory`, `traffic` and
-    `convergence`; plans `plans`, and the pictures of the best placement. Raises InputError of `plot` for a picture that
-    the report does not have, for a report of nothing possible, for one that a service has sent without its problem at
-    hand, and where matplotlib is missing.
+    `convergence`; plans `plans`, and the pictures of the best placement; experts `transitions` and `convergence`.
+    Raises InputError of `plot` for a picture that the report does not have, for a report of nothing possible, for one
+    that a service has sent without its problem at hand, and where matplotlib is missing.
     """
     artists = list_artists(report)
     if picture is not None and picture not in artists:
@@ -81,6 +83,8 @@ def list_artists(report: Answer) -> Artists:
             "convergence": partial(draw_convergence, _course_of_plan(report)),
         }
         artists = {**plans, **_list_of_placement(report.placement), **plans}
+    elif isinstance(report, ExpertReport):
+        artists = _list_of_experts(report)
     if not artists:
         raise InputError(FIELD, "expected a report of something that is possible, got one without it")
     return artists
@@ -152,6 +156,14 @@ def _list_of_placement(report: PlacementReport) -> Artists:
     return {**artists, "convergence": partial(draw_convergence, _course_of_placement(report))}
 
 
+def _list_of_experts(report: ExpertReport) -> Artists:
+    """Return what draws each picture of a placement of experts; one that has been read has no transitions."""
+    course = {"convergence": partial(draw_convergence, _course_of_experts(report))}
+    if report.problem is None:
+        return course
+    return {"transitions": partial(draw_transitions, report, report.problem), **course}
+
+
 def _course_of_mapping(report: Report) -> Course:
     """Return what the stages of a mapping reached: the cost, or the objective that was minimized instead."""
     made = report.comparison
@@ -185,6 +197,14 @@ def _course_of_plan(report: PlanReport) -> Course:
     usual = None if report.heuristic is None else report.heuristic.iteration_s
     bound = ("bound on all plans", report.lower_bound_s)
     return Course("iteration", report.progress, _costs(report.progress), TIMES, ("usual plan", usual), bound)
+
+
+def _course_of_experts(report: ExpertReport) -> Course:
+    """Return what the steps of a placement of experts reached: the hops of a transition, on average."""
+    most = report.tokens * report.top_k**2 * (report.layers - 1)
+    values = [stage.cost / most for stage in report.progress]
+    usual, bound = ("order of numbers", report.contiguous.hops), ("lower bound", report.lower_bound_hops)
+    return Course("hops of a transition", report.progress, values, before=usual, bound=bound)
 
 
 def _costs(stages: tuple[Stage, ...]) -> list[float | None]:

@@ -1,5 +1,5 @@
 """Plans as text for training and serving systems: Megatron-LM, DeepSpeed, vLLM and torch.
 
 In: a `deployment`, the plan with its model and cluster. Out: text, and what parsing it again says. Read `formats.py`
-first, then the module of a system.
+first, then the module of a system; `experts` has maps of experts.
 """

@@ -16,7 +16,6 @@ from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.limits import check_limits
 from tiger.run.progress import Progress, ignore
 
-COMING = "experts"
 # Parameters that only the mode chain has.
 OF_CHAINS = ("schedule", "microbatches", "virtual", "pipeline", "tensor", "data")
 NATIVE = "auto"
@@ -107,7 +106,7 @@ def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     if params.effort is None:
         raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
     if mode not in get_args(Mode):
-        raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {describe(mode)}; {COMING} is to come")
+        raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {describe(mode)}")
     if params.schedule is not None and params.schedule not in get_args(Schedule):
         known = ", ".join(get_args(Schedule))
         raise InputError("schedule", f"expected one of {known}, got {describe(params.schedule)}")

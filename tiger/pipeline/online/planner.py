@@ -70,6 +70,8 @@ class OnlinePlanner:
     relative error of a measurement. Same arguments, same plans. A step takes about 5 milliseconds at 32 layers and 8
     devices, and tens at 128.
 
+    It is for costs that stay and are not known. `Rebalancer` is for costs that are measured and drift.
+
     Raises InputError that names the field at fault, also where no plan fits into memory, and TypeError.
     The setting is that of Shisha, arXiv:2202.11575, which gives layers of the slowest stage to a lighter neighbour.
     """

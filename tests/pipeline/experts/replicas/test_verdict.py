@@ -1,0 +1,87 @@
+"""Whether a change of the map in use pays."""
+
+import numpy as np
+import pytest
+
+from tiger.errors import InputError
+from tiger.pipeline.experts.replicas.balance import balance
+from tiger.pipeline.experts.replicas.loads import gpu_loads
+from tiger.pipeline.experts.replicas.verdict import MoveCosts, weigh
+
+# An expert takes 1 ms to move, a step 20 ms of experts.
+COSTS = {"expert_bytes": 44e6, "bandwidth": 44e9, "step_s": 0.02, "steps": 1000}
+
+# Fifty maps in use, a few of them in the quick tests.
+PARTS = [range(8), pytest.param(range(8, 50), marks=pytest.mark.slow)]
+
+
+def _draw(draw_loads, seed):
+    """Return loads, and the map that balances the loads of another seed."""
+    return draw_loads(seed), balance(draw_loads(seed + 1000)).phy2log
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_fifty_changes_that_do_not_pay_are_kept(draw_loads, part):
+    """Loads that stay for a step, whose gain is below what moving an expert takes, or below the threshold."""
+    for seed in part:
+        loads, in_use = _draw(draw_loads, seed)
+        costs = MoveCosts(**(COSTS | ({"steps": 1, "expert_bytes": 44e9} if seed % 2 else {"threshold": 0.95})))
+        verdict = weigh(loads, in_use, costs)
+        assert (verdict.advice, verdict.phy2log.tolist()) == ("keep", in_use.tolist())
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_fifty_changes_that_pay_are_not_kept(draw_loads, part):
+    """Loads that have drifted far and stay for long: the gain is above the threshold, paid long before the end."""
+    for seed in part:
+        loads, in_use = _draw(draw_loads, seed)
+        verdict = weigh(loads, in_use, MoveCosts(**COSTS))
+        assert (verdict.advice, verdict.break_even_steps < 1000, verdict.gain > 0.02) == ("move", True, True)
+        assert gpu_loads(loads, verdict.phy2log).max(axis=1).sum() == pytest.approx(verdict.largest_after)
+        assert verdict.bound <= verdict.largest_after < verdict.largest_before
+
+
+def test_figures_are_those_of_the_change(draw_loads):
+    """Seconds are those of the GPU that receives most, and the gain is of the seconds of a step."""
+    loads, in_use = _draw(draw_loads, 0)
+    verdict = weigh(loads, in_use, MoveCosts(**COSTS))
+    gpus = np.array([in_use, verdict.phy2log]).reshape(2, 3, 8, 3)
+    received = [sum(len(set(gpus[1, k, g].tolist()) - set(gpus[0, k, g].tolist())) for k in range(3)) for g in range(8)]
+    assert (verdict.moves, verdict.move_s) == (sum(received), pytest.approx(max(received) * 1e-3))
+    assert verdict.gain_s == pytest.approx(0.02 * (1 - verdict.largest_after / verdict.largest_before))
+    assert verdict.break_even_steps == pytest.approx(verdict.move_s / verdict.gain_s)
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 8])
+def test_moves_keep_to_the_cap(draw_loads, most):
+    """And more of them do not make the load larger."""
+    loads, in_use = _draw(draw_loads, 0)
+    verdict = weigh(loads, in_use, MoveCosts(**COSTS, most_moves=most))
+    assert verdict.moves <= most
+    assert verdict.largest_after >= weigh(loads, in_use, MoveCosts(**COSTS, most_moves=most + 4)).largest_after
+
+
+def test_a_balanced_map_is_kept(draw_loads):
+    """Nothing moves, and no change is paid."""
+    loads = draw_loads(0)
+    verdict = weigh(loads, balance(loads).phy2log, MoveCosts(**COSTS))
+    assert (verdict.advice, verdict.moves, verdict.break_even_steps) == ("keep", 0, np.inf)
+    assert "no change" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"bandwidth": 0},
+        {"steps": 1.5},
+        {"step_s": np.nan},
+        {"expert_bytes": "44MB"},
+        {"threshold": -1},
+        {"most_moves": True},
+    ],
+)
+def test_wrong_costs_are_named(changed):
+    """Numbers out of their range, and what is no number."""
+    with pytest.raises(InputError) as caught:
+        MoveCosts(**(COSTS | changed))
+    assert [caught.value.field] == list(changed)

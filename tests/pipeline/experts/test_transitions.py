@@ -1,0 +1,33 @@
+"""Counts of transitions between experts."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tiger.errors import InputError
+from tiger.pipeline.experts import transitions
+from tiger.pipeline.experts.transitions import count_transitions
+
+
+@pytest.mark.parametrize("chosen", [1, 2])
+def test_every_pair_of_choices_counts(chosen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every token and every two consecutive layers, in parts of three tokens."""
+    monkeypatch.setattr(transitions, "ROWS", 3)
+    trace = np.random.default_rng(0).integers(0, 5, (20, 4, chosen))
+    counts = np.zeros((3, 5, 5))
+    for token, layer in product(trace, range(3)):
+        for a, b in product(token[layer], token[layer + 1]):
+            counts[layer, a, b] += 1
+    assert count_transitions(trace, 5).tolist() == counts.tolist()
+
+
+def test_small_types_do_not_overflow() -> None:
+    """Numbers of 200 experts take a byte, those of their pairs do not."""
+    assert count_transitions(np.full((2, 2, 1), 199, np.uint8), 200)[0, 199, 199] == 2
+
+
+def test_tables_of_pairs_have_an_end() -> None:
+    """Before any is made."""
+    with pytest.raises(InputError, match="experts: expected at most 33,554,432 pairs"):
+        count_transitions(np.zeros((1, 2, 1), int), 10**6)

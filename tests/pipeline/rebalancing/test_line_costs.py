@@ -1,0 +1,41 @@
+"""Tests of the costs of a line: those of the plan's own evaluation, and bounds below the simulation."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import tiger
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.models.reading import read_model
+from tiger.pipeline.rebalancing.layer_times import LayerTimes
+from tiger.pipeline.rebalancing.line_costs import Line, LineCosts
+from tiger.pipeline.search.evaluator import Evaluator
+
+Make = Callable[..., tiger.Rebalancer]
+TIED = "transformer:layers=6,hidden=64,heads=4,vocabulary=100,sequence=32"
+
+
+@pytest.mark.parametrize("schedule", ["1f1b", "gpipe"])
+def test_iterations_are_those_of_placements(make: Make, schedule: str) -> None:
+    """Messages, speeds, tied layers and activations included."""
+    layers, cluster = read_model(TIED), make().line.cluster
+    line = Line(layers=layers, cluster=cluster, devices=(2, 0, 1), schedule=schedule, microbatches=6)
+    costs, cuts = LineCosts(line=line, times=LayerTimes.of(layers)), (0, 3, 5, 8)
+    evaluator = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=6)
+    plan = Plan.line(cuts, (2, 0, 1))
+    assert costs.iteration_s(cuts) == pytest.approx(evaluator.value(plan), rel=1e-9)
+    assert costs.loads_s(cuts).max() == pytest.approx(evaluator.bottleneck_s(plan))
+
+
+@pytest.mark.parametrize("schedule", ["1f1b", "gpipe"])
+def test_bounds_are_below_the_simulation(make: Make, schedule: str) -> None:
+    """Those of given cuts, and those of all."""
+    rng, options = np.random.default_rng(0), tiger.RebalanceOptions(schedule=schedule)
+    line = make(10, 4, options=options).line
+    for _ in range(20):
+        times = LayerTimes(forward_s=rng.uniform(0, 1, 10), backward_s=rng.uniform(0, 1, 10))
+        costs = LineCosts(line=line, times=times)
+        cuts = (0, *sorted(rng.choice(np.arange(1, 10), 3, replace=False).tolist()), 10)
+        assert costs.lower_bound_s() * (1 - 1e-9) <= costs.iteration_s(cuts)
+        assert costs.bound_s(cuts) <= costs.iteration_s(cuts)

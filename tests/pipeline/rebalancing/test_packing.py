@@ -1,0 +1,30 @@
+"""Tests of packing: the fewest devices within a time."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+import tiger
+from tiger.pipeline.rebalancing.packing import pack_line, quickest_plan
+
+Make = Callable[..., tiger.Rebalancer]
+
+
+def test_equal_devices_are_as_few_as_hold_the_time(make: Make) -> None:
+    """With one less, iterations are too long."""
+    rebalancer = make(12, 4)
+    line, times = rebalancer.line, rebalancer.times
+    for target in (0.2, 0.3, 0.6):
+        packed = pack_line(line, times, target)
+        assert quickest_plan(packed, times).iteration_s <= target
+        if packed.positions > 1:
+            shorter = replace(packed, devices=packed.devices[:-1])
+            assert quickest_plan(shorter, times).iteration_s > target
+
+
+def test_the_slowest_of_unlike_devices_goes_first(make: Make) -> None:
+    """Half of the work is in the way of nobody on the quicker two."""
+    line = make(12, 3).line
+    unlike = replace(line, cluster=replace(line.cluster, speed=np.array([1.0, 0.2, 1.0])))
+    assert pack_line(unlike, make(12, 3).times, 0.4).devices == (0, 2)

@@ -1,0 +1,221 @@
+"""Tests of the rebalancer: when layers move, what it costs, what is refused, and devices that are gone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import tiger
+from tiger.errors import InputError
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.rebalancing.line_costs import LineCosts
+from tiger.pipeline.rebalancing.packing import quickest_plan
+
+Make = Callable[..., tiger.Rebalancer]
+EVEN = [3e-3] * 12
+# The first four layers have become ten times slower.
+SKEWED = [30e-3] * 4 + [3e-3] * 8
+
+
+def test_equal_layers_stay(make: Make) -> None:
+    """Uniform cuts are the best there are, nearly."""
+    decision = make().step(EVEN)
+    assert (decision.action, decision.moves, decision.cuts) == ("keep", (), (0, 4, 8, 12))
+    assert decision.kept_s == decision.iteration_s
+
+
+def test_slow_layers_are_shared_out(make: Make) -> None:
+    """The plan in use changes, and the report says what moves from where to where."""
+    rebalancer = make()
+    decision = rebalancer.step(SKEWED)
+    assert decision.action == "move"
+    assert decision.kept_s > 1.5 * decision.iteration_s
+    assert rebalancer.plan.cuts == decision.cuts == decision.plan.cuts
+    assert decision.moved_bytes == 1e9 * decision.moved_layers == sum(move.moved_bytes for move in decision.moves)
+    assert all({move.source, move.target} <= {"d0", "d1", "d2"} for move in decision.moves)
+
+
+def test_a_decision_is_the_best_of_all_cuts_where_moves_are_free(make: Make) -> None:
+    """Tests all cuts of random layers by simulation: at most the threshold above the best."""
+    rebalancer, rng = make(10, 4, state_bytes=0.0), np.random.default_rng(0)
+    for _ in range(5):
+        decision = rebalancer.step(rng.uniform(1e-3, 2e-2, (2, 10)))
+        costs = LineCosts(line=rebalancer.line, times=rebalancer.times)
+        best = min(costs.iteration_s((0, *inner, 10)) for inner in combinations(range(1, 10), 3))
+        assert decision.iteration_s <= 1.03 * best
+
+
+def test_moves_that_do_not_pay_are_not_made(make: Make) -> None:
+    """A gigabyte takes a thousand seconds here, an interval ten iterations."""
+    options = tiger.RebalanceOptions(iterations=10)
+    decision = make(bandwidth=1e6, options=options).step(SKEWED)
+    assert (decision.action, decision.moved_layers) == ("keep", 0)
+
+
+def test_a_gain_below_the_threshold_is_left(make: Make) -> None:
+    """One layer is a little slower, which moving could mend a little."""
+    slight = [3.3e-3] * 4 + [3e-3] * 8
+    assert make(options=tiger.RebalanceOptions(threshold=0.5)).step(slight).action == "keep"
+    assert make(options=tiger.RebalanceOptions(threshold=0.5)).step(SKEWED).kept_s is not None
+
+
+def test_break_even_is_when_moves_are_paid_back(make: Make) -> None:
+    """By the seconds of all moves over those that an iteration saves."""
+    decision = make(bandwidth=1e9).step(SKEWED)
+    saved = decision.kept_s - decision.iteration_s
+    assert decision.break_even == pytest.approx(decision.moving_s / saved)
+    assert decision.moving_s == pytest.approx(decision.moved_layers)
+
+
+def test_times_of_stages_scale_their_layers(make: Make) -> None:
+    """The first stage takes ten times as long: the same decision as by its layers."""
+    stages, layers = make(), make()
+    assert stages.step([120e-3, 12e-3, 12e-3]).cuts == layers.step(SKEWED).cuts
+    assert stages.times.forward_s == pytest.approx(layers.times.forward_s)
+
+
+def test_a_layer_without_any_time_can_come_back(make: Make) -> None:
+    """Frozen layers of a stage that take time again share it."""
+    rebalancer = make()
+    rebalancer.step([[0] * 4 + [1] * 8, [0] * 4 + [2] * 8])
+    cuts = rebalancer.plan.cuts
+    rebalancer.step([1.0] * (len(cuts) - 1))
+    assert np.add.reduceat(rebalancer.times.total_s, cuts[:-1]) == pytest.approx([1.0] * (len(cuts) - 1))
+
+
+def test_memory_of_devices_is_respected(make: Make) -> None:
+    """Nobody can hold more than five layers, and of activations a stage holds as many microbatches as follow it."""
+    decision = make(memory_bytes=5e9).step([30e-3] * 2 + [1e-4] * 10)
+    assert np.diff(decision.cuts).max() <= 5
+    with pytest.raises(InputError, match="fit into memory"):
+        make(memory_bytes=5e9, held_bytes=1e9)
+
+
+def test_the_same_times_have_the_same_decisions(make: Make) -> None:
+    """A step neither draws nor looks at the clock."""
+    rng = np.random.default_rng(1)
+    times = rng.lognormal(-5, 1, (4, 12))
+    first, second = make(), make()
+    assert [first.step(row).cuts for row in times] == [second.step(row).cuts for row in times]
+
+
+def test_a_lost_device_leaves_its_layers_to_the_others(make: Make) -> None:
+    """They come from nowhere that is known, and what else moves goes over links."""
+    rebalancer = make()
+    decision = rebalancer.lose("d1")
+    assert (decision.action, decision.devices, decision.kept_s) == ("move", ("d0", "d2"), None)
+    assert sum(move.layers for move in decision.moves if move.source is None) == 4
+    assert rebalancer.step(EVEN).devices == ("d0", "d2")
+
+
+def test_a_spare_device_takes_the_place_of_a_lost_one(make: Make) -> None:
+    """Nothing else has to move."""
+    decision = make(spare=1).lose("d1")
+    assert decision.devices == ("d0", "d3", "d2")
+    assert {(move.source, move.target) for move in decision.moves} == {(None, "d3")}
+
+
+def test_what_is_left_may_not_hold_the_layers(make: Make) -> None:
+    """There is no plan then, and the decision says so."""
+    rebalancer = make(memory_bytes=4e9)
+    decision = rebalancer.lose("d0")
+    assert (decision.action, decision.cuts, decision.plan) == ("stop", (), None)
+    with pytest.raises(InputError, match="cluster/devices: expected devices"):
+        rebalancer.step(EVEN)
+
+
+def test_a_lost_spare_changes_nothing(make: Make) -> None:
+    """It held no layers."""
+    rebalancer = make(spare=1)
+    assert rebalancer.lose("d3").action == "keep"
+    with pytest.raises(InputError, match="device: expected one of d0, d1, d2, got 'd3'"):
+        rebalancer.lose("d3")
+
+
+def test_packing_frees_devices(make: Make) -> None:
+    """Layers that take a quarter of the time need few of them for the throughput of before."""
+    rebalancer = make()
+    before = rebalancer.step(EVEN).iteration_s
+    rebalancer.step([0.75e-3] * 12)
+    decision = rebalancer.pack(before)
+    assert (decision.devices, decision.freed) == (("d0",), ("d1", "d2"))
+    assert decision.iteration_s <= before
+    assert rebalancer.pack(before).action == "keep"
+
+
+def test_packed_plans_keep_the_time(make: Make) -> None:
+    """Down to the time of the quickest plan itself, where one with fewer moves would be too slow."""
+    rebalancer = make(12, 4)
+    rebalancer.step([4e-3, 1e-3] * 6)
+    target = quickest_plan(replace(rebalancer.line, devices=(0, 1, 2)), rebalancer.times).iteration_s
+    decision = rebalancer.pack(target)
+    assert (len(decision.devices), decision.freed) == (3, ("d3",))
+    assert decision.iteration_s <= target
+
+
+def test_nothing_is_packed_that_would_be_too_slow(make: Make) -> None:
+    """The plan stays."""
+    assert make().pack(1e-9).action == "keep"
+
+
+@pytest.mark.parametrize(
+    ("loads", "field"),
+    [
+        ([1.0] * 11, "loads"),
+        ([[[1.0]]], "loads"),
+        (["a"] * 12, "loads"),
+        ([0.0] * 12, "loads"),
+        ([1.0] * 11 + [float("nan")], "loads/11"),
+        ([[1.0] * 12, [1.0] * 3 + [-1.0] + [1.0] * 8], "loads/1/3"),
+        ([1e300] * 12, "loads/0"),
+    ],
+)
+def test_bad_loads_name_the_field(make: Make, loads: object, field: str) -> None:
+    """And the layer at fault; the plan stays as it was."""
+    with pytest.raises(InputError) as error:
+        make().step(loads)
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"iterations": 0}, "iterations"),
+        ({"threshold": float("nan")}, "threshold"),
+        ({"schedule": "interleaved"}, "schedule"),
+        ({"balancer": "none"}, "balancer"),
+        ({"microbatches": True}, "microbatches"),
+    ],
+)
+def test_bad_options_name_the_field(options: dict[str, object], field: str) -> None:
+    """When they are stated."""
+    with pytest.raises(InputError) as error:
+        tiger.RebalanceOptions(**options)
+    assert error.value.field == field
+
+
+def test_plans_that_cannot_be_followed_are_refused(make: Make) -> None:
+    """Those of other models, and of more than a device a stage."""
+    line = make().line
+    for plan in (Plan.line((0, 5), (0,)), Plan(cuts=(0, 12), grid=np.array([[[0, 1]]])), Plan.line((0, 12), (7,))):
+        with pytest.raises(InputError, match="plan: expected"):
+            tiger.Rebalancer(line.layers, line.cluster, plan=plan)
+    with pytest.raises(InputError, match="target_s"):
+        make().pack(0)
+
+
+def test_the_first_plan_is_the_best_by_the_times_of_the_model(make: Make) -> None:
+    """It is what `place` finds."""
+    line = make().line
+    rebalancer = tiger.Rebalancer(line.layers, line.cluster, options=tiger.RebalanceOptions(pipeline=2))
+    assert rebalancer.plan.positions == 2
+    with pytest.raises(InputError, match="pipeline: expected at most 3"):
+        tiger.Rebalancer(line.layers, line.cluster, options=tiger.RebalanceOptions(pipeline=4))
+
+
+def test_diffusion_gives_layers_to_neighbours(make: Make) -> None:
+    """It ends no better than the exact balancer, and better than what it began with."""
+    local = make(options=tiger.RebalanceOptions(balancer="diffusion")).step(SKEWED)
+    assert make().step(SKEWED).iteration_s <= local.iteration_s < local.kept_s

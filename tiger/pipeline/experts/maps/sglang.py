@@ -1,0 +1,21 @@
+"""SGLang's initial expert location, `--init-expert-location FILE.json`: an object with `physical_to_logical_map`."""
+
+import json
+
+import numpy as np
+
+from tiger.formats.jsontext import read_json
+from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap, read_object, read_rows
+
+KEY = "physical_to_logical_map"
+
+
+def write(expert_map: ExpertMap) -> bytes:
+    """Return the file of a map."""
+    return json.dumps({KEY: expert_map.phy2log.tolist()}).encode() + b"\n"
+
+
+def read(content: str, gpus: int) -> ExpertMap:
+    """Return the map of a file, whose slots `gpus` GPUs share; raise InputError of `map` or a place in it."""
+    found = read_object(read_json(content, FIELD), FIELD)
+    return ExpertMap(np.array(read_rows(found.get(KEY), f"{FIELD}/{KEY}")), gpus)

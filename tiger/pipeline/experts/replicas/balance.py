@@ -1,0 +1,75 @@
+"""A map from slots to experts that balances the loads of GPUs, with a bound on how far from the best it can be."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
+from tiger.pipeline.costs.tolerances import MET
+from tiger.pipeline.experts.replicas.bounds import bound_load
+from tiger.pipeline.experts.replicas.groups import arrange_groups, bound_nodes, list_experts, make_pools
+from tiger.pipeline.experts.replicas.loads import ExpertLoads, gpu_loads
+from tiger.pipeline.experts.replicas.pools import Pools
+from tiger.pipeline.experts.replicas.proof import prove
+from tiger.pipeline.experts.replicas.search import search_pools
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Hold a map from slots to experts, `phy2log` [layers, slots], and what its loads are.
+
+    `largest` is the largest load of a GPU in each layer, `bound` what no map under the same rule goes below, and
+    `optimal` says where they meet or all other maps were ruled out.
+    """
+
+    phy2log: IntArray
+    largest: FloatArray
+    bound: FloatArray
+    optimal: BoolArray
+
+    @property
+    def gap(self) -> float:
+        """Return by which part the sum of the largest loads may be above the least possible."""
+        total = float(self.largest.sum())
+        return (total - float(self.bound.sum())) / total if total else 0.0
+
+
+def balance(loads: ExpertLoads, patterns: int = 0) -> Balance:
+    """Return a map with small largest loads; a proof of each layer may list so many `patterns`.
+
+    Replicas so that the largest is least, then largest first onto the lightest GPU, then exchanges; other numbers of
+    replicas where the bound is far. Few choices of the groups of nodes are compared, unless a proof goes through all.
+    O(slots * GPUs) a layer and O(slots * slots of a GPU) an exchange.
+    """
+    phy2log, largest = np.zeros((loads.layers, loads.num_replicas), np.int64), np.full(loads.layers, np.inf)
+    bound = np.zeros(loads.layers)
+    arrangements = arrange_groups(loads)
+    for arrangement in arrangements:
+        found, pool_bound = search_arrangement(loads, list_experts(loads, arrangement))
+        load = gpu_loads(loads, found).max(axis=1)
+        better = load < largest
+        phy2log[better], largest[better] = found[better], load[better]
+        # Where groups have one arrangement, what holds for its pools holds for all maps.
+        bound = pool_bound if loads.groups in (1, loads.pools) else bound
+    if loads.pools > 1:
+        bound = np.maximum(bound, np.maximum(bound_nodes(loads, largest), _bound_free(loads, largest)))
+    proven = largest <= bound * (1 + MET)
+    for layer in np.flatnonzero(~proven).tolist() if patterns else []:
+        answer = prove(loads, layer, float(largest[layer]), patterns)
+        proven[layer] = answer.proven
+        if answer.phy2log is not None:
+            phy2log[layer], largest[layer] = answer.phy2log, answer.largest
+    bound = np.where(proven, largest, np.minimum(bound, largest))
+    return Balance(lock(phy2log), lock(largest), lock(bound), lock(proven))
+
+
+def search_arrangement(loads: ExpertLoads, experts: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return a map for pools of given experts, and the largest of the bounds of a layer's pools."""
+    slots, bound = search_pools(make_pools(loads, loads.weight, experts))
+    named = np.take_along_axis(experts, slots.reshape(len(slots), -1), axis=1)
+    return named.reshape(loads.layers, -1), bound.reshape(loads.layers, -1).max(axis=1)
+
+
+def _bound_free(loads: ExpertLoads, reached: FloatArray) -> FloatArray:
+    """Return a bound that holds wherever groups go."""
+    return bound_load(Pools(loads.weight, loads.num_gpus, loads.size, loads.copies_per_gpu), reached)

@@ -1,0 +1,94 @@
+"""Lower bounds on the largest load of a GPU in a pool, whatever the numbers of replicas and wherever they go."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.experts.replicas.pools import Pools
+
+# Halvings of the range between the mean load and the one reached: what is left of it is below errors of rounding.
+HALVINGS = 40
+# Where no more than so much above the mean can be ruled out, the mean is the bound, which saves most halvings.
+MEAN = 1e-9
+# Needs of replicas and what is left over determine each other; each round of both only sharpens the bound.
+ROUNDS = 3
+# A load that cannot be told from the one that is tested for is not ruled out.
+SLACK = 1e-12
+
+
+def bound_load(pools: Pools, reached: FloatArray) -> FloatArray:
+    """Return a bound for each pool: the largest load, at most the `reached` one, that is proven to be too small.
+
+    It is the mean where nothing more can be proven. O(experts log experts) for each load that is tested.
+    """
+    mean = np.minimum(pools.weight.sum(axis=1) / pools.gpus, reached)
+    above = np.flatnonzero(rule_out(pools, mean * (1 + MEAN)) & (mean * (1 + MEAN) < reached))
+    part, low, high = pools._replace(weight=pools.weight[above]), mean[above], reached[above]
+    for _ in range(HALVINGS if len(above) else 0):
+        middle = (low + high) / 2
+        short = rule_out(part, middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    mean[above] = low
+    return np.asarray(mean)
+
+
+class Needs(NamedTuple):
+    """Hold the fewest replicas of each expert, [pools, experts], and how many slots are left to share, [pools]."""
+
+    counts: IntArray
+    spare: IntArray
+
+
+def rule_out(pools: Pools, load: FloatArray) -> BoolArray:
+    """Return for which pools no solution has a largest load of at most `load`, as far as can be seen.
+
+    An expert of load w needs w / (load - fill) replicas, where fill is the least that the other slots of a GPU carry.
+    Of replicas above load / (j + 1) a GPU holds j, so that more than j on every GPU are too many.
+    """
+    fill = np.zeros_like(load)
+    for _ in range(ROUNDS):
+        needs = _find_needs(pools, load - fill)
+        fill = _fill(pools, needs, pools.size - 1)
+    short = (needs.spare < 0) | (needs.counts > pools.most).any(axis=1)
+    for j in range(1, pools.size):
+        least = (load - _fill(pools, needs, pools.size - 1 - j)) / (j + 1)
+        short |= _count_above(pools, needs, least) > j * pools.gpus
+    return short
+
+
+def _find_needs(pools: Pools, room: FloatArray) -> Needs:
+    """Return how many replicas experts need at least where none may be larger than `room`, [pools]."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.ceil(pools.weight / room[:, None] * (1 - SLACK))
+    needed[(room <= 0)[:, None] & (pools.weight > 0)] = np.inf
+    counts = np.clip(np.nan_to_num(needed, posinf=pools.slots + 1), 1, pools.slots + 1).astype(np.int64)
+    return Needs(counts, pools.slots - counts.sum(axis=1))
+
+
+def _fill(pools: Pools, needs: Needs, number: int) -> FloatArray:
+    """Return the least sum of `number` replicas on one GPU, each expert with all spare slots to itself."""
+    counts = needs.counts + np.maximum(needs.spare, 0)[:, None]
+    share = pools.weight / counts
+    order = np.argsort(share, axis=1)
+    share = np.take_along_axis(share, order, axis=1)
+    times = np.minimum(np.take_along_axis(counts, order, axis=1), pools.copies)
+    taken = np.clip(number - (np.cumsum(times, axis=1) - times), 0, times)
+    return np.asarray((share * taken).sum(axis=1))
+
+
+def _count_above(pools: Pools, needs: Needs, least: FloatArray) -> FloatArray:
+    """Return how many replicas are larger than `least` at least, [pools], however the spare slots are shared.
+
+    Spare slots that make an expert's replicas small take all of them out of the count; they go where a slot takes out
+    most, the last in part (the bound of Dantzig, 1957, doi:10.1287/opre.5.2.266, on a knapsack problem).
+    """
+    above = pools.weight > needs.counts * (least * (1 + SLACK))[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        price = np.floor(pools.weight / least[:, None]) + 1 - needs.counts
+    price = np.where(above, np.nan_to_num(np.maximum(price, 1), posinf=pools.slots), 1)
+    worth = np.where(above, needs.counts, 0)
+    order = np.argsort(-worth / price, axis=1)
+    price, worth = np.take_along_axis(price, order, axis=1), np.take_along_axis(worth, order, axis=1)
+    bought = np.clip((np.maximum(needs.spare, 0)[:, None] - (np.cumsum(price, axis=1) - price)) / price, 0, 1)
+    return np.asarray(worth.sum(axis=1) - np.floor((worth * bought).sum(axis=1) + SLACK))

@@ -1,0 +1,141 @@
+"""What the experts of each layer are asked for, and the slots of GPUs that their replicas fill."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray, IntArray, freeze
+from tiger.model.wording import describe
+
+# Sizes that are read at most: the largest models have 512 experts in 94 layers, the largest systems 320 GPUs.
+LAYERS_MAX, SLOTS_MAX = 1_024, 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertLoads:
+    """Hold the load of each expert, `weight` [layers, experts], and the `num_replicas` slots that GPUs have for them.
+
+    Every GPU has `num_replicas / num_gpus` slots, and a replica carries its expert's load divided by the number of its
+    replicas. Where the number of groups is a multiple of that of nodes, the experts of a group, `experts / num_groups`
+    in order, stay on one node (hierarchical); otherwise groups and nodes play no part (global). `copies_per_gpu` is how
+    many replicas of one expert a GPU may hold; as many as it has slots means any number. Raises InputError that names
+    a field.
+    """
+
+    weight: FloatArray
+    num_replicas: int
+    num_groups: int
+    num_nodes: int
+    num_gpus: int
+    copies_per_gpu: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the fields and what they say together."""
+        object.__setattr__(self, "weight", _check_weight(self.weight))
+        for name in ("num_replicas", "num_groups", "num_nodes", "num_gpus", "copies_per_gpu"):
+            _check_count(name, getattr(self, name))
+        _check_division("num_replicas", self.num_replicas, "num_gpus", self.num_gpus)
+        if self.num_replicas < self.experts:
+            raise InputError("num_replicas", f"expected at least one a expert, {self.experts}, got {self.num_replicas}")
+        if self.pools > 1:
+            _check_division("num_gpus", self.num_gpus, "num_nodes", self.num_nodes)
+        if self.num_groups % self.num_nodes == 0 and self.experts % self.num_groups:
+            raise InputError("num_groups", f"expected a divisor of {self.experts} experts, got {self.num_groups}")
+        most = self.experts // self.pools * self.copies_per_gpu
+        if self.size > most:
+            raise InputError(
+                "num_replicas",
+                f"expected at most {most} slots a GPU for {self.experts // self.pools} experts and copies_per_gpu "
+                f"{self.copies_per_gpu}, got {self.size}",
+            )
+
+    @property
+    def layers(self) -> int:
+        """Return the number of layers."""
+        return len(self.weight)
+
+    @property
+    def experts(self) -> int:
+        """Return the number of experts of a layer."""
+        return int(self.weight.shape[1])
+
+    @property
+    def size(self) -> int:
+        """Return the number of slots of a GPU."""
+        return self.num_replicas // self.num_gpus
+
+    @property
+    def pools(self) -> int:
+        """Return how many parts of the GPUs have experts of their own: nodes if hierarchical, one if global."""
+        return self.num_nodes if self.num_groups % self.num_nodes == 0 else 1
+
+    @property
+    def groups(self) -> int:
+        """Return the number of groups that stay together, as many as experts where groups play no part."""
+        return self.num_groups if self.pools > 1 else 1
+
+
+def count_replicas(slots: IntArray, experts: int) -> IntArray:
+    """Return how many slots each expert has, [rows, experts], from the experts of slots, [rows, slots]."""
+    rows = len(slots)
+    flat = (np.arange(rows)[:, None] * experts + slots.reshape(rows, -1)).ravel()
+    return np.bincount(flat, minlength=rows * experts).reshape(rows, experts)
+
+
+def gpu_loads(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
+    """Return the load of each GPU, [layers, GPUs], under a map from slots to experts."""
+    share = loads.weight / count_replicas(phy2log, loads.experts)
+    held = np.take_along_axis(share, phy2log, axis=1)
+    return np.asarray(held.reshape(loads.layers, loads.num_gpus, loads.size).sum(axis=2))
+
+
+def check_map(loads: ExpertLoads, field: str, phy2log: ArrayLike) -> IntArray:
+    """Return a map from slots to experts, [layers, slots], or raise InputError of its field where it is none.
+
+    Replicas may lie anywhere: a map in use need not keep to the rule that the next one is made under.
+    """
+    found = np.asarray(phy2log)
+    shape = (loads.layers, loads.num_replicas)
+    if found.shape != shape or found.dtype.kind not in "iu":
+        raise InputError(field, f"expected whole numbers of shape {shape}, got {found.dtype} of shape {found.shape}")
+    if found.min() < 0 or found.max() >= loads.experts:
+        wrong = int(found.min() if found.min() < 0 else found.max())
+        raise InputError(field, f"expected experts 0 to {loads.experts - 1}, got {wrong}")
+    missing = np.argwhere(count_replicas(found.astype(np.int64), loads.experts) == 0)
+    if len(missing):
+        raise InputError(f"{field}/{missing[0][0]}", f"expected a slot for every expert, got none for {missing[0][1]}")
+    return np.asarray(found, np.int64)
+
+
+def _check_weight(weight: ArrayLike) -> FloatArray:
+    """Return the loads as float64 [layers, experts], or raise InputError."""
+    try:
+        found = np.asarray(weight, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError("weight", "expected numbers [layers, experts], got others") from error
+    if found.ndim != 2 or not found.size:
+        raise InputError("weight", f"expected numbers [layers, experts], got shape {found.shape}")
+    if len(found) > LAYERS_MAX or found.shape[1] > SLOTS_MAX:
+        raise InputError("weight", f"expected at most {LAYERS_MAX} x {SLOTS_MAX} numbers, got shape {found.shape}")
+    wrong = np.argwhere(~(np.isfinite(found) & (found >= 0)))
+    if len(wrong):
+        layer, expert = wrong[0].tolist()
+        raise InputError(f"weight/{layer}/{expert}", f"expected a finite number >= 0, got {found[layer, expert]:g}")
+    # Sums of loads must not overflow.
+    if found.max() > 1e300 / SLOTS_MAX:
+        raise InputError("weight", f"expected numbers up to {1e300 / SLOTS_MAX:g}, got {found.max():g}")
+    return freeze(found)
+
+
+def _check_count(field: str, value: object) -> None:
+    """Raise InputError for anything but a whole number from 1 to the most slots."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= SLOTS_MAX:
+        raise InputError(field, f"expected a whole number from 1 to {SLOTS_MAX}, got {describe(value)}")
+
+
+def _check_division(field: str, value: int, other: str, divisor: int) -> None:
+    """Raise InputError where a number is no multiple of another."""
+    if value % divisor:
+        raise InputError(field, f"expected a multiple of {other}, {divisor}, got {value}")

@@ -1,0 +1,39 @@
+"""What has to move between two maps, and the order of GPUs and slots of a new map that moves least."""
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tiger.model.arrays import BoolArray, IntArray
+
+
+def find_moved(before: IntArray, after: IntArray) -> BoolArray:
+    """Return which slots, [.., GPUs, slots of a GPU], hold an expert that their GPU did not hold before."""
+    return np.asarray(~(after[..., :, None] == before[..., None, :]).any(axis=-1))
+
+
+def align(before: IntArray, after: IntArray, nodes: int) -> IntArray:
+    """Return a layer's map with its nodes, GPUs and slots named so that most stays in place.
+
+    Maps are [GPUs, slots of a GPU]; GPUs of a node stay together. Linear assignment of GPUs for each two nodes, and
+    then of nodes: no other order of nodes and GPUs moves fewer experts.
+    """
+    gpus = len(before) // nodes
+    kept = (~find_moved(before[:, None], after[None, :])).sum(axis=-1)
+    kept = kept.reshape(nodes, gpus, nodes, gpus).transpose(0, 2, 1, 3)
+    value, orders = np.zeros((nodes, nodes)), np.zeros((nodes, nodes, gpus), np.int64)
+    for old, new in np.ndindex(nodes, nodes):
+        rows, orders[old, new] = linear_sum_assignment(kept[old, new], maximize=True)
+        value[old, new] = kept[old, new, rows, orders[old, new]].sum()
+    old, new = linear_sum_assignment(value, maximize=True)
+    chosen = (new[:, None] * gpus + orders[old, new]).ravel()
+    return np.array([_keep_slots(*pair) for pair in zip(before.tolist(), after[chosen].tolist(), strict=True)])
+
+
+def _keep_slots(before: list[int], after: list[int]) -> list[int]:
+    """Return the experts of a GPU with those that it held before in their slots."""
+    left, kept = list(after), list[bool]()
+    for expert in before:
+        kept.append(expert in left)
+        if kept[-1]:
+            left.remove(expert)
+    return [expert if stays else left.pop() for expert, stays in zip(before, kept, strict=True)]

@@ -1,0 +1,169 @@
+"""Whether a change of the map in use pays: what it gains a step, what it moves, and when it has paid."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.wording import describe
+from tiger.pipeline.experts.replicas.balance import balance
+from tiger.pipeline.experts.replicas.descent import Point, descend
+from tiger.pipeline.experts.replicas.loads import ExpertLoads, check_map, gpu_loads
+from tiger.pipeline.experts.replicas.moves import align, find_moved
+from tiger.pipeline.experts.replicas.pools import Pools
+
+# Halvings of the price of a move until a cap on moves is met.
+HALVINGS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCosts:
+    """Hold what decides whether moves pay.
+
+    A GPU receives `expert_bytes` for an expert at `bandwidth`, bytes/s, all GPUs at a time. The experts of a step take
+    `step_s` seconds with the map in use, in proportion to the sum over layers of the largest load, and loads stay as
+    they are for `steps` steps. At most `most_moves` experts move, any number if None. A gain below `threshold`,
+    a part of the step, is not worth a change. Raises InputError that names a field.
+    """
+
+    expert_bytes: float
+    bandwidth: float
+    step_s: float
+    steps: int
+    most_moves: int | None = None
+    threshold: float = 0.02
+
+    def __post_init__(self) -> None:
+        """Check that the fields are numbers in their ranges."""
+        for name in ("expert_bytes", "bandwidth", "step_s", "steps", "threshold", "most_moves"):
+            value = getattr(self, name)
+            if name == "most_moves" and value is None:
+                continue
+            whole = name in ("steps", "most_moves")
+            if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+                raise InputError(name, f"expected a {'whole ' if whole else ''}number, got {describe(value)}")
+            if not (0 < value < np.inf if name in ("bandwidth", "step_s", "steps") else 0 <= value < np.inf):
+                limit = "above" if name in ("bandwidth", "step_s", "steps") else "of at least"
+                raise InputError(name, f"expected a finite number {limit} 0, got {describe(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Hold the advice to `keep` the map in use or to `move` to another one, with the reason, and what the change does.
+
+    `phy2log` is the map to use from now on, [layers, slots]. The rest is about the best change that was found, also
+    where the advice is to keep: `gain` is the part of a step that it saves, `gain_s` the seconds; `moves` experts take
+    `move_s` seconds, paid after `break_even_steps`, infinite without a gain. `largest_before`, `largest_after` and the
+    lower `bound` are sums of the largest loads over layers.
+    """
+
+    advice: Literal["keep", "move"]
+    reason: str
+    phy2log: IntArray
+    gain: float
+    gain_s: float
+    moves: int
+    move_s: float
+    break_even_steps: float
+    largest_before: float
+    largest_after: float
+    bound: float
+
+
+def weigh(loads: ExpertLoads, in_use: ArrayLike, costs: MoveCosts) -> Verdict:
+    """Return whether to leave the map in use, [layers, slots], or which map to move to.
+
+    For each layer, maps on the way down from the one in use, and a new one with its GPUs named so that most stays in
+    place, are compared by load and moves at the price of a move; with a cap, at the least price that keeps to it.
+    Raises InputError of `in_use`.
+    """
+    before = check_map(loads, "in_use", in_use).reshape(loads.layers, loads.num_gpus, loads.size)
+    fresh = balance(loads)
+    points = _list_points(loads, before, fresh.phy2log, costs)
+    old = float(gpu_loads(loads, before.reshape(loads.layers, -1)).max(axis=1).sum())
+    chosen = _choose(points, _price(loads, costs, old), costs.most_moves)
+    after = np.array([point.slots for point in chosen])
+    new = sum(point.largest for point in chosen)
+    received = find_moved(before, after).sum(axis=(0, 2))
+    gain = (old - new) / old if old else 0.0
+    move_s = float(received.max()) * costs.expert_bytes / costs.bandwidth
+    gain_s = gain * costs.step_s
+    paid = move_s / gain_s if gain_s > 0 else np.inf
+    advice, reason = _advise(int(received.sum()), gain, paid, costs)
+    return Verdict(
+        advice=advice,
+        reason=reason,
+        phy2log=lock((after if advice == "move" else before).reshape(loads.layers, -1).copy()),
+        gain=gain,
+        gain_s=gain_s,
+        moves=int(received.sum()),
+        move_s=move_s,
+        break_even_steps=paid,
+        largest_before=old,
+        largest_after=new,
+        bound=float(fresh.bound.sum()),
+    )
+
+
+def _advise(moves: int, gain: float, paid: float, costs: MoveCosts) -> tuple[Literal["keep", "move"], str]:
+    """Return the advice and its reason."""
+    if not moves:
+        return "keep", "no change was found that pays for its moves"
+    if gain < costs.threshold:
+        return "keep", f"a step gains {100 * gain:.2g} %, less than the {100 * costs.threshold:.2g} % that is asked for"
+    if paid >= costs.steps:
+        return "keep", f"the moves are paid after {paid:.3g} steps, and loads are expected to stay for {costs.steps}"
+    return "move", f"a step gains {100 * gain:.2g} %, and the moves are paid after {paid:.3g} of {costs.steps} steps"
+
+
+def _list_points(loads: ExpertLoads, before: IntArray, fresh: IntArray, costs: MoveCosts) -> list[list[Point]]:
+    """Return the maps of each layer that are compared, that in use first."""
+    most = loads.layers * loads.num_replicas if costs.most_moves is None else costs.most_moves
+    pools = Pools(loads.weight, loads.num_gpus, loads.size, loads.copies_per_gpu)
+    points = descend(pools, before, loads.pools, most)
+    aligned = np.array(
+        [align(old, new.reshape(old.shape), loads.pools) for old, new in zip(before, fresh, strict=True)]
+    )
+    largest = gpu_loads(loads, aligned.reshape(loads.layers, -1)).max(axis=1)
+    moved = find_moved(before, aligned).sum(axis=(1, 2))
+    for layer, some in enumerate(points):
+        some.append(Point(aligned[layer], float(largest[layer]), int(moved[layer])))
+    return points
+
+
+def _price(loads: ExpertLoads, costs: MoveCosts, largest: float) -> float:
+    """Return the load of which one less saves as much over all steps as the move of an expert takes.
+
+    Moves are counted as if all GPUs received as many.
+    """
+    move_s = costs.expert_bytes / costs.bandwidth / loads.num_gpus
+    return move_s * largest / (costs.step_s * costs.steps)
+
+
+def _choose(points: list[list[Point]], price: float, most: int | None) -> list[Point]:
+    """Return the point of each layer whose load and moves cost least, at a price that keeps to the cap on moves."""
+    moved = [np.array([point.moved for point in some]) for some in points]
+    largest = [np.array([point.largest for point in some]) for some in points]
+    chosen = _choose_at(moved, largest, price)
+    if most is not None and _count(moved, chosen) > most:
+        # At the load of a whole layer for each move, nothing moves.
+        low, high = price, max(float(some.max()) for some in largest) + price + 1.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            within = _count(moved, _choose_at(moved, largest, middle)) <= most
+            low, high = (low, middle) if within else (middle, high)
+        chosen = _choose_at(moved, largest, high)
+    return [some[k] for some, k in zip(points, chosen, strict=True)]
+
+
+def _choose_at(moved: list[IntArray], largest: list[FloatArray], price: float) -> list[int]:
+    """Return the place of the cheapest point of each layer; of equal ones the first, which moves least."""
+    return [int((load + price * moves).argmin()) for load, moves in zip(largest, moved, strict=True)]
+
+
+def _count(moved: list[IntArray], chosen: list[int]) -> int:
+    """Return how many experts the points chosen move."""
+    return sum(int(moves[k]) for moves, k in zip(moved, chosen, strict=True))

@@ -1,0 +1,88 @@
+"""What moving layers costs: the seconds of their bytes over the links between devices, and the list of moves."""
+
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.model.document import KEY, Document
+from tiger.pipeline.rebalancing.line_costs import Cuts, Line
+
+# Stands for the seconds over no link, so that sums stay finite and differences numbers: thirty million years.
+NEVER_S = 1e15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move(Document):
+    """Hold a run of layers, by their names, that goes from a device to another; None where the former is gone.
+
+    `seconds` are those of its bytes over the link between the two; layers whose device is gone come from a checkpoint
+    or a replica, over no link that the cluster states, and count 0.
+    """
+
+    first: str
+    last: str
+    layers: int
+    source: str | None
+    target: str
+    moved_bytes: float = field(metadata={KEY: "bytes"})
+    seconds: float
+
+
+def homes_of(cuts: Cuts, devices: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the device [L] of every layer."""
+    return tuple(np.repeat(devices, np.diff(cuts)).tolist())
+
+
+def prices_s(line: Line, homes: tuple[int | None, ...]) -> FloatArray:
+    r"""Return the seconds [p, L] to move each layer from the device that holds it to each position.
+
+    .. math:: M = \sum_l \tau(h_l, d_{s(l)}, b_l)
+
+    with the bytes b that layer l holds all the time, the device h that holds it, and the time tau of a message: one
+    transfer after another, an upper bound where links work at the same time. The sum is additive over layers, so that
+    the dynamic program of `fewest_moves` stays exact. Where two devices lack a link, bytes go along the line. O(p L).
+    """
+    layers = line.layers.state_bytes
+    price = np.zeros((line.positions, line.layers.size))
+    for home in set(homes) - {None}:
+        held = np.array([other == home for other in homes])
+        for position, device in enumerate(line.devices):
+            price[position, held] = line.cluster.seconds(int(home or 0), device, layers[held])
+    return _along_line(line, homes, price) if np.isinf(price).any() else price
+
+
+def _along_line(line: Line, homes: tuple[int | None, ...], price: FloatArray) -> FloatArray:
+    """Return the prices with those over no link replaced by those of hops from position to position."""
+    sizes, at = line.layers.state_bytes, {device: k for k, device in enumerate(line.devices)}
+    pairs = zip(line.devices[:-1], line.devices[1:], strict=True)
+    hops = np.array([np.zeros(len(sizes)), *(line.cluster.seconds(a, b, sizes) for a, b in pairs)])
+    reached = np.cumsum(np.minimum(hops, NEVER_S), axis=0)
+    for layer, home in enumerate(homes):
+        if home in at:
+            way = np.abs(reached[:, layer] - reached[at[home], layer])
+            price[:, layer] = np.where(np.isinf(price[:, layer]), way, price[:, layer])
+    return np.minimum(price, NEVER_S)
+
+
+def list_moves(line: Line, homes: tuple[int | None, ...], cuts: Cuts) -> tuple[Move, ...]:
+    """Return the moves of runs of layers from the devices that hold them to those of a plan."""
+    targets, price = homes_of(cuts, line.devices), prices_s(line, homes)
+    place = {device: k for k, device in enumerate(line.devices)}
+    names, devices, moves = line.layers.names, line.cluster.names, []
+    for (home, target), run in groupby(range(len(homes)), key=lambda layer: (homes[layer], targets[layer])):
+        held = list(run)
+        if home != target:
+            moves.append(
+                Move(
+                    first=names[held[0]],
+                    last=names[held[-1]],
+                    layers=len(held),
+                    source=None if home is None else devices[home],
+                    target=devices[target],
+                    moved_bytes=float(line.layers.state_bytes[held].sum()),
+                    seconds=float(price[place[target], held].sum()),
+                )
+            )
+    return tuple(moves)

@@ -1,0 +1,49 @@
+"""The options of a rebalancer."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from tiger.errors import InputError
+from tiger.model.options import about
+from tiger.model.wording import describe
+
+# Schedules whose order of passes is fixed and that have one stage a device.
+LineSchedule = Literal["1f1b", "gpipe"]
+Balancer = Literal["exact", "diffusion"]
+# Numbers of iterations, microbatches and devices that products of three stay exact for.
+COUNT_LIMIT = 2**17
+# Layers and stages of a model that is decided on in milliseconds to seconds.
+MOST_LAYERS, MOST_STAGES = 4096, 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebalanceOptions:
+    """Set how plans follow times of layers.
+
+    Under a `schedule` of `microbatches` (default: 4 a stage) on `pipeline` devices (default: as many as pay), a plan
+    moves where that saves more than the share `threshold` of the time until the next measurement, `iterations` later,
+    seconds of moves included.
+    """
+
+    schedule: LineSchedule = field(default="1f1b", metadata=about("The schedule that is simulated."))
+    microbatches: int | None = field(default=None, metadata=about("Microbatches in an iteration; 4 a stage.", ge=1))
+    pipeline: int | None = field(default=None, metadata=about("Devices in a row; as many as pay without it.", ge=1))
+    iterations: int = field(default=1000, metadata=about("Iterations between two measurements.", ge=1))
+    threshold: float = field(default=0.02, metadata=about("The least share of time that moves have to save.", ge=0))
+    balancer: Balancer = field(
+        default="exact", metadata=about("`exact` by dynamic programming, or `diffusion` among neighbours.")
+    )
+
+    def __post_init__(self) -> None:
+        """Check every bound; raise InputError that names the option."""
+        for name, known in (("schedule", get_args(LineSchedule)), ("balancer", get_args(Balancer))):
+            if getattr(self, name) not in known:
+                raise InputError(name, f"expected one of {', '.join(known)}, got {describe(getattr(self, name))}")
+        for name in ("microbatches", "pipeline", "iterations"):
+            value = getattr(self, name)
+            stated = value is not None or name == "iterations"
+            if stated and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= COUNT_LIMIT):
+                raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
+        share = self.threshold
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
+            raise InputError("threshold", f"expected a number from 0 to below 1, got {describe(share)}")
