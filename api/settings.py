@@ -91,7 +91,7 @@ class Settings(BaseSettings):
         """Return an absolute path at which no file stands."""
         found = value.expanduser().absolute()
         # Not `exists` of the path, which raises where a folder above may not be looked into.
-        if os.path.exists(found) and not found.is_dir():  # noqa: PTH110
+        if os.path.exists(found) and not found.is_dir():  # noqa: PTH110 (Path raises in 3.11)
             raise ValueError(f"expected a folder, got the file {str(value)!r}")
         return found
 

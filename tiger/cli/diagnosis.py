@@ -140,7 +140,7 @@ def _look_at_service() -> Iterator[Finding]:
 def _look_at_file(file: Path) -> Finding:
     """Return whether SQLite can write its file, or make it; that is not done here."""
     # Not `exists` of a path, which raises where a folder above may not be looked into.
-    place = next(path for path in (file, *file.absolute().parents) if os.path.exists(path))  # noqa: PTH110
+    place = next(path for path in (file, *file.absolute().parents) if os.path.exists(path))  # noqa: PTH110 (as in api/settings)
     good = os.access(place, os.W_OK) and (place.is_dir() if place != file else place.is_file())
     advice = "" if good else f"cannot be written: {place}; set TIGER_DATA_DIR to another folder"
     return Finding(name="database", value=f"SQLite, {file}", good=good, needed=True, advice=advice)

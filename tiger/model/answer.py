@@ -3,6 +3,7 @@
 What draws them lies above every report, and is reached by the public names of the package, when it is asked for.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class Answer(Document):
+class Answer(Document, ABC):
     """Be a report that can be drawn, tabulated, and shown by a notebook."""
 
     __slots__ = ()
@@ -24,14 +25,14 @@ class Answer(Document):
     warnings: tuple[str, ...]
 
     @property
+    @abstractmethod
     def headline(self) -> str:
         """Return one sentence on the outcome, beside what it is compared with."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def rows(self) -> Sequence[Document]:
         """Return what a table of the report has as rows."""
-        raise NotImplementedError
 
     def plot(self, picture: str | None = None) -> "Figure":
         """Return a picture of the report as a figure of matplotlib, as `tiger.draw` does."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Kinds of stages that have a marker of their own; more are drawn as others.
 NAMED = 7
 MARKERS = "osD^vPX"
-HEIGHT_IN = 4.2
+HEIGHT_IN = 4.2  # a third of the width, as bars and curves are read best
 # What the axis of time is longer than the solve, so that its last mark is whole.
 HEADROOM = 1.03
 

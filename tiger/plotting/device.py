@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tiger.plotting.figure import Picture
     from tiger.plotting.views.routed import CircuitView
 
-SIZE_IN = 6.5
+SIZE_IN = 6.5  # for the names of the qubits of usual devices
 # Gates of a SWAP on the same coupling.
 SWAP_GATES = 3
 # Points of the widest coupling, square points that all qubits share, and how many of them have room for a number.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Links of the panel of the busiest: those that a reader may want to look at one by one.
 BUSIEST = 12
-CURVE_IN = 3.4
+CURVE_IN = 3.4  # inches of the panel with the loads of all links
 # Characters of the two ends of a link that fit beside its bars.
 ENDS_LENGTH = 48
 COLOURS = (BEFORE, AFTER)

@@ -21,5 +21,5 @@ Style = Mapping[str, object]
 
 # A picture fills a laptop's screen, and is sharp enough in print.
 DPI = 110
-WIDTH_IN = 13.0
+WIDTH_IN = 13.0  # at 110 dots an inch as wide as most screens
 TITLE_POINTS, TEXT_POINTS, SMALL_POINTS = 11, 9, 8

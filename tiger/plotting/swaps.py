@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tiger.plotting.figure import Picture
     from tiger.plotting.views.routed import CircuitView
 
-HEIGHT_IN = 4.2
+HEIGHT_IN = 4.2  # a third of the width, as bars and curves are read best
 # What the axis of the sum is longer than the sum, so that its end is seen.
 HEADROOM = 1.05
 

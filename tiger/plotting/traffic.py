@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Names of more devices run into each other; cells of more are smaller than a dot.
 NAMED, DRAWN = 40, 512
-SIZE_IN = 7.0
+SIZE_IN = 7.0  # for the names of 40 devices around a circle
 
 
 def draw_traffic(report: PlacementReport) -> "Picture":

@@ -24,7 +24,7 @@ def view_circuit(report: CircuitReport, device: Device) -> CircuitView:
 
     Raises InputError of `circuit` for a report without a routed circuit.
     """
-    gates, coupling = list_gates(_routed(report)), coupling_of(device)
+    gates, coupling = list_gates(_read_routed(report)), coupling_of(device)
     a, b = coupling.edges.astype(np.int64).T
     edges = GraphEdges(a, b, np.ones(len(a)), directed=False)
     graph, groups = view_edges(tuple(map(str, range(coupling.size))), edges)
@@ -49,7 +49,7 @@ def view_circuit(report: CircuitReport, device: Device) -> CircuitView:
     )
 
 
-def _routed(report: CircuitReport) -> Circuit:
+def _read_routed(report: CircuitReport) -> Circuit:
     """Return the routed circuit of a report, which one that comes from a document has as text."""
     if report.circuit is not None:
         return report.circuit
