@@ -378,14 +378,6 @@ export interface HealthBody {
   status?: "ok";
 }
 
-/** Say what answers here, and where. */
-export interface IndexBody {
-  name: string;
-  version: string;
-  openapi: string;
-  routes: string[];
-}
-
 /** Describe a job; the report of one that was cancelled is the best found so far, if anything was. */
 export interface JobBody {
   id: string;
@@ -2183,7 +2175,6 @@ export interface Requests {
 /** What the body of an answer states, where that is no problem. */
 export interface Answers {
   "DELETE /jobs/{job_id}": JobBody;
-  "GET /": IndexBody;
   "GET /healthz": HealthBody;
   "GET /jobs": JobsBody;
   "GET /jobs/{job_id}": JobBody;

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict
 
 from tiger import __version__
 from tiger.api.middleware.problems import Problem, RefusedError
-from tiger.api.routes import answers
 
 FOLDER = Path(__file__).resolve().parents[1] / "page"
 # Where the page finds its files, relative to itself, so that it works behind a prefix.
@@ -70,14 +69,7 @@ class StaticFile:
 
 def add_page(app: FastAPI) -> None:
     """Add the page, its files and the index."""
-    app.add_api_route(
-        "/",
-        show_index,
-        summary="Show the page to a browser, and to others what there is",
-        response_model=IndexBody,
-        responses=answers.HEALTH,
-    )
-    app.add_api_route("/", show_index, methods=["HEAD"], include_in_schema=False)
+    app.add_api_route("/", show_index, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route(f"{MOUNT}{{name:path}}", send_file, methods=["GET", "HEAD"], include_in_schema=False)
 
 
