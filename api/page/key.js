@@ -13,16 +13,19 @@ export function KeyDialog() {
     if (asked && !dialog.current.open) dialog.current.showModal();
     if (!asked && dialog.current.open) dialog.current.close();
   }, [asked]);
+  // All that wait by now go on, also what began to wait since the dialog was last drawn.
+  const close = () => {
+    const waiting = keyAsked.value;
+    keyAsked.value = null;
+    dialog.current.close();
+    return waiting;
+  };
   const give = (event) => {
     event.preventDefault();
     keepKey(String(new FormData(event.target).get("key")).trim());
-    keyAsked.value = null;
-    asked.go();
+    close()?.go();
   };
-  const leave = () => {
-    keyAsked.value = null;
-    asked?.leave();
-  };
+  const leave = () => close()?.leave();
   return html`<dialog ref=${dialog} aria-labelledby="key-title" onCancel=${leave}>
     <form method="dialog" onSubmit=${give}>
       <h2 id="key-title">API key</h2>

@@ -58,7 +58,8 @@ export async function send(path, { method = "GET", body, headers = {}, signal: s
   const content = body === undefined ? undefined : JSON.stringify(body);
   const response = await fetchOrExplain(new URL(path, BASE), { method, headers: sent, body: content, signal: stop });
   if (response.status === 401) {
-    await askForKey(key !== null);
+    // A refusal of the key before is no reason to ask for the one given since.
+    if (sessionStorage.getItem(KEY) === key) await askForKey(key !== null);
     return send(path, { method, body, headers, signal: stop });
   }
   if (!response.ok) throw new ProblemError(response.status, await readProblem(response));

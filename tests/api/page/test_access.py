@@ -14,6 +14,13 @@ from tests.api.page.browser import run_job, run_server
 
 pytestmark = pytest.mark.slow
 KEY = "a-key-for-the-page-alone"
+# Let the refusals of one address come half a second late.
+LATE = """const at_once = window.fetch;
+window.fetch = async (...asked) => {
+  const response = await at_once(...asked);
+  if (response.status === 401 && response.url.endsWith("/solvers")) await new Promise((go) => setTimeout(go, 500));
+  return response;
+};"""
 
 
 def test_the_page_asks_for_the_key_and_keeps_it_for_the_tab(page: Any, tmp_path: Path, faults: list[str]) -> None:
@@ -33,6 +40,29 @@ def test_the_page_asks_for_the_key_and_keeps_it_for_the_tab(page: Any, tmp_path:
         other = page.context.new_page()
         other.goto(page.url)
         other.get_by_role("heading", name="API key").wait_for()
+    assert [fault for fault in faults if "401" not in fault] == []
+    faults.clear()
+
+
+def test_a_late_refusal_of_the_key_before_asks_for_none(page: Any, tmp_path: Path, faults: list[str]) -> None:
+    """Requests sent with the wrong key are sent again with the right one, though they are refused after it was given."""
+    page.add_init_script(LATE)
+    with run_server(tmp_path, TIGER_API_KEYS=KEY) as url:
+        page.goto(url)
+        page.get_by_label("Key", exact=True).fill("a-key-that-is-not-known")
+        # The late refusals of no key and of the wrong one, each in its turn.
+        for key in (None, KEY):
+            with page.expect_response(lambda answer: answer.url.endswith("/solvers")):
+                if key:
+                    page.get_by_text("The service does not know that key.").wait_for()
+                    page.get_by_label("Key", exact=True).fill(key)
+                page.get_by_role("button", name="Use it").click()
+        page.get_by_text("The service does not know that key.").wait_for(state="hidden")
+        page.wait_for_timeout(700)
+        assert not page.get_by_role("heading", name="API key").is_visible()
+        page.get_by_label("or paste it").fill("ring:4")
+        page.get_by_label("Specification").fill("ring:4")
+        run_job(page)
     assert [fault for fault in faults if "401" not in fault] == []
     faults.clear()
 
