@@ -8,11 +8,12 @@
 
 Without names all tables are measured, except for the soak of the service. `--data` (or TIGER_QAPLIB) names a folder of
 QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and
-`qasmbench/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each
-under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator graphs of dnn-partitioning; without them
-their rows are left out or built here, and tables that have such rows are printed but not put into a page. `sparse`
-and `ranks` compare with Scotch where `scotch_gmap` is installed, `ranks` with SharedMap too where `chszlablib` is,
-`circuits` with tket where `pytket-qiskit` is, `scale` with METIS where `pymetis` is.
+`qasmbench/`, those of the record table in `record/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one
+with PipeDream's `graph.txt` profiles, each under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator
+graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
+printed but not put into a page. `sparse` and `ranks` compare with Scotch where `scotch_gmap` is installed, `ranks` with
+SharedMap too where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is, `scale` with METIS where `pymetis`
+is.
 """
 
 import argparse
@@ -42,6 +43,7 @@ from benchmarks import (
     plans,
     qap,
     ranks,
+    record,
     rings,
     samplers,
     scale,
@@ -63,6 +65,7 @@ MODULES = (
     multipath,
     rings,
     circuits,
+    record,
     delivered,
     movement,
     noise,
@@ -83,6 +86,7 @@ FOLDERS = {
     "tuning": "data",
     "qap": "data",
     "circuits": "circuits",
+    "record": "circuits",
     "movement": "circuits",
     "noise": "circuits",
     "chains": "profiles",
@@ -91,7 +95,7 @@ FOLDERS = {
 }
 ROOT = Path(__file__).parent.parent
 TABLES_PAGE = ROOT / "docs" / "benchmarks.md"
-PAGES = (ROOT / "README.md", TABLES_PAGE, ROOT / "docs" / "operations.md")
+PAGES = (ROOT / "README.md", TABLES_PAGE, ROOT / "docs" / "operations.md", ROOT / "docs" / "record.md")
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/operations.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/operations.md", "docs/record.md"])
 def test_every_table_has_both_its_markers(page: str) -> None:
     """So that measuring one again replaces it, and nothing else."""
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ def test_the_page_asks_for_the_key_and_keeps_it_for_the_tab(page: Any, tmp_path:
 
 
 def test_a_late_refusal_of_the_key_before_asks_for_none(page: Any, tmp_path: Path, faults: list[str]) -> None:
-    """Requests sent with the wrong key are sent again with the right one, though they are refused after it was given."""
+    """What was sent with the wrong key is sent again with the right one, though it is refused after that was given."""
     page.add_init_script(LATE)
     with run_server(tmp_path, TIGER_API_KEYS=KEY) as url:
         page.goto(url)

@@ -1,0 +1,119 @@
+"""The record table: CX that routing adds to 24 published circuits on three devices, every gate in its place."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from qiskit import QuantumCircuit, qasm2, qasm3
+from qiskit.transpiler import CouplingMap, PassManager
+from qiskit.transpiler.passes import SabreLayout
+
+import tiger
+from benchmarks.check_routing import count_added
+from tests.circuits.equivalence import replay
+
+DEVICES = {"tokyo20": "20-qubit lattice", "willow105": "Willow, 105", "heron156": "Heron, 156"}
+# The record table lists this circuit under two names, of which the folder has one.
+TWICE = "9symml_195"
+LIGHTSABRE = {"layout_trials": 20, "swap_trials": 20, "max_iterations": 4}
+ROUTED = Path(__file__).parent.parent / "build" / "record"
+HEAD = (
+    "circuit",
+    "qubits",
+    "CX",
+    *(f"{device}: {method}" for device in DEVICES.values() for method in ("LightSABRE", "tiger", "commuting")),
+)
+
+
+class Added(NamedTuple):
+    """Hold the CX that LightSABRE, level 3 with the order kept, and level 3 with commuting gates add, and seconds.
+
+    `bridges` is the number of BRIDGEs in the second, of three CX each.
+    """
+
+    peer: int
+    kept: int
+    commuting: int
+    bridges: int
+    peer_s: float
+    kept_s: float
+    commuting_s: float
+
+
+def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield added CX of every circuit, their sums beside published ones, and mean seconds.
+
+    LightSABRE is Qiskit's with 20 layout and 20 swap trials and 4 iterations. Routed circuits with the order kept go to
+    `build/record` as OpenQASM 3, and each is replayed by `benchmarks/check_routing.py`.
+    """
+    yield HEAD
+    if data is None or not (data / "record").exists():
+        return
+    maps = json.loads((data / "coupling_maps.json").read_text("utf-8"))
+    ROUTED.mkdir(parents=True, exist_ok=True)
+    for device in DEVICES:
+        (ROUTED / f"{device}.json").write_text(json.dumps(maps[device]), encoding="utf-8")
+    rows: list[list[Added]] = []
+    for path in sorted((data / "record").glob("*.qasm")):
+        circuit = read(path)
+        row = []
+        for device in DEVICES:
+            say(f"{path.stem} on {device}")
+            row.append(_measure(path, circuit, device, [tuple(pair) for pair in maps[device]]))
+        rows += [row] * (2 if path.stem == TWICE else 1)
+        cells = (f"{added:,}" for each in row for added in each[:3])
+        yield path.stem, str(circuit.num_qubits), f"{circuit.count_ops()['cx']:,}", *cells
+    yield from _sum_up(rows, json.loads((data / "record" / "published.json").read_text("utf-8"))["sums"])
+
+
+def read(path: Path) -> QuantumCircuit:
+    """Return a circuit with its gates alone."""
+    circuit = qasm2.load(path, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS)
+    gates = QuantumCircuit(circuit.num_qubits)
+    for each in circuit.data:
+        if each.operation.num_clbits == 0 and each.operation.name != "barrier":
+            gates.append(each.operation, [circuit.find_bit(qubit).index for qubit in each.qubits])
+    return gates
+
+
+def _measure(path: Path, circuit: QuantumCircuit, device: str, edges: list[tuple[int, int]]) -> Added:
+    """Route a circuit by all methods; check what tiger returns."""
+    begun = time.perf_counter()
+    sabre = SabreLayout(CouplingMap([*edges, *((b, a) for a, b in edges)]), seed=0, **LIGHTSABRE)
+    peer = PassManager([sabre]).run(circuit)
+    peer_s = time.perf_counter() - begun
+    kept = tiger.layout(circuit, edges, level=3, commute=False, threads=1)
+    text = _write(kept.circuit, [kept.initial_layout[qubit] for qubit in range(circuit.num_qubits)])
+    (ROUTED / f"{path.stem}.{device}.qasm").write_text(text, encoding="utf-8")
+    swaps, bridges = count_added(path.read_text(encoding="utf-8"), text, edges)
+    if 3 * (swaps + bridges) != kept.extra_cx:
+        raise RuntimeError(f"{path.stem} on {device}: {kept.extra_cx} CX reported, {swaps} and {bridges} found")
+    free = tiger.layout(circuit, edges, level=3, threads=1)
+    start, end = ([at[qubit] for qubit in range(circuit.num_qubits)] for at in (free.initial_layout, free.final_layout))
+    if wrong := replay(circuit, free.circuit, start, end):
+        raise RuntimeError(f"{path.stem} on {device}: {wrong}")
+    swaps = peer.count_ops().get("swap", 0)
+    return Added(3 * swaps, kept.extra_cx, free.extra_cx, bridges, peer_s, kept.seconds, free.seconds)
+
+
+def _write(circuit: QuantumCircuit, layout: list[int]) -> str:
+    """Return a routed circuit as OpenQASM 3 on device qubits, with its layout in a comment."""
+    plain = QuantumCircuit(circuit.num_qubits)
+    for each in circuit.data:
+        plain.append(each.operation, [circuit.find_bit(qubit).index for qubit in each.qubits])
+    text = qasm3.dumps(plain).replace("q[", "$").replace("]", "")
+    lines = [line for line in text.splitlines() if not line.startswith("qubit")]
+    return "\n".join([lines[0], f"// layout: {' '.join(map(str, layout))}", *lines[1:], ""])
+
+
+def _sum_up(rows: list[list[Added]], published: dict[str, dict[str, int]]) -> Iterator[tuple[str, ...]]:
+    """Yield the sums over all rows by device, their BRIDGEs, mean seconds, and published sums."""
+    columns = [[row[k] for row in rows] for k in range(len(DEVICES))]
+    sums = [[sum(values) for values in zip(*column, strict=True)] for column in columns]
+    yield f"**all {len(rows)}**", "", "", *(f"**{each:,}**" for some in sums for each in some[:3])
+    yield "CX of BRIDGEs in it", "", "", *(cell for some in sums for cell in ("", f"{3 * some[3]:,}", ""))
+    yield "seconds, mean", "", "", *(f"{each / len(rows):.1f}" for some in sums for each in some[4:])
+    for source, numbers in published.items():
+        yield f"published: {source}", "", "", *(cell for name in DEVICES for cell in (f"{numbers[name]:,}", "", ""))

@@ -1,0 +1,65 @@
+"""Tests of the checker of routed circuits."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import check_routing
+from benchmarks.check_routing import count_added
+
+LINE = ((0, 1), (1, 2), (2, 3))
+ORIGINAL = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[3]; cx q[0],q[2]; rz(pi/2) q[2]; cx q[2],q[1];'
+ROUTED = "OPENQASM 3.0;\n// layout: 0 1 2\n"
+
+
+@pytest.mark.parametrize(
+    ("gates", "added"),
+    [
+        ("swap $0,$1; cx $1,$2; rz(1.5707963267948966) $2; swap $0,$1; cx $2,$1;", (2, 0)),
+        ("cx $0,$1; cx $1,$2; cx $0,$1; cx $1,$2; rz(pi/2) $2; cx $2,$1;", (0, 1)),
+        ("cx $1,$2; cx $0,$1; cx $1,$2; rz(pi/2) $2; cx $0,$1; cx $2,$1;", (0, 1)),
+    ],
+)
+def test_swaps_and_bridges_are_counted(gates: str, added: tuple[int, int]) -> None:
+    """A BRIDGE may begin at either end, and what is done with goes on before its last CX."""
+    assert count_added(ORIGINAL, ROUTED + gates, LINE) == added
+
+
+@pytest.mark.parametrize(
+    ("gates", "reason"),
+    [
+        ("cx $0,$2;", "no coupling between"),
+        ("swap $0,$1; cx $2,$1;", "gates of the original are missing at the end"),
+        ("swap $0,$1; cx $1,$2; rz(pi/3) $2;", "gate 2: rz on"),
+        ("swap $0,$1; cx $1,$2; rz(pi/2) $2; cx $2,$1;", "gates of the original are missing at the end"),
+        ("cx $0,$1; cx $1,$2; cx $0,$1; rz(pi/2) $2;", "gate 3: rz on"),
+        ("cx $0,$1; cx $1,$2; swap $0,$1;", "gate 2: swap on"),
+        ("cx $0,$1; cx $2,$1; cx $0,$1; cx $2,$1;", "gate 1: a CX from"),
+        ("swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1;", "gates of the original are missing at the end"),
+        ("b[0] = measure $0;", "expected a gate"),
+    ],
+)
+def test_what_is_not_the_original_is_refused(gates: str, reason: str) -> None:
+    """With the gate at fault where there is one."""
+    with pytest.raises(ValueError, match=reason.replace("$", "")):
+        count_added(ORIGINAL, ROUTED + gates, LINE)
+
+
+def test_a_layout_needs_a_place_for_every_qubit() -> None:
+    """Otherwise gates of the qubit that is left out would never be asked for."""
+    for layout in ("0 1", "0 0 1"):
+        with pytest.raises(ValueError, match="expected a layout with a place of its own"):
+            count_added(ORIGINAL, f"// layout: {layout}\n", LINE)
+
+
+def test_the_command_needs_python_alone(tmp_path: Path) -> None:
+    """It runs where nothing is installed, and prints what was added."""
+    texts = {"a.qasm": ORIGINAL, "b.qasm": ROUTED + "swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1; cx $2,$1;"}
+    for name, text in (texts | {"c.json": json.dumps(LINE)}).items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-I", "-S", check_routing.__file__, "a.qasm", "b.qasm", "c.json"]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert answer.stdout == "2 SWAPs, 0 BRIDGEs\n"
