@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.api.jobs.service import TINY, Service
 from tests.fuzz import wire
 from tests.fuzz.profile import LONG, cases
-from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS
+from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS, REBALANCERS
 
 Address = tuple[str, int]
 LAST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -34,6 +34,9 @@ ROUTES = [
     "jobs/x/view",
     "jobs/x/files",
     "jobs/x/files/y",
+    "rebalancers",
+    "rebalancers/x",
+    "rebalancers/x/steps",
 ]
 ROUTES += ["solvers", "topologies", "healthz", "readyz", "metrics"]
 PATHS = [f"/{route}" for route in [*ROUTES, "docs", "openapi.json", "none", "", "/"]]
@@ -227,7 +230,15 @@ NAMES = [
     )
 ]
 NAMES += [*("objective", "pinned", "level", "nodes", "edges", "links", "weight", "id", "source", "target", "__proto__")]
-WORKED = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS, "/views": PREVIEWS}
+WORKED = {
+    "/assign": EXAMPLES,
+    "/place": PLACEMENTS,
+    "/plan": PLANS,
+    "/views": PREVIEWS,
+    "/rebalancers": REBALANCERS,
+}
+# Routes whose work is never limited by its request.
+UNLIMITED = ("/views", "/rebalancers")
 BASES = [("/assign", TINY), *((path, each["value"]) for path, named in WORKED.items() for each in named.values())]
 WORDS = [
     b"NaN",
@@ -260,7 +271,7 @@ WORDS += [
 def bodies(draw: st.DrawFn) -> tuple[str, bytes]:
     """Draw a path, and a body that is damaged in its tree or in its text."""
     path, base = draw(st.sampled_from(BASES))
-    tree = json.loads(json.dumps(base if path == "/views" else {**base, "time_limit_s": 0.05}))
+    tree = json.loads(json.dumps(base if path in UNLIMITED else {**base, "time_limit_s": 0.05}))
     for _ in range(draw(st.integers(0, 2))):
         _damage(draw, tree)
     text = json.dumps(tree).encode()

@@ -63,7 +63,7 @@ class Rebalancer:
             raise InputError("model", f"expected at most {MOST_LAYERS} layers, got {layers.size}")
         self._options, self._times, self._lost = options, LayerTimes.of(layers), set[int]()
         first = _first_plan(layers, devices, options) if plan is None else plan
-        order = _line_of(first, layers, devices)
+        order = line_of(first, layers, devices)
         self._line = Line(
             layers=layers,
             cluster=devices,
@@ -283,7 +283,7 @@ def _first_plan(layers: Layers, cluster: Cluster, options: RebalanceOptions) -> 
     return placed.plan
 
 
-def _line_of(plan: Plan, layers: Layers, cluster: Cluster) -> tuple[int, ...]:
+def line_of(plan: Plan, layers: Layers, cluster: Cluster) -> tuple[int, ...]:
     """Return the devices of a plan of one stage and one device a position, or raise InputError of `plan`."""
     order: Sequence[int] = plan.grid.ravel().tolist()
     if plan.grid.size != plan.positions or plan.virtual != 1:
