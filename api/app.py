@@ -1,7 +1,7 @@
 """The REST service: `create_app` builds it, and nothing happens at import."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
@@ -17,11 +17,12 @@ from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.stack import operations, protect
 from tiger.api.routes import answers
 from tiger.api.routes.entries import ASSIGN, PLACE, PLAN
-from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS
+from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS, REBALANCERS, STEPS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
 from tiger.api.routes.page import add_page
 from tiger.api.routes.previews import PreviewRoute
+from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.schemas import limits
 from tiger.api.schemas.assignment import AssignRequest
@@ -29,6 +30,7 @@ from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, Top
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
+from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody, RebalancerRequest, StepRequest
 from tiger.api.schemas.reports import Answer, PlacementBody, PlanBody
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody, ViewRequest
 from tiger.api.settings import Settings, load
@@ -44,9 +46,12 @@ LOG = structlog.get_logger()
 REQUESTS = [request.schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
 # Of several fields exactly one is stated.
-VIEW_REQUEST = {"schema": ViewRequest.schema() | {"minProperties": 1, "maxProperties": 1}, "examples": PREVIEWS}
+ONE = {"minProperties": 1, "maxProperties": 1}
+VIEW_REQUEST = {"schema": ViewRequest.schema() | ONE, "examples": PREVIEWS}
+STEP_REQUEST = {"schema": StepRequest.schema() | ONE, "examples": STEPS}
 PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
 PLAN_REQUEST = {"schema": PlanRequest.schema(), "examples": PLANS}
+REBALANCER_REQUEST = {"schema": RebalancerRequest.schema(), "examples": REBALANCERS}
 
 
 def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_durable_jobs) -> FastAPI:
@@ -72,6 +77,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     jobs = JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled)
     _add_jobs(app, jobs)
     _add_files(app, jobs)
+    _add_rebalancers(app, RebalancerRoutes(service.solving))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",
@@ -294,7 +300,49 @@ def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     )
 
 
-def _document_request(content: Mapping[str, object]) -> dict[str, object]:
-    """Document the body and the headers of a request for work."""
+def _add_rebalancers(app: FastAPI, rebalancers: RebalancerRoutes) -> None:
+    """Add the routes of rebalancers."""
+    app.add_api_route(
+        "/rebalancers",
+        rebalancers.begin,
+        methods=["POST"],
+        summary="Begin to follow a pipeline whose layers change while it trains",
+        status_code=201,
+        response_model=RebalancerBody,
+        responses=answers.BEGUN,
+        openapi_extra=_document_request(REBALANCER_REQUEST, answers.REPEATS),
+    )
+    app.add_api_route(
+        "/rebalancers/{rebalancer_id}",
+        rebalancers.show,
+        summary="Show a rebalancer",
+        response_model=RebalancerBody,
+        responses=answers.LEFT,
+    )
+    app.add_api_route(
+        "/rebalancers/{rebalancer_id}/steps",
+        rebalancers.step,
+        methods=["POST"],
+        summary="Have a rebalancer decide whether layers move",
+        response_model=DecisionBody,
+        response_description="The decision: the plan from now on, and the moves that lead there.",
+        responses=answers.STEPPED,
+        openapi_extra=_document_request(STEP_REQUEST, answers.REPEATS),
+    )
+    app.add_api_route(
+        "/rebalancers/{rebalancer_id}",
+        rebalancers.delete,
+        methods=["DELETE"],
+        summary="Forget a rebalancer",
+        status_code=204,
+        response_class=Response,
+        responses=answers.LEFT,
+    )
+
+
+def _document_request(
+    content: Mapping[str, object], parameters: Sequence[object] = answers.PARAMETERS
+) -> dict[str, object]:
+    """Document the body and the headers of a request."""
     body = {"required": True, "content": {"application/json": content}}
-    return {"requestBody": body, "parameters": answers.PARAMETERS}
+    return {"requestBody": body, "parameters": [*parameters]}

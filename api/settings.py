@@ -55,7 +55,8 @@ class Settings(BaseSettings):
     (also layers, and devices to place them on), edges of any graph, qubits of a circuit and of its device, gates,
     couplers of a device. `max_time_s` (seconds) bounds a solve, `max_wait_s` how long a request may wait for a job.
     `workers` is how many solves run side by side, `max_memory_bytes` what one worker may hold, and `executor` a Dask
-    cluster whose workers share in large solves. `max_jobs` may wait at once; ended ones are kept for `retention_days`.
+    cluster whose workers share in large solves. `max_jobs` may wait at once; ended ones are kept for `retention_days`,
+    and so are `max_rebalancers` at most after their last step.
     `rate`, such as `600/minute`, and `max_concurrent` bound the requests of one key, or of one address without keys.
     `trusted_proxies` are the addresses that may state the client's address, and `cors_origins` the origins
     whose pages may ask. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
@@ -78,6 +79,7 @@ class Settings(BaseSettings):
     workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
     executor: Text = None
     max_jobs: int = Field(default=1000, ge=1)
+    max_rebalancers: int = Field(default=1000, ge=1)
     retention_days: float = Field(default=7.0, gt=0, allow_inf_nan=False)
     rate: Text = None
     max_concurrent: Annotated[int | None, BeforeValidator(_empty_to_none)] = Field(default=None, ge=1)

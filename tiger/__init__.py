@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.planning.report import PlanReport
     from tiger.pipeline.rebalancing.params import RebalanceOptions
     from tiger.pipeline.rebalancing.rebalancer import Rebalancer
+    from tiger.pipeline.rebalancing.state import RebalancerState
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
     from tiger.qubo.ising import IsingParams
@@ -47,6 +48,7 @@ _HOMES = {
     "Problem": "tiger.model.problem",
     "RebalanceOptions": "tiger.pipeline.rebalancing.params",
     "Rebalancer": "tiger.pipeline.rebalancing.rebalancer",
+    "RebalancerState": "tiger.pipeline.rebalancing.state",
     "Report": "tiger.run.report",
     "Stage": "tiger.run.stage",
     "TaskGraph": "tiger.model.tasks",
@@ -78,6 +80,7 @@ __all__ = [
     "Problem",
     "RebalanceOptions",
     "Rebalancer",
+    "RebalancerState",
     "Report",
     "Stage",
     "TaskGraph",

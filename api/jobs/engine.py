@@ -19,7 +19,10 @@ from tiger.api.jobs.dispatcher import Dispatcher
 from tiger.api.jobs.files import FileInfo, JobFile
 from tiger.api.jobs.ipc import IpcServer, Solve
 from tiger.api.jobs.job import DatabaseDownError, Job, Work
-from tiger.api.jobs.maintenance import Maintenance
+from tiger.api.jobs.maintenance import DAY_S, Maintenance
+from tiger.api.jobs.rebalancer import Rebalancers
+from tiger.api.jobs.rebalancer_store import RebalancerStore
+from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.server import claim_name
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
@@ -37,7 +40,9 @@ LOG = structlog.get_logger()
 
 
 class DurableJobs:
-    """Keep jobs in a database and have them done by workers: a Jobs."""
+    """Keep jobs in a database and have them done by workers, and rebalancers beside them: a Jobs."""
+
+    rebalancers: Rebalancers
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
@@ -49,6 +54,9 @@ class DurableJobs:
         self._server = claim_name(self.settings.data_dir)
         self._database = Database(self.settings.url, self.settings.reserve_bytes)
         self._store = Store(self._database, self.settings.max_queued)
+        keep_s = self.settings.keep_days * DAY_S
+        rebalancers = RebalancerStore(self._database, self.settings.max_rebalancers, keep_s)
+        self.rebalancers = DurableRebalancers(rebalancers, self._query)
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name)
         self._context = WorkerContext(
@@ -64,7 +72,7 @@ class DurableJobs:
         await self._context.call(self._open)
         self._dispatcher = Dispatcher(self._context)
         self._dispatcher.start()
-        self._maintenance = Maintenance(self._context, self._store)
+        self._maintenance = Maintenance(self._context, self._store, rebalancers)
         self._maintenance.start()
         self._watchers.start()
 

@@ -22,6 +22,7 @@ def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
         database_url=settings.database_url,
         max_time_s=settings.max_time_s,
         max_queued=settings.max_jobs,
+        max_rebalancers=settings.max_rebalancers,
         keep_days=settings.retention_days,
     )
     return DurableJobs(stored, workers, Solve(of(settings), settings.executor))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tiger.api.jobs.files import FileInfo, JobFile
+from tiger.api.jobs.rebalancer import Rebalancers
 
 Kind = Literal["assign", "place", "plan"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -75,6 +76,10 @@ class DiskFullError(DatabaseDownError):
 
 class Jobs(Protocol):
     """Store jobs and have workers run them. A job of another owner is as unknown as one that never was."""
+
+    @property
+    def rebalancers(self) -> Rebalancers:
+        """Return what stores rebalancers beside the jobs, once it has started."""
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work."""

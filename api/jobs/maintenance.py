@@ -1,4 +1,4 @@
-"""What a server repeats for the jobs: its heartbeat, the recovery of lost jobs, the deletion of old ones."""
+"""What a server repeats for the jobs: its heartbeat, the recovery of lost jobs, the deletion of what is old."""
 
 import asyncio
 import math
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
+from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.worker_context import WorkerContext
 
@@ -20,8 +21,8 @@ BATCH = 200
 class Maintenance:
     """Repeat these tasks, each in its own interval."""
 
-    def __init__(self, context: WorkerContext, store: Store) -> None:
-        self.context, self.store = context, store
+    def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore) -> None:
+        self.context, self.store, self.rebalancers = context, store, rebalancers
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
     def start(self) -> None:
@@ -47,10 +48,12 @@ class Maintenance:
         self.context.claims.release_silent(self._heartbeats.list_silent())
 
     def tidy(self) -> None:
-        """Delete jobs that ended long ago, and give their room back to the disk."""
+        """Delete jobs that ended long ago and rebalancers that have expired, and give their room back to the disk."""
         more = False
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
+            more = True
+        while self.rebalancers.delete_expired():
             more = True
         while more:
             more = self.store.database.shrink()

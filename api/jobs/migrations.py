@@ -39,6 +39,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id VARCHAR(32) NOT NULL, name VARCHAR(200) NOT NULL, description TEXT NOT NULL, media_type TEXT NOT NULL,
             size INTEGER NOT NULL, packed {bytes} NOT NULL, PRIMARY KEY (id, name))""",
     ),
+    # What each request asks for is a body beside the others, as it never changes and every step changes the state.
+    (
+        """CREATE TABLE tiger_rebalancers (
+            id VARCHAR(32) PRIMARY KEY, owner TEXT NOT NULL, key TEXT, hash VARCHAR(64) NOT NULL,
+            state {bytes} NOT NULL, steps INTEGER NOT NULL, created_s DOUBLE PRECISION NOT NULL,
+            used_s DOUBLE PRECISION NOT NULL, UNIQUE (owner, key))""",
+        "CREATE INDEX tiger_rebalancers_used ON tiger_rebalancers (used_s)",
+        """CREATE TABLE tiger_answers (
+            id VARCHAR(32) NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL, hash VARCHAR(64) NOT NULL,
+            answer {bytes} NOT NULL, PRIMARY KEY (id, number), UNIQUE (id, key))""",
+    ),
 )
 
 # Columns as they are now, after the last step.
@@ -49,8 +60,8 @@ JOBS = sa.table(
     sa.column("report", sa.LargeBinary),
     *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s")),
 )
-# The requests of jobs that have not ended. Later only their hashes are needed, to compare requests with one key: a few
-# hundred of them would else fill the disk until jobs are deleted.
+# The requests of rebalancers, and of jobs that have not ended. Later only the hashes of those are needed, to compare
+# requests with one key: a few hundred of them would else fill the disk until jobs are deleted.
 BODIES = sa.table("tiger_bodies", sa.column("id"), sa.column("body", sa.LargeBinary))
 # What ended jobs leave beside their reports, by the id of the job.
 FILES = sa.table(
@@ -58,6 +69,20 @@ FILES = sa.table(
     *map(sa.column, ("id", "name", "description", "media_type")),
     sa.column("size", sa.Integer),
     sa.column("packed", sa.LargeBinary),
+)
+# Rebalancers, which go on from their state after so many steps, and the answers to their last steps by key.
+REBALANCERS = sa.table(
+    "tiger_rebalancers",
+    *map(sa.column, ("id", "owner", "key", "hash")),
+    sa.column("state", sa.LargeBinary),
+    sa.column("steps", sa.Integer),
+    *(sa.column(name, sa.Double) for name in ("created_s", "used_s")),
+)
+ANSWERS = sa.table(
+    "tiger_answers",
+    *map(sa.column, ("id", "key", "hash")),
+    sa.column("number", sa.Integer),
+    sa.column("answer", sa.LargeBinary),
 )
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 

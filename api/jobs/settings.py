@@ -13,7 +13,8 @@ class JobSettings:
     `data_dir` holds this server's name and, without a `database_url`, the jobs in an SQLite file. A solve is asked to
     end when it is cancelled or over its limit, `time_limit_s` of its body and at most `max_time_s`; it is killed
     `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server that has not beaten for `dead_s`
-    has lost its jobs. Jobs that ended `keep_days` ago are deleted. On the disk of an SQLite file, new jobs leave
+    has lost its jobs. Jobs that ended `keep_days` ago are deleted, and so are rebalancers, of which at most
+    `max_rebalancers` are kept, that many days after their last step. On the disk of an SQLite file, new jobs leave
     `reserve_bytes` for the end of those there are, or half of a small disk. A server with a free worker looks every
     `poll_s` for jobs that others were given.
     """
@@ -22,6 +23,7 @@ class JobSettings:
     database_url: str | None = None
     max_time_s: float = 60.0
     max_queued: int = 10_000
+    max_rebalancers: int = 1000
     keep_days: float = 7.0
     reserve_bytes: int = RESERVE_BYTES
     poll_s: float = 0.1

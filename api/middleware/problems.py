@@ -18,6 +18,7 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
+from tiger.api.jobs.rebalancer import RebalancersFullError
 from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
@@ -96,6 +97,7 @@ HANDLED: tuple[type[Exception], ...] = (
     SolverLostError,
     KeyReusedError,
     QueueFullError,
+    RebalancersFullError,
     DatabaseDownError,
     ClientDisconnect,
 )
@@ -146,8 +148,11 @@ def problem_of(error: Exception) -> Problem:
         case QueueFullError():
             reason = "expected room for another job, but too many wait already; ask again later"
             return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
+        case RebalancersFullError():
+            reason = "expected room for another rebalancer, but too many are kept; delete one, or ask again later"
+            return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
         case DiskFullError():
-            reason = "expected room for another job, but too little is left on the server's disk; ask again later"
+            reason = "expected room for more, but too little is left on the server's disk; ask again later"
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
         case DatabaseDownError():
             reason = "The database cannot be used at the moment; ask again, with an Idempotency-Key to have one job."

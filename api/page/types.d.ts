@@ -315,6 +315,32 @@ export interface DataMovement {
 }
 
 /**
+ * Say whether the plan stays, and what the plan of the next interval is: stage j holds layers cuts[j] .. on.
+ * `iteration_s` is the simulated iteration of that plan by the measured times, `kept_s` that of the plan in use, None
+ * where that cannot run any more, and `best_s` that of the best plan found. `moving_s` are the seconds of all moves,
+ * one after another, of a whole optimizer state each; they are paid back after `break_even` iterations, None where
+ * nothing moves or nothing is compared. `freed` are devices that held layers and hold none. The action "stop" says that
+ * devices are left that cannot hold the layers: there is no plan then. `seconds` the decision took.
+ */
+export interface Decision {
+  action: "keep" | "move" | "stop";
+  why: string;
+  cuts: number[];
+  devices: string[];
+  iteration_s: number | null;
+  kept_s: number | null;
+  best_s: number | null;
+  lower_bound_s: number | null;
+  moves: Move[];
+  moved_layers: number;
+  moved_bytes: number;
+  moving_s: number;
+  break_even: number | null;
+  freed: string[];
+  seconds: number;
+}
+
+/**
  * Hold a choice: sizes of the groups, the schedule, and how a replica's part of the batch is cut. `microbatch` is the
  * number of sequences in each of `microbatches`, None where a model says only what one costs.
  */
@@ -475,6 +501,21 @@ export interface ModelView {
   backward_s: number[];
   parameter_bytes: number[];
   graph: GraphView | null;
+}
+
+/**
+ * Hold a run of layers, by their names, that goes from a device to another; None where the former is gone. `seconds`
+ * are those of its bytes over the link between the two; layers whose device is gone come from a checkpoint or a
+ * replica, over no link that the cluster states, and count 0.
+ */
+export interface Move {
+  first: string;
+  last: string;
+  layers: number;
+  source: string | null;
+  target: string;
+  bytes: number;
+  seconds: number;
 }
 
 /**
@@ -1531,6 +1572,454 @@ export interface ReadyBody {
 }
 
 /**
+ * Describe a rebalancer: the plan in use, and what `tiger.Rebalancer.restore` goes on from. Times of layers are those
+ * last measured, of one microbatch on a device of speed 1; before the first step they are those of the model. Moments
+ * are seconds since 1970.
+ */
+export interface RebalancerBody {
+  id: string;
+  /** How many steps it has taken. */
+  steps: number;
+  created_s: number;
+  /** When it will be forgotten, unless there is another step before. */
+  expires_s: number;
+  /** Simulated seconds of an iteration; null without a plan. */
+  iteration_s: number | null;
+  /** No cuts of layers on these devices are quicker. */
+  lower_bound_s: number | null;
+  /** Stage j has layers cuts[j] to cuts[j + 1] - 1. */
+  cuts: number[];
+  /** The device of each stage. */
+  devices: string[];
+  /** Devices that are gone. */
+  lost: string[];
+  microbatches: number;
+  forward_s: number[];
+  backward_s: number[];
+}
+
+/** Ask for a rebalancer of a pipeline, which keeps its plan or moves layers as their times change. */
+export interface RebalancerRequest {
+  /**
+   * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
+   * profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape,
+   * at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13
+   * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
+   * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
+   * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
+   * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
+   * model that is a string is never opened as a file.
+   */
+  model: string | {
+    layers: {
+      name: string;
+      forward_s: number | string;
+      backward_s: number | string;
+      parameter_bytes: number | string;
+      activation_bytes: number | string;
+      weight_s?: number | string;
+      state_bytes?: number | string;
+      held_bytes?: number | string;
+      reduced_bytes?: number | string;
+      reductions?: number;
+      kind?: "embedding" | "layer" | "mtp" | "head";
+      module?: string;
+    }[];
+    edges?: string[][];
+    tied?: string[][];
+  } | {
+    transformer: {
+      layers: number;
+      hidden: number;
+      heads: number;
+      vocabulary: number;
+      sequence: number;
+      batch?: number;
+      ffn?: number;
+      kv_heads?: number;
+      experts?: number;
+      top_k?: number;
+      gated?: boolean;
+      tied?: boolean;
+      dtype?: "bf16" | "fp16" | "fp32";
+      attention?: "flash" | "full";
+      serve?: boolean;
+      flops?: number;
+    };
+  } | {
+    graph: string;
+  } | {
+    name: string;
+    forward_s: number | string;
+    backward_s: number | string;
+    parameter_bytes: number | string;
+    activation_bytes: number | string;
+    weight_s?: number | string;
+    state_bytes?: number | string;
+    held_bytes?: number | string;
+    reduced_bytes?: number | string;
+    reductions?: number;
+    kind?: "embedding" | "layer" | "mtp" | "head";
+    module?: string;
+  }[] | {
+    nodes: {
+      id: number | string;
+      supportedOnFpga: true | false | 0 | 1;
+      cpuLatency: number;
+      fpgaLatency: number;
+      isBackwardNode: true | false | 0 | 1;
+      name?: string;
+      colorClass?: number | string;
+      size?: number;
+      layerId?: number | string;
+    }[];
+    edges: {
+      sourceId: number | string;
+      destId: number | string;
+      cost: number;
+      size?: number;
+    }[];
+    maxFPGAs?: number;
+    maxSizePerFPGA?: number;
+    maxCPUs?: number;
+  } | {
+    operators: {
+      name: string;
+      seconds: number | string;
+      cpu_seconds?: number | string;
+      memory_bytes?: number | string;
+      output_bytes?: number | string;
+      output_seconds?: number | string;
+      colocate?: number | string;
+      backward?: true | false | 0 | 1;
+      accelerator?: true | false | 0 | 1;
+    }[];
+    edges: string[][];
+  } | {
+    file: string;
+    text: string;
+  };
+  /** The schedule that is simulated. */
+  schedule?: "1f1b" | "gpipe";
+  /** Microbatches in an iteration; 4 a stage. */
+  microbatches?: number | null;
+  /** Devices in a row; as many as pay without it. */
+  pipeline?: number | null;
+  /** Iterations between two measurements. */
+  iterations?: number;
+  /** The least share of time that moves have to save. */
+  threshold?: number;
+  /** `exact` by dynamic programming, or `diffusion` among neighbours. */
+  balancer?: "exact" | "diffusion";
+  /**
+   * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
+   * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
+   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
+   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
+   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
+   */
+  cluster: string | {
+    devices: {
+      name: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      machine?: string;
+    }[];
+    uniform_bandwidth?: number | string;
+    uniform_latency?: number | string;
+    uniform_table?: (number | string)[][] | {
+      csv: string;
+      where?: Record<string, unknown>;
+    };
+    links?: {
+      a: string;
+      b: string;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[];
+  } | {
+    machines: {
+      count?: number;
+      devices?: number;
+      nic?: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    }[];
+    nics?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    fallback?: string;
+  } | {
+    hosts: {
+      file: string;
+      text: string;
+    };
+    machine: {
+      devices?: number;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    } | string | {
+      devices: {
+        name: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        machine?: string;
+      }[];
+      uniform_bandwidth?: number | string;
+      uniform_latency?: number | string;
+      uniform_table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      links?: {
+        a: string;
+        b: string;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }[];
+    } | {
+      machines: {
+        count?: number;
+        devices?: number;
+        nic?: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      }[];
+      nics?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+      fallback?: string;
+    } | {
+      file: string;
+      text: string;
+    } | {
+      hosts: string;
+      machine: {
+        devices?: number;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      } | string | {
+        devices: {
+          name: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          machine?: string;
+        }[];
+        uniform_bandwidth?: number | string;
+        uniform_latency?: number | string;
+        uniform_table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        links?: {
+          a: string;
+          b: string;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }[];
+      } | {
+        machines: {
+          count?: number;
+          devices?: number;
+          nic?: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+          lanes?: number[][];
+          lane_bandwidth?: number | string;
+          lane_latency?: number | string;
+          nvidia_smi_topo?: string;
+          nccl_topo?: string;
+          classes?: Record<string, {
+            bandwidth?: number | string;
+            latency?: number | string;
+            table?: (number | string)[][] | {
+              csv: string;
+              where?: Record<string, unknown>;
+            };
+          }>;
+        }[];
+        nics?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+        fallback?: string;
+      } | {
+        file: string;
+        text: string;
+      };
+    }[];
+    networks?: {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[] | Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    labels?: string[];
+  } | {
+    nvidia_smi_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    nccl_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    file: string;
+    text: string;
+  };
+  /** The plan in use; the best by the times of the model without it. */
+  plan?: {
+    /** Rising numbers of layers from 0 to how many there are. */
+    cuts: number[];
+    /** Names of devices in a row, one a stage. */
+    devices: string[];
+  } | null;
+}
+
+/**
  * Answer a problem. `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and
  * the mapping empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds
  * dilation, max link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the
@@ -1617,6 +2106,19 @@ export interface Stage {
   cost: number | null;
   seconds: number;
   [name: string]: unknown;
+}
+
+/** Tell a rebalancer one thing, which it decides upon. */
+export interface StepRequest {
+  /**
+   * Seconds that each layer, or each stage of the plan in use, took for one microbatch: of both passes together, or two
+   * arrays, of the forward and of the backward ones.
+   */
+  loads?: number[] | number[][];
+  /** A device that is gone for good: plan without it. */
+  lost?: string | null;
+  /** Seconds that an iteration may take: move to as few devices as that needs. */
+  target_s?: number | null;
 }
 
 /** Show a task graph, its edges by their traffic. */
@@ -2169,12 +2671,15 @@ export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
   "POST /place": PlaceRequest;
   "POST /plan": PlanRequest;
+  "POST /rebalancers": RebalancerRequest;
+  "POST /rebalancers/{rebalancer_id}/steps": StepRequest;
   "POST /views": ViewRequest;
 }
 
 /** What the body of an answer states, where that is no problem. */
 export interface Answers {
   "DELETE /jobs/{job_id}": JobBody;
+  "DELETE /rebalancers/{rebalancer_id}": unknown;
   "GET /healthz": HealthBody;
   "GET /jobs": JobsBody;
   "GET /jobs/{job_id}": JobBody;
@@ -2184,10 +2689,13 @@ export interface Answers {
   "GET /jobs/{job_id}/view": MappingView | CircuitView | PlacementView;
   "GET /metrics": unknown;
   "GET /readyz": ReadyBody;
+  "GET /rebalancers/{rebalancer_id}": RebalancerBody;
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
   "POST /assign": Report | CircuitReport | JobBody;
   "POST /place": PlacementReport | JobBody;
   "POST /plan": PlanReport | JobBody;
+  "POST /rebalancers": RebalancerBody;
+  "POST /rebalancers/{rebalancer_id}/steps": Decision;
   "POST /views": TasksView | HardwareView | CircuitPreview | ModelView | ClusterView;
 }

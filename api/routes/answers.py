@@ -12,15 +12,15 @@ Responses = dict[int | str, dict[str, object]]
 REFUSED = {
     400: f"The body is not strict JSON in UTF-8, or the {NAME} is malformed.",
     401: "The service has keys, and the request came without a good one.",
-    404: "There is no such job or file: it never was, is forgotten, or is somebody else's.",
+    404: "There is no such job, file or rebalancer: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
-    409: "The job was cancelled while this request waited for it.",
+    409: "The job was cancelled while this request waited for it, or another step of the rebalancer came first.",
     413: "The body is too large.",
     415: "The content type is not application/json, or the body is compressed.",
     421: "The service has no keys, and was asked by another name than this machine's own.",
     422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
-    429: "Too many requests, jobs or streams are under way.",
+    429: "Too many requests, jobs or streams are under way, or too many rebalancers are kept.",
     500: "The server failed; its log says why.",
     503: "The service is starting, ending or busy, its database is gone or full, or a process that was solving died.",
 }
@@ -34,7 +34,7 @@ def _header(description: str, example: str) -> dict[str, object]:
     return {"description": description, "schema": {"type": "string"}, "example": example}
 
 
-LOCATION = {"Location": _header("Where the job is.", "/jobs/a4c6f1de")}
+LOCATION = {"Location": _header("Where the job or the rebalancer is.", "/jobs/a4c6f1de")}
 RETRY = {"Retry-After": _header("Seconds until asking again makes sense.", "1")}
 APPLIED = {"Preference-Applied": _header("The preferences that were followed.", "wait=10")}
 CHALLENGE = {"WWW-Authenticate": _header("How to send a key.", "Bearer")}
@@ -100,6 +100,19 @@ FILE: Responses = document_errors(404, 422) | {
     200: {"description": "The text of the file.", "content": {"text/plain": {}, "text/csv": {}, "application/json": {}}}
 }
 PREVIEWED: Responses = document_errors(400, 408, 413, 415, 422)
+BEGUN: Responses = document_errors(400, 408, 413, 415, 422) | {201: {"headers": LOCATION}}
+STEPPED: Responses = document_errors(400, 404, 408, 409, 413, 415, 422)
+KEY_PARAMETER: JsonDict = {
+    "name": NAME,
+    "in": "header",
+    "description": "Makes the request a stored job; the same key with the same body is the same job, ended or not.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": "^[!-~]+$"},
+    "example": "8e03978e-40d5-43dd-bc93-6894a57f9324",
+}
+# Of what is no job.
+REPEATS: list[JsonDict] = [
+    KEY_PARAMETER | {"description": "The same key with the same body is the same request, which is done once."}
+]
 PARAMETERS: list[JsonDict] = [
     {
         "name": "Prefer",
@@ -109,11 +122,5 @@ PARAMETERS: list[JsonDict] = [
         "schema": {"type": "string"},
         "examples": {"wait": {"value": "wait=30"}, "at once": {"value": "respond-async"}},
     },
-    {
-        "name": NAME,
-        "in": "header",
-        "description": "Makes the request a stored job; the same key with the same body is the same job, ended or not.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": "^[!-~]+$"},
-        "example": "8e03978e-40d5-43dd-bc93-6894a57f9324",
-    },
+    KEY_PARAMETER,
 ]

@@ -222,3 +222,36 @@ PLANS = {
         "value": DEGREES,
     },
 }
+
+FROZEN = {
+    "model": "transformer:layers=12,hidden=1024,heads=16,vocabulary=50257,sequence=2048",
+    "cluster": "dgx:1",
+    "pipeline": 4,
+    "microbatches": 16,
+    "iterations": 1000,
+}
+
+IN_USE = TWO_SPEEDS | {"plan": {"cuts": [0, 3, 6], "devices": ["fast", "slow"]}, "microbatches": 8}
+
+REBALANCERS = {
+    "frozen": {
+        "summary": "A transformer of 12 layers on four of eight devices",
+        "description": "The first plan is the best by the times of the model.",
+        "value": FROZEN,
+    },
+    "in-use": {
+        "summary": "Six layers on two devices, with the plan in use",
+        "description": "Half of the layers on each, although one device is twice as fast.",
+        "value": IN_USE,
+    },
+}
+
+STEPS = {
+    "layers": {
+        "summary": "What each layer took, forward and backward: the first half is frozen",
+        "value": {"loads": [[0.001] * 14, [0.0] * 7 + [0.002] * 7]},
+    },
+    "stages": {"summary": "What each stage took in all", "value": {"loads": [0.02, 0.01, 0.01, 0.01]}},
+    "lost": {"summary": "A device is gone for good", "value": {"lost": "m0.gpu1"}},
+    "packed": {"summary": "As few devices as an iteration of half a second needs", "value": {"target_s": 0.5}},
+}

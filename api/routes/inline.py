@@ -2,14 +2,21 @@
 
 import asyncio
 from collections.abc import Callable
+from http import HTTPStatus
+from typing import TypeVar
 
+from tiger.api.middleware import problems
+from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.schemas.limits import Limits
 from tiger.api.workers.processes import Workers
+from tiger.errors import InputError
 
 # Seconds to wait for a worker, and requests a worker that may wait; more go to the queue of jobs.
 WAIT_S, MAX_WAITING = 2.0, 100
 # Seconds for a solve to end by itself once its client has left, and beyond the limit until its worker is killed.
 CANCEL_S, GRACE_S = 1.0, 5.0
+
+Found = TypeVar("Found")
 
 
 class Inline:
@@ -23,7 +30,7 @@ class Inline:
         self._waiting = 0
         self._free = asyncio.Semaphore(workers.count)
 
-    async def answer(self, answer: Callable[[bytes, Limits], bytes], body: bytes, limit_s: float) -> bytes | None:
+    async def answer(self, answer: Callable[[bytes, Limits], Found], body: bytes, limit_s: float) -> Found | None:
         """Return the answer, None where no worker was free or the work took longer than so many seconds.
 
         Raises as Workers.run. What is cancelled, as its client has left, has a second to end by itself.
@@ -43,6 +50,22 @@ class Inline:
             asyncio.get_running_loop().call_later(CANCEL_S, running.cancel)
             raise
 
+    async def answer_in_time(
+        self, answer: Callable[[bytes, Limits], Found], body: bytes, limit_s: float, expected: str
+    ) -> Found:
+        """Return the answer, or raise RefusedError (503) where no worker is free and InputError where it takes longer.
+
+        The latter says what was `expected` within the time.
+        """
+        begun_s = asyncio.get_running_loop().time()
+        found = await self.answer(answer, body, limit_s)
+        if found is not None:
+            return found
+        if asyncio.get_running_loop().time() - begun_s < limit_s:
+            detail = "expected a worker that is free, but all of them are busy; ask again later"
+            raise RefusedError(Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers=problems.RETRY))
+        raise InputError("", f"expected {expected} within {limit_s:g} s, got more")
+
     async def _acquire_worker(self, limit_s: float) -> bool:
         """Wait for a worker to be free, and return whether one is."""
         if self._waiting >= MAX_WAITING * self.workers.count:
@@ -56,7 +79,7 @@ class Inline:
         finally:
             self._waiting -= 1
 
-    def _release_worker(self, running: "asyncio.Future[bytes]") -> None:
+    def _release_worker(self, running: "asyncio.Future[Found]") -> None:
         """Let the next request have the worker."""
         self._free.release()
         if not running.cancelled():

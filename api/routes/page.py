@@ -28,6 +28,7 @@ ROUTES = (
     "/plan",
     "/views",
     "/jobs",
+    "/rebalancers",
     "/solvers",
     "/topologies",
     "/healthz",

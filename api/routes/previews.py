@@ -1,17 +1,11 @@
 """The route of previews: what a request states as a picture, answered at once."""
 
-import asyncio
-from http import HTTPStatus
-
 from fastapi import Request, Response
 
-from tiger.api.middleware import problems
-from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes import views
 from tiger.api.routes.solving import Solving
 from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
-from tiger.errors import InputError
 
 # Seconds for a preview. A circuit of 100,000 gates takes 1.4 s on a machine at rest, and graphs at the limits less; the
 # first one also waits for a worker to load what it needs, which takes several seconds on a busy machine.
@@ -32,11 +26,5 @@ class PreviewRoute:
         """
         async with self.bodies.read(request) as body:
             await run_while_connected(request, self.checks.check(views.check, body))
-            begun_s = asyncio.get_running_loop().time()
-            found = await run_while_connected(request, self.inline.answer(views.preview, body, PREVIEW_S))
-            if found is not None:
-                return Response(found, media_type=MEDIA_TYPE)
-            if asyncio.get_running_loop().time() - begun_s < PREVIEW_S:
-                detail = "expected a worker that is free, but all of them are busy; ask again later"
-                raise RefusedError(Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers=problems.RETRY))
-            raise InputError("", f"expected what can be shown within {PREVIEW_S:g} s, got more")
+            work = self.inline.answer_in_time(views.preview, body, PREVIEW_S, "what can be shown")
+            return Response(await run_while_connected(request, work), media_type=MEDIA_TYPE)

@@ -1,12 +1,11 @@
 """The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
 
-from dataclasses import fields
-
 from tiger.api.routes.assignment import read_network, read_tasks
 from tiger.api.routes.circuits import read_circuit, read_device, scan_circuit
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.schemas import limits as bounds
+from tiger.api.schemas.closed import only_stated
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import ViewRequest
@@ -32,11 +31,7 @@ def check(body: bytes, limits: Limits) -> ViewRequest:
     What it states is only measured.
     """
     request = ViewRequest.read(parse(body))
-    known = [field.name for field in fields(request)]
-    stated = [name for name in known if getattr(request, name) is not None]
-    if len(stated) != 1:
-        got = " and ".join(stated) or "none of them"
-        raise InputError(stated[-1] if stated else "", f"expected one of {', '.join(known)}, got {got}")
+    only_stated(request)
     bounds.check_tasks(limits, request.tasks)
     _check_topology(limits, request.topology)
     if request.circuit is not None:

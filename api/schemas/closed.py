@@ -7,6 +7,8 @@ from typing import Annotated, Self, cast
 from pydantic import BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, model_validator
 from pydantic_core import CoreSchema
 
+from tiger.errors import InputError
+
 ADAPTERS: dict[type[object], TypeAdapter[object]] = {}
 
 
@@ -53,6 +55,16 @@ class Closed:
         known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # those below are dataclasses
         unknown = next((name for name in data if name not in known), None)
         return {name: value for name, value in data.items() if name in known or name == unknown}
+
+
+def only_stated(request: Closed) -> str:
+    """Return the one field that a request states; raise InputError where it states none, or several."""
+    known = [field.name for field in fields(request)]  # type: ignore[arg-type]  # those below Closed are dataclasses
+    stated = [name for name in known if getattr(request, name) is not None]
+    if len(stated) != 1:
+        got = " and ".join(stated) or "none of them"
+        raise InputError(stated[-1] if stated else "", f"expected one of {', '.join(known)}, got {got}")
+    return stated[0]
 
 
 def _adapter(kind: type[object]) -> TypeAdapter[object]:

@@ -21,7 +21,7 @@ def _check_model(value: object) -> object:
     return value
 
 
-def _check_cluster(value: object) -> object:
+def check_cluster(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
     if value is not None and not isinstance(value, str | dict):
         raise PydanticCustomError("cluster", "expected a specification such as 'dgx:2' or an object")
@@ -69,7 +69,7 @@ class ModelBody:
 class Network(ModelBody):
     """Hold a model and the cluster that is to run it, if it states none itself."""
 
-    cluster: Annotated[Hardware, BeforeValidator(_check_cluster)] = field(
+    cluster: Annotated[Hardware, BeforeValidator(check_cluster)] = field(
         default=None, metadata=about(f"{CLUSTER} Only a graph of operators that states its devices goes without.")
     )
 
@@ -87,4 +87,4 @@ class PlaceRequest(PlaceOptions, Network, Closed):
 class PlanRequest(PlanOptions, ModelBody, Closed):
     """Ask by which degrees of parallelism, microbatches and schedule a cluster trains a model quickest."""
 
-    cluster: Annotated[Needed, BeforeValidator(_check_cluster)] = field(metadata=about(CLUSTER))
+    cluster: Annotated[Needed, BeforeValidator(check_cluster)] = field(metadata=about(CLUSTER))

@@ -3,13 +3,21 @@
 import asyncio
 import itertools
 import json
+import tempfile
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 
+from tiger.api.jobs.database import Database
 from tiger.api.jobs.files import Delivery, FileInfo, JobFile, write_files
 from tiger.api.jobs.job import Job, Jobs, KeyReusedError, QueueFullError, Work
+from tiger.api.jobs.maintenance import DAY_S
+from tiger.api.jobs.rebalancer import Rebalancers
+from tiger.api.jobs.rebalancer_store import RebalancerStore
+from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.middleware.problems import problem_of
 from tiger.api.routes.entries import ENTRIES
 from tiger.api.schemas.limits import Limits, of
@@ -35,6 +43,16 @@ class MemoryJobs:
         self._keys: dict[tuple[str, str], tuple[Work, str]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._number = itertools.count()
+        self._files_of_rows = ExitStack()
+
+    @cached_property
+    def rebalancers(self) -> Rebalancers:
+        """Keep rebalancers in a file that goes with this, as their steps are statements of a database."""
+        folder = self._files_of_rows.enter_context(tempfile.TemporaryDirectory())
+        database = Database(f"sqlite:///{folder}/rows", 0)
+        self._files_of_rows.callback(database.close)
+        database.prepare()
+        return DurableRebalancers(RebalancerStore(database, self.most, DAY_S), asyncio.to_thread)
 
     async def start(self) -> None:
         """Begin to work."""
@@ -47,6 +65,7 @@ class MemoryJobs:
         for task in (*self._doers, *self._running.values()):
             task.cancel()
         await asyncio.gather(*self._doers, *self._running.values(), return_exceptions=True)
+        self._files_of_rows.close()
 
     async def submit(self, work: Work) -> Job:
         """Keep a job and return it, the earlier one for the same key; raise KeyReusedError or QueueFullError."""

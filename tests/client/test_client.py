@@ -350,3 +350,43 @@ def test_there_is_nothing_else_in_the_module() -> None:
     """A misspelt name is told as usual."""
     with pytest.raises(AttributeError, match="has no attribute 'Cleint'"):
         tiger.client.Cleint  # type: ignore[attr-defined]  # noqa: B018
+
+
+STATE = {"cuts": [0, 1], "devices": ["a"], "lost": [], "microbatches": 1, "forward_s": [1.0], "backward_s": [2.0]}
+STEPS = "POST /rebalancers/r1/steps"
+KEPT = {
+    "action": "keep",
+    "why": "so",
+    "cuts": [0, 1],
+    "devices": ["a"],
+    "iteration_s": 1,
+    "kept_s": 1,
+    "best_s": 1,
+    "lower_bound_s": 1,
+    "moves": [],
+    "moved_layers": 0,
+    "moved_bytes": 0,
+    "moving_s": 0,
+    "break_even": None,
+    "freed": [],
+    "seconds": 0.1,
+}
+
+
+def test_a_step_that_must_be_sent_again_has_the_same_key(client: Client) -> None:
+    """So that the service takes it once; the next step has another."""
+    Script.answers["GET /rebalancers/r1"] = [(200, {"id": "r1", **STATE}, {})]
+    Script.answers[STEPS] = [BROKEN, (503, {}, {"Retry-After": "0"}), (200, KEPT, {})]
+    rebalancer = client.find_rebalancer("r1")
+    assert rebalancer.step([1.0]).action == rebalancer.step([2.0]).action == "keep"
+    keys = [headers["idempotency-key"] for route, headers, _ in Script.heard if route == STEPS]
+    assert (keys[0], keys[1]) == (keys[2], keys[2])
+    assert keys[3] != keys[2]
+
+
+@pytest.mark.parametrize("document", [{"id": "r1"}, {"id": "r1", **STATE, "cuts": 3}])
+def test_what_is_no_rebalancer_is_an_error_of_the_service(client: Client, document: Any) -> None:
+    """Rather than one of this client."""
+    Script.answers["GET /rebalancers/r1"] = [(200, document, {})]
+    with pytest.raises(ServiceError, match="expected"):
+        client.find_rebalancer("r1")

@@ -4,15 +4,18 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import tiger
-from tiger.client import Client, JobCancelledError, RemoteJob, ServiceError, assignment
+from tiger.client import Client, JobCancelledError, RemoteJob, RemoteRebalancer, ServiceError, assignment
+from tiger.errors import InputError
+from tiger.pipeline.rebalancing.decision import Decision
 from tiger.run.progress import Progress
 from tiger.run.report import Report
 
@@ -113,3 +116,46 @@ def test_a_job_is_unknown_to_others(client: Client, url: str, endless: RemoteJob
             other.job(endless.id)
         assert endless.id not in [job.id for job in other.jobs()]
     endless.cancel()
+
+
+def test_a_rebalancer_decides_as_a_local_one(client: Client) -> None:
+    """Here and there, also once it is found again by its id; then it is forgotten."""
+    model, options = EXAMPLES / "models" / "gpt2-medium.json", tiger.RebalanceOptions(microbatches=16)
+    plan = tiger.Rebalancer(model, "dgx:1", options=replace(options, pipeline=4)).plan
+    here = tiger.Rebalancer(model, "dgx:1", plan=plan, options=options)
+    there = client.rebalancer(model, "dgx:1", plan=plan, options=options)
+    layers = here.line.layers.size
+    times = np.random.default_rng(1).lognormal(-6, 1, (3, 2, layers))
+    assert [no_seconds(there.step(row)) for row in times] == [no_seconds(here.step(row)) for row in times]
+    again = client.find_rebalancer(there.id)
+    assert (again.cuts, again.devices, again.state) == (there.cuts, there.devices, here.state)
+    assert no_seconds(again.lose("m0.gpu1")) == no_seconds(here.lose("m0.gpu1"))
+    assert no_seconds(again.step([1.0] * len(again.devices))) == no_seconds(here.step([1.0] * len(again.devices)))
+    assert no_seconds(again.pack(1e3)) == no_seconds(here.pack(1e3))
+    again.delete()
+    with pytest.raises(ServiceError, match="no such rebalancer"):
+        again.delete()
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("device", lambda one: one.lose("x")),
+        ("loads", lambda one: one.step([1.0] * 99)),
+        ("loads/1", lambda one: one.step([1.0, np.nan, *[1.0] * (one.cuts[-1] - 2)])),
+        ("target_s", lambda one: one.pack(-1)),
+    ],
+)
+def test_a_rebalancer_names_what_is_at_fault(
+    client: Client, field: str, call: Callable[[RemoteRebalancer], Decision]
+) -> None:
+    """As a local one does."""
+    there = client.rebalancer("transformer:layers=8,hidden=64,heads=8,vocabulary=1000,sequence=64", "dgx:1")
+    with pytest.raises(InputError) as refusal:
+        call(there)
+    assert refusal.value.field == field
+
+
+def no_seconds(decision: Decision) -> Decision:
+    """Return a decision but for its seconds."""
+    return replace(decision, seconds=0.0)

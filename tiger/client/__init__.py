@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tiger.client.connection import Patience
     from tiger.client.errors import JobCancelledError, ServiceError
     from tiger.client.job import RemoteJob
+    from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, placement, planning
     from tiger.errors import InputError
 
@@ -27,6 +28,7 @@ _HOMES = {
     "JobCancelledError": "tiger.client.errors",
     "Patience": "tiger.client.connection",
     "RemoteJob": "tiger.client.job",
+    "RemoteRebalancer": "tiger.client.rebalancer",
     "ServiceError": "tiger.client.errors",
     "assignment": "tiger.client.requests",
     "circuit_layout": "tiger.client.requests",
@@ -41,6 +43,7 @@ __all__ = [
     "JobCancelledError",
     "Patience",
     "RemoteJob",
+    "RemoteRebalancer",
     "ServiceError",
     "assignment",
     "circuit_layout",

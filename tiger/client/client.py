@@ -25,12 +25,16 @@ from tiger.errors import InputError
 from tiger.model.options import method_from_fields
 from tiger.pipeline.entry.arguments import PlaceCall
 from tiger.pipeline.planning.arguments import PlanCall
+from tiger.pipeline.rebalancing.params import RebalanceOptions
 from tiger.run.progress import Progress
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
+    from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
+    from tiger.pipeline.costs.plan import Plan
+    from tiger.pipeline.entry.arguments import Hardware, Model
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.planning.report import PlanReport
     from tiger.run.report import Report
@@ -40,6 +44,7 @@ Watch = Callable[[Progress], None]
 # Seconds that a service may take to answer with a report before it answers with a job, less where progress is watched.
 WAIT_S, WATCHED_WAIT_S = 10, 1
 ACCEPTED = 202
+DEFAULTS = RebalanceOptions()
 
 
 class Client:
@@ -102,6 +107,25 @@ class Client:
         from tiger.client.requests import request_planning
 
         return self._answer(request_planning(call), call.progress)
+
+    def rebalancer(
+        self,
+        model: "Model",
+        cluster: "Hardware",
+        *,
+        plan: "Plan | None" = None,
+        options: RebalanceOptions = DEFAULTS,
+    ) -> "RemoteRebalancer":
+        """Begin a rebalancer, as `tiger.Rebalancer` of the same arguments; raise as it does."""
+        from tiger.client.rebalancer import begin_rebalancer
+
+        return begin_rebalancer(self._connection, model, cluster, plan, options)
+
+    def find_rebalancer(self, rebalancer_id: str) -> "RemoteRebalancer":
+        """Return a rebalancer by its id, where it has got to."""
+        from tiger.client.rebalancer import find_rebalancer
+
+        return find_rebalancer(self._connection, rebalancer_id)
 
     def submit(self, asked: "Asked[Result]") -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.

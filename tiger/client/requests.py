@@ -85,7 +85,7 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         complete = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
         return complete.emitting(arguments.emit)
 
-    return Asked("assign", _body(document), read)
+    return Asked("assign", body_of(document), read)
 
 
 def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
@@ -106,7 +106,7 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
         """Add what documents do not carry: the device, as it was stated."""
         return replace(reports.read_circuit(answer), device=arguments.coupling)
 
-    return Asked("assign", _body(document), read)
+    return Asked("assign", body_of(document), read)
 
 
 def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
@@ -116,7 +116,7 @@ def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     params = narrow(PlaceParams, arguments, pinned=pinned, solver="auto")
     stated = read_network(arguments, check_request(params, narrow(Aim, arguments)))
     options = {**asdict(narrow(PlaceOptions, arguments)), "solver": _solver_name(arguments.solver), "pinned": pinned}
-    return Asked("place", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
+    return Asked("place", body_of({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
 
 def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
@@ -125,7 +125,7 @@ def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     stated = read_planning(arguments)
     options = {**asdict(narrow(PlanOptions, arguments)), "solver": _solver_name(arguments.solver)}
-    return Asked("plan", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
+    return Asked("plan", body_of({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
 
 @from_fields(AssignArguments)
@@ -202,7 +202,7 @@ def _ising_options(params: IsingParams) -> dict[str, object]:
     return {name: getattr(params, name) for name in ISING_FIELDS}
 
 
-def _body(document: Mapping[str, object]) -> bytes:
+def body_of(document: Mapping[str, object]) -> bytes:
     """Return a document as strict JSON without the fields that are None, which no request has to state."""
     stated = {name: value for name, value in document.items() if value is not None}
     try:

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
-from tiger.api.jobs.migrations import JOBS, SERVERS
+from tiger.api.jobs.migrations import BODIES, JOBS, REBALANCERS, SERVERS
+from tiger.api.jobs.rebalancer import NewRebalancer
 
 WORK = Work(kind="assign", body=b"{}")
 LONG = Work(kind="assign", body=b'{"sleep": 30, "polite": 1}')
@@ -69,6 +70,17 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(ended_s=1.0))
     loop.run(asyncio.to_thread(jobs._maintenance.tidy))
     assert loop.run(jobs.get(job.id, "")) is None
+
+
+def test_rebalancers_that_expired_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
+    """With what belongs to them."""
+    kept = loop.run(jobs.rebalancers.insert(NewRebalancer(body=b"{}", state=b"{}")))
+    with jobs._database.begin() as connection:
+        connection.execute(sa.update(REBALANCERS).values(used_s=1.0))
+    loop.run(asyncio.to_thread(jobs._maintenance.tidy))
+    with jobs._database.read() as connection:
+        left = [*connection.execute(sa.select(REBALANCERS.c.id)), *connection.execute(sa.select(BODIES.c.id))]
+    assert kept.id not in {row.id for row in left}
 
 
 @pytest.mark.slow

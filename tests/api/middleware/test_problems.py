@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
+from tiger.api.jobs.rebalancer import RebalancersFullError
 from tiger.api.middleware.problems import Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.workers.processes import SolverLostError
@@ -26,6 +27,7 @@ from tiger.errors import InputError
         (KeyError("x"), 500),
         (KeyReusedError(), 422),
         (QueueFullError(), 429),
+        (RebalancersFullError(), 429),
         (DatabaseDownError("/secret"), 503),
         (DiskFullError("/secret"), 503),
     ],

@@ -14,7 +14,9 @@ from tiger.api.routes.examples import (
     PLACEMENTS,
     PLANS,
     RANKS_ON_RACKS,
+    REBALANCERS,
     STENCIL_ON_TORUS,
+    STEPS,
 )
 
 EVERY = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS}
@@ -28,6 +30,26 @@ def test_every_example_of_the_document_has_an_answer(solving: TestClient, path: 
     assert (set(examples), set(documented)) == (set(EVERY[path]), {"application/json"})
     found = solving.post(path, json=examples[name]["value"], headers={"Prefer": "wait=30"})
     assert (found.status_code, found.json()["feasible"]) == (200, True), json.dumps(found.json())
+
+
+@pytest.mark.parametrize("name", REBALANCERS)
+def test_every_example_of_a_rebalancer_begins_one(solving: TestClient, name: str) -> None:
+    """It has a plan with a figure and a bound."""
+    posts = solving.get("/openapi.json").json()["paths"]["/rebalancers"]["post"]["requestBody"]["content"]
+    assert set(posts["application/json"]["examples"]) == set(REBALANCERS)
+    begun = solving.post("/rebalancers", json=posts["application/json"]["examples"][name]["value"])
+    assert begun.status_code == 201, begun.text
+    assert 0 < begun.json()["lower_bound_s"] <= begun.json()["iteration_s"]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_every_example_of_a_step_is_decided_upon(solving: TestClient, name: str) -> None:
+    """It is a step of the first example of a rebalancer, and layers move."""
+    paths = solving.get("/openapi.json").json()["paths"]
+    content = paths["/rebalancers/{rebalancer_id}/steps"]["post"]["requestBody"]["content"]["application/json"]
+    begun = solving.post("/rebalancers", json=REBALANCERS["frozen"]["value"])
+    found = solving.post(f"{begun.headers['location']}/steps", json=content["examples"][name]["value"])
+    assert (found.status_code, found.json().get("action")) == (200, "move"), found.text
 
 
 def test_the_ranks_come_as_a_rankfile(solving: TestClient) -> None:

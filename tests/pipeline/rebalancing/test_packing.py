@@ -28,3 +28,9 @@ def test_the_slowest_of_unlike_devices_goes_first(make: Make) -> None:
     line = make(12, 3).line
     unlike = replace(line, cluster=replace(line.cluster, speed=np.array([1.0, 0.2, 1.0])))
     assert pack_line(unlike, make(12, 3).times, 0.4).devices == (0, 2)
+
+
+def test_bug_a_time_close_to_zero_frees_nothing(make: Make) -> None:
+    """The devices that it would take are no number that there is."""
+    decision = make().pack(5e-324)
+    assert (decision.action, decision.freed) == ("keep", ())

@@ -22,8 +22,8 @@ def pack_line(line: Line, times: LayerTimes, target_s: float) -> Line:
     """
     if len(set(line.cluster.device_types()[list(line.devices)].tolist())) == 1:
         # No fewer can do all the work in time.
-        busy_s = line.microbatches * float(times.total_s.sum()) / line.cluster.speed[line.devices[0]]
-        first = max(1, ceil(busy_s / target_s * (1 - MET)))
+        busy_s = line.microbatches * float(times.total_s.sum() / line.cluster.speed[line.devices[0]])
+        first = max(1, ceil(min(busy_s / target_s * (1 - MET), line.positions)))
         shorter = (replace(line, devices=line.devices[:count]) for count in range(first, line.positions))
         return next((one for one in shorter if _iteration_s(one, times) <= target_s), line)
     while line.positions > 1:

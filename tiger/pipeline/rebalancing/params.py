@@ -12,6 +12,7 @@ LineSchedule = Literal["1f1b", "gpipe"]
 Balancer = Literal["exact", "diffusion"]
 # Numbers of iterations, microbatches and devices that products of three stay exact for.
 COUNT_LIMIT = 2**17
+COUNT = {"ge": 1, "le": COUNT_LIMIT}
 # Layers and stages of a model that is decided on in milliseconds to seconds.
 MOST_LAYERS, MOST_STAGES = 4096, 64
 
@@ -26,10 +27,12 @@ class RebalanceOptions:
     """
 
     schedule: LineSchedule = field(default="1f1b", metadata=about("The schedule that is simulated."))
-    microbatches: int | None = field(default=None, metadata=about("Microbatches in an iteration; 4 a stage.", ge=1))
-    pipeline: int | None = field(default=None, metadata=about("Devices in a row; as many as pay without it.", ge=1))
-    iterations: int = field(default=1000, metadata=about("Iterations between two measurements.", ge=1))
-    threshold: float = field(default=0.02, metadata=about("The least share of time that moves have to save.", ge=0))
+    microbatches: int | None = field(default=None, metadata=about("Microbatches in an iteration; 4 a stage.", **COUNT))
+    pipeline: int | None = field(default=None, metadata=about("Devices in a row; as many as pay without it.", **COUNT))
+    iterations: int = field(default=1000, metadata=about("Iterations between two measurements.", **COUNT))
+    threshold: float = field(
+        default=0.02, metadata=about("The least share of time that moves have to save.", ge=0, lt=1)
+    )
     balancer: Balancer = field(
         default="exact", metadata=about("`exact` by dynamic programming, or `diffusion` among neighbours.")
     )

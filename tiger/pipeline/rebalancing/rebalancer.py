@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from tiger.pipeline.rebalancing.line_costs import Cuts, Line, LineCosts
 from tiger.pipeline.rebalancing.moving import homes_of, list_moves, prices_s
 from tiger.pipeline.rebalancing.packing import lines_without, pack_line, quickest_plan
 from tiger.pipeline.rebalancing.params import MOST_LAYERS, MOST_STAGES, RebalanceOptions
+from tiger.pipeline.rebalancing.state import RebalancerState, find_devices, plan_by_names
 from tiger.pipeline.search.problem import MICROBATCHES
 from tiger.pipeline.solve import place_layers
 
@@ -61,7 +63,7 @@ class Rebalancer:
             raise InputError("model", f"expected at most {MOST_LAYERS} layers, got {layers.size}")
         self._options, self._times, self._lost = options, LayerTimes.of(layers), set[int]()
         first = _first_plan(layers, devices, options) if plan is None else plan
-        order = _line_of(first, layers, devices)
+        order = line_of(first, layers, devices)
         self._line = Line(
             layers=layers,
             cluster=devices,
@@ -72,6 +74,35 @@ class Rebalancer:
         self._cuts: Cuts = first.cuts
         if not self._line.fits(self._cuts):
             raise InputError("plan", "expected stages that fit into memory and have links, got others")
+
+    @classmethod
+    def restore(
+        cls, model: Model, cluster: Hardware, state: RebalancerState, *, options: RebalanceOptions = DEFAULTS
+    ) -> Self:
+        """Return a rebalancer that goes on from a state, by the model, the cluster and the options that led there.
+
+        It decides as the one that had the state would have. Raises InputError of `state` or below for a state of
+        another model or cluster, and as for a new one.
+        """
+        devices = require_cluster(cluster_of(cluster))
+        plan = plan_by_names(state.cuts, state.devices, devices.names, "state")
+        restored = cls(model, devices, plan=plan, options=replace(options, microbatches=state.microbatches))
+        restored._times = state.times(restored.line.layers.size)
+        restored._lost = set(find_devices(state.lost, devices.names, "state/lost"))
+        return restored
+
+    @property
+    def state(self) -> RebalancerState:
+        """Return what `restore` goes on from, as a document of plain values: `to_dict` and `from_dict`."""
+        names = self._line.cluster.names
+        return RebalancerState(
+            cuts=self._cuts,
+            devices=tuple(names[k] for k in self._line.devices),
+            lost=tuple(names[k] for k in sorted(self._lost)),
+            microbatches=self._line.microbatches,
+            forward_s=tuple(self._times.forward_s.tolist()),
+            backward_s=tuple(self._times.backward_s.tolist()),
+        )
 
     @property
     def plan(self) -> Plan:
@@ -252,7 +283,7 @@ def _first_plan(layers: Layers, cluster: Cluster, options: RebalanceOptions) -> 
     return placed.plan
 
 
-def _line_of(plan: Plan, layers: Layers, cluster: Cluster) -> tuple[int, ...]:
+def line_of(plan: Plan, layers: Layers, cluster: Cluster) -> tuple[int, ...]:
     """Return the devices of a plan of one stage and one device a position, or raise InputError of `plan`."""
     order: Sequence[int] = plan.grid.ravel().tolist()
     if plan.grid.size != plan.positions or plan.virtual != 1:
