@@ -108,3 +108,9 @@ def test_layers_with_many_slots_are_not_proven():
     loads = ExpertLoads(np.random.default_rng(0).random((1, 40)), 48, 1, 1, 8)
     found = balance(loads, patterns=1)
     assert (found.optimal.tolist(), 0 < found.gap < 0.05) == ([False], True)
+
+
+def test_bug_a_proof_of_loads_below_normal_numbers_ends():
+    """They have too few digits to tell a better load from the one reached."""
+    found = balance(ExpertLoads(np.full((1, 5), 1e-320), 6, 1, 1, 3, 2), patterns=100)
+    assert (found.bound <= found.largest).all()
