@@ -76,6 +76,13 @@ def _compare(skew, numbers):
         assert ((balance(apart).largest <= load) | has_doubles(loads, other)).all()
 
 
+def test_bug_equal_loads_are_in_the_order_of_eplb():
+    """Which takes the experts of the heaviest group first, also on one node, so that no start is worse than its map."""
+    weight = np.array([[2.0, 1, 4, 5, 3, 0, 4, 2, 1], [2, 0, 3, 3, 3, 4, 4, 2, 0]])
+    loads = ExpertLoads(weight, 48, 3, 1, 16, 3)
+    assert (balance(loads).largest <= gpu_loads(loads, peer(loads)).max(axis=1) * (1 + 1e-9)).all()
+
+
 def test_the_peer_gives_the_map_of_eplbs_readme(readme):
     """Slot by slot, so that it stands for EPLB in the table."""
     assert peer(readme()).tolist() == [

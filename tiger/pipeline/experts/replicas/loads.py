@@ -75,8 +75,8 @@ class ExpertLoads:
 
     @property
     def groups(self) -> int:
-        """Return the number of groups that stay together, as many as experts where groups play no part."""
-        return self.num_groups if self.pools > 1 else 1
+        """Return the number of groups that stay together, one where groups play no part."""
+        return self.num_groups if self.num_groups % self.num_nodes == 0 else 1
 
 
 def count_replicas(slots: IntArray, experts: int) -> IntArray:
