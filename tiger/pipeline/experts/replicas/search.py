@@ -19,7 +19,7 @@ NEAR = 2e-3
 # them, Zipf loads of exponent 1.2 in nodes stay up to 52 % above their bound, with these 7 %, with nine still 7 %.
 LARGEST = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 # Experts with replicas above such a part of the largest one come last where slots are left. Two replicas above 0.75 do
-# not fit on one GPU, and halves of smaller ones do. Those above 0.25 may not fit beside the largest even then, and share
+# not fit on one GPU, and halves of smaller ones do. Those above 0.25 may not fit beside the largest even then, and need
 # a GPU without it as they are: with 0.75 alone, the same loads stay up to 14 % above their bound.
 SHARED = (0.75, 0.25)
 # The largest replica of experts without load, which they are divided by.
