@@ -1,7 +1,7 @@
 """Whether a change of the map in use pays: what it gains a step, what it moves, and when it has paid."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,36 +84,55 @@ def weigh(loads: ExpertLoads, in_use: ArrayLike, costs: MoveCosts) -> Verdict:
     """Return whether to leave the map in use, [layers, slots], or which map to move to.
 
     For each layer, maps on the way down from the one in use, and a new one with its GPUs named so that most stays in
-    place, are compared by load and moves at the price of a move; with a cap, at the least price that keeps to it, and
-    what is left of the cap goes to the layer that gains most. A layer's map that changes keeps to the rules of the
-    loads, also where the one in use does not. Raises InputError of `in_use`.
+    place, are compared by load and moves at a few prices of a move, and the change that saves most over all steps is
+    weighed; with a cap, prices are raised to keep to it, and what is left of it goes to the layer that gains most. A
+    layer's map that changes keeps to the rules of the loads, also where the one in use does not. Raises InputError of
+    `in_use`.
     """
     before = check_map(loads, "in_use", in_use).reshape(loads.layers, loads.num_gpus, loads.size)
     fresh = balance(loads)
     points = _list_points(loads, before, fresh.phy2log, costs)
     old = sum(some[0].largest for some in points)
-    chosen = _choose(points, _price(loads, costs, old), costs.most_moves)
-    after = np.array([point.slots for point in chosen])
-    new = sum(point.largest for point in chosen)
-    received = find_moved(before, after).sum(axis=(0, 2))
-    gain = (old - new) / old if old else 0.0
-    move_s = float(received.max()) * costs.expert_bytes / costs.bandwidth
-    gain_s = gain * costs.step_s
-    paid = move_s / gain_s if gain_s > 0 else np.inf
-    advice, reason = _advise(gain, paid, costs)
+    prices = _list_prices(loads, costs, old)
+    changes = [_make_change(_choose(points, price, costs.most_moves), before, costs, old) for price in prices]
+    best = max(changes, key=lambda change: (change.gain >= costs.threshold, change.saved_s))
+    gain_s = best.gain * costs.step_s
+    paid = best.move_s / gain_s if gain_s > 0 else np.inf
+    advice, reason = _advise(best.gain, paid, costs)
     return Verdict(
         advice=advice,
         reason=reason,
-        phy2log=lock((after if advice == "move" else before).reshape(loads.layers, -1).copy()),
-        gain=gain,
+        phy2log=lock((best.after if advice == "move" else before).reshape(loads.layers, -1).copy()),
+        gain=best.gain,
         gain_s=gain_s,
-        moves=int(received.sum()),
-        move_s=move_s,
+        moves=best.moves,
+        move_s=best.move_s,
         break_even_steps=paid,
         largest_before=old,
-        largest_after=new,
+        largest_after=best.largest,
         bound=float(fresh.bound.sum()),
     )
+
+
+class Change(NamedTuple):
+    """Hold a map to move to, [layers, GPUs, slots of a GPU], and what it does; `saved_s` is of all steps."""
+
+    after: IntArray
+    largest: float
+    gain: float
+    moves: int
+    move_s: float
+    saved_s: float
+
+
+def _make_change(chosen: list[Point], before: IntArray, costs: MoveCosts, old: float) -> Change:
+    """Return the change to the points chosen of all layers."""
+    after = np.array([point.slots for point in chosen])
+    largest = sum(point.largest for point in chosen)
+    received = find_moved(before, after).sum(axis=(0, 2))
+    gain = (old - largest) / old if old else 0.0
+    move_s = float(received.max()) * costs.expert_bytes / costs.bandwidth
+    return Change(after, largest, gain, int(received.sum()), move_s, gain * costs.step_s * costs.steps - move_s)
 
 
 def _advise(gain: float, paid: float, costs: MoveCosts) -> tuple[Literal["keep", "move"], str]:
@@ -147,13 +166,15 @@ def _list_points(loads: ExpertLoads, before: IntArray, fresh: IntArray, costs: M
     return points
 
 
-def _price(loads: ExpertLoads, costs: MoveCosts, largest: float) -> float:
-    """Return the load of which one less saves as much over all steps as the move of an expert takes.
+def _list_prices(loads: ExpertLoads, costs: MoveCosts, largest: float) -> list[float]:
+    """Return prices of a move, each the load of which one less saves as much over all steps as the move takes.
 
-    Moves are counted as if all GPUs received as many.
+    The first is as if all GPUs received as many experts, the last as if one received all; every price is twice the one
+    before, for which GPU receives how many is known only of a change as a whole.
     """
     move_s = costs.expert_bytes / costs.bandwidth / loads.num_gpus
-    return move_s * largest / (costs.step_s * costs.steps)
+    price = move_s * largest / (costs.step_s * costs.steps)
+    return [price * 2**k for k in range(int(loads.num_gpus).bit_length())]
 
 
 def _choose(points: list[list[Point]], price: float, most: int | None) -> list[Point]:
