@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.pipeline.experts.assignment import place_greedily
-from tiger.pipeline.experts.bounds import bound_hops
+from tiger.pipeline.experts.bounds import BLOCK, bound_hops
 from tiger.pipeline.experts.costs import ExpertProblem, hop_sum
 
 Draw = Callable[..., ExpertProblem]
@@ -45,3 +45,13 @@ def test_both_bounds_are_of_use(drawn_problem: Draw) -> None:
     assert bound_hops(even) == pytest.approx(64)
     diagonal = even._replace(counts=even.counts * 0)
     assert bound_hops(diagonal) == 0
+
+
+def test_bug_a_bound_ends_when_it_has_to(drawn_problem: Draw) -> None:
+    """With the layers that it has looked at by then: of many experts, all took longer than a time limit."""
+    problem = drawn_problem(20, 8, 4, 0, far=3.0)
+    answers = iter([False, False])
+    some = bound_hops(problem, lambda: next(answers, True))
+    first = problem._replace(counts=problem.counts[: 2 * BLOCK])
+    assert bound_hops(problem, lambda: True) == 0
+    assert 0 < some <= bound_hops(first) < bound_hops(problem)

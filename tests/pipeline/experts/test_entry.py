@@ -61,6 +61,11 @@ def test_flat_is_reported_where_hops_differ() -> None:
     [
         ({"experts": 5}, "experts: expected a multiple of the 2 accelerators, got 5"),
         ({"experts": 0}, "experts: expected the number of experts of a layer, got 0"),
+        (
+            {"experts": 2 * 10**5000},
+            "experts: expected at most 33,554,432 pairs .*, got a number of more than 60 digits",
+        ),
+        ({"experts": 10**5000 + 1}, "experts: expected a multiple of the 2 accelerators, got a number of more than 60"),
         ({"experts": 2}, "trace: expected experts 0 to 1, got 2 for token 0 in layer 1"),
         ({"trace": np.vstack([TRACE, TRACE * 2])}, "trace: expected experts 0 to 3, got 4 for token 5 in layer 1"),
         ({"trace": TRACE, "held_out": 1.0}, "held_out: expected a share from 0 to below 1, got 1.0"),

@@ -75,7 +75,7 @@ def experts(call: ExpertCall) -> ExpertReport:
     devices = hosts_of_experts(cluster)
     if options.experts % len(devices):
         what = f"expected a multiple of the {len(devices)} accelerators"
-        raise InputError("experts", f"{what}, got {options.experts}")
+        raise InputError("experts", f"{what}, got {describe(options.experts)}")
     return _report_placement(ExpertRequest(trace, cluster, devices, options, watch), begun)
 
 

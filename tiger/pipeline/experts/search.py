@@ -47,7 +47,7 @@ def search_experts(
     start = place_in_order(problem)
     found = Incumbent(solution=start, value=hop_sum(problem, start), stop=stop, watch=watch, meets=meets)
     with found.stage("bound"):
-        found.bound = bound_hops(problem)
+        found.bound = bound_hops(problem, stop)
     with found.stage("greedy"):
         _take(found, problem, place_greedily(problem))
     ways = None if found.ended else list_few_ways(problem)

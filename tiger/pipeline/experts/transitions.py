@@ -4,6 +4,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
+from tiger.model.wording import describe
 from tiger.pipeline.experts.traces import ROWS, Numbers, check_choices
 
 # Pairs of experts in all layers: 58 layers of 256 are a tenth, and tables of them take 256 MB each.
@@ -19,7 +20,8 @@ def count_transitions(trace: Numbers, experts: int, first_token: int = 0) -> Flo
     """
     layers, chosen = trace.shape[1:]
     if (layers - 1) * experts**2 > PAIR_LIMIT:
-        raise InputError("experts", f"expected at most {PAIR_LIMIT:,} pairs of experts in all layers, got {experts}")
+        what = f"expected at most {PAIR_LIMIT:,} pairs of experts in all layers"
+        raise InputError("experts", f"{what}, got {describe(experts)}")
     counts = np.zeros((layers - 1, experts**2))
     for start in range(0, len(trace), ROWS):
         part = np.asarray(trace[start : start + ROWS])

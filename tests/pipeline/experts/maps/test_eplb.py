@@ -1,6 +1,7 @@
 """EPLB's three tensors in a numpy file."""
 
 import io
+import zipfile
 from contextlib import suppress
 
 import numpy as np
@@ -37,6 +38,23 @@ def test_slots_of_an_expert_may_be_in_any_order():
     assert read(pack(GOOD | {"log2phy": GOOD["log2phy"][:, :, ::-1]}), 2).phy2log.tolist() == [[0, 1, 1, 2]]
 
 
+def test_bug_slots_may_have_more_padding():
+    """Serving systems leave room for the most replicas that an expert can have."""
+    wider = np.pad(GOOD["log2phy"], ((0, 0), (0, 0), (0, 2)), constant_values=-1)
+    assert read(pack(GOOD | {"log2phy": wider}), 2).phy2log.tolist() == [[0, 1, 1, 2]]
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000000, 1)", "(1, 4", "(99999999999999999999999, )"])
+def test_bug_headers_that_numpy_stumbles_over_are_refused(shape):
+    """Sizes beyond memory and beyond whole numbers, and what is no Python."""
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("phy2log.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(InputError, match=r"^map: expected a numpy file"):
+        read(buffer.getvalue(), 2)
+
+
 @pytest.mark.parametrize(
     ("content", "field"),
     [
@@ -47,6 +65,7 @@ def test_slots_of_an_expert_may_be_in_any_order():
         (pack(GOOD | {"phy2log": np.array([[0, 1, 3, 3]])}), "map/0"),
         (pack(GOOD | {"logcnt": np.array([[2, 1, 1]])}), "map/logcnt"),
         (pack(GOOD | {"log2phy": GOOD["log2phy"][:, :, :1]}), "map/log2phy"),
+        (pack(GOOD | {"log2phy": GOOD["log2phy"][:, :, [0, 1, 1]]}), "map/log2phy"),
         (pack(GOOD | {"log2phy": np.int64(3)}), "map/log2phy"),
         (pack(GOOD | {"phy2log": np.array([[object()]])}), "map"),
     ],

@@ -44,6 +44,7 @@ def test_every_system_has_a_file():
         (np.array([[0, 1, 2]]), 2, "gpus"),
         (np.array([[0, 1, 2]]), 0, "gpus"),
         (np.array([[0, 1, 2]]), "3", "gpus"),
+        ([[0, 1], [1]], 1, "map"),
         (np.array([[0, 1], [0, 9]]), 2, "map/1/1"),
         (np.array([[0, 1, 2], [0, 1, 1]]), 3, "map/1"),
     ],
@@ -53,3 +54,10 @@ def test_wrong_maps_are_named(phy2log, gpus, field):
     with pytest.raises(InputError) as caught:
         ExpertMap(phy2log, gpus)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_bug_gpus_may_be_a_number_of_numpy(name):
+    """As it is where a shape or an array was asked."""
+    phy2log = np.arange(6).reshape(1, 6)
+    assert write_map(ExpertMap(phy2log, np.int64(3)), name) == write_map(ExpertMap(phy2log, 3), name)

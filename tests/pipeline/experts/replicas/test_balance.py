@@ -76,6 +76,13 @@ def _compare(skew, numbers):
         assert ((balance(apart).largest <= load) | has_doubles(loads, other)).all()
 
 
+def test_bug_equal_loads_are_in_the_order_of_eplb():
+    """Which takes the experts of the heaviest group first, also on one node, so that no start is worse than its map."""
+    weight = np.array([[2.0, 1, 4, 5, 3, 0, 4, 2, 1], [2, 0, 3, 3, 3, 4, 4, 2, 0]])
+    loads = ExpertLoads(weight, 48, 3, 1, 16, 3)
+    assert (balance(loads).largest <= gpu_loads(loads, peer(loads)).max(axis=1) * (1 + 1e-9)).all()
+
+
 def test_the_peer_gives_the_map_of_eplbs_readme(readme):
     """Slot by slot, so that it stands for EPLB in the table."""
     assert peer(readme()).tolist() == [
@@ -108,3 +115,9 @@ def test_layers_with_many_slots_are_not_proven():
     loads = ExpertLoads(np.random.default_rng(0).random((1, 40)), 48, 1, 1, 8)
     found = balance(loads, patterns=1)
     assert (found.optimal.tolist(), 0 < found.gap < 0.05) == ([False], True)
+
+
+def test_bug_a_proof_of_loads_below_normal_numbers_ends():
+    """They have too few digits to tell a better load from the one reached."""
+    found = balance(ExpertLoads(np.full((1, 5), 1e-320), 6, 1, 1, 3, 2), patterns=100)
+    assert (found.bound <= found.largest).all()

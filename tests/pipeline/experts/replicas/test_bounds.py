@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.experts.replicas.bounds import bound_load
+from tiger.pipeline.experts.replicas.balance import balance
+from tiger.pipeline.experts.replicas.bounds import bound_load, bound_pairs
+from tiger.pipeline.experts.replicas.groups import bound_heaviest, bound_nodes
+from tiger.pipeline.experts.replicas.loads import ExpertLoads
 from tiger.pipeline.experts.replicas.pools import Pools
 
 
@@ -30,3 +33,20 @@ def test_bounds_are_at_most_what_is_reached():
     """Also where the load reached is the mean itself."""
     pools = Pools(np.ones((1, 4)), 2, 2, 1)
     assert bound_load(pools, np.array([2.0])).tolist() == [2.0]
+
+
+@pytest.mark.parametrize(("copies", "spare", "least"), [(1, 1, 20), (1, 2, 16), (2, 2, 16), (2, 3, 38 / 3)])
+def test_two_large_experts_meet_or_leave_each_other_few_gpus(copies, spare, least):
+    """20 and 12 on two GPUs beside idle ones: apart they carry 20, and together 20 / 2 with 12 / 2, if slots allow."""
+    weight = np.array([[20.0, 12.0] + [0.0] * (8 - spare)])
+    assert bound_pairs(Pools(weight, 2, 5, copies)) == pytest.approx([least])
+
+
+def test_a_node_has_the_heaviest_group_and_no_less_than_the_smallest_experts():
+    """The hot expert has two replicas at most there, and its node a mean load of 27."""
+    weight = np.array([[60.0, 1.0, 1.0, 1.0], *[[8.0, 7.0, 1.0, 1.0]] * 3]).ravel()
+    loads = ExpertLoads(weight[None], 18, 4, 2, 6)
+    reached = np.array([100.0])
+    assert bound_nodes(loads, reached) == pytest.approx(80 / 3)
+    assert bound_heaviest(loads, reached) == pytest.approx([32])
+    assert balance(loads).largest == pytest.approx([32])

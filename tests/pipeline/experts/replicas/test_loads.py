@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.experts.replicas.loads import ExpertLoads, check_map, gpu_loads
+from tiger.pipeline.experts.replicas.loads import ExpertLoads, check_map, gpu_loads, keep_to_rules
 
 GOOD = {"weight": np.ones((1, 4)), "num_replicas": 8, "num_groups": 2, "num_nodes": 2, "num_gpus": 4}
 
@@ -15,6 +15,9 @@ GOOD = {"weight": np.ones((1, 4)), "num_replicas": 8, "num_groups": 2, "num_node
         ({"weight": [1, 2]}, "weight"),
         ({"weight": np.ones((0, 4))}, "weight"),
         ({"weight": [[1, "a"]]}, "weight"),
+        ({"weight": [["1", "2", "3", "4"]]}, "weight"),
+        ({"weight": np.ones((1, 4), bool)}, "weight"),
+        ({"weight": np.ones((1, 4), complex)}, "weight"),
         ({"weight": [[1, np.nan, 1, 1]]}, "weight/0/1"),
         ({"weight": [[1, 1, 1, -1]]}, "weight/0/3"),
         ({"weight": [[1, 1, 1, 1e300]]}, "weight"),
@@ -52,10 +55,26 @@ def test_a_replica_carries_its_part():
 
 
 @pytest.mark.parametrize(
+    ("slots", "copies", "keeps"),
+    [
+        ([[0, 1], [0, 1], [2, 3], [3, 2]], 1, True),
+        ([[0, 0], [1, 1], [2, 3], [3, 2]], 1, False),
+        ([[0, 0], [1, 1], [2, 3], [3, 2]], 2, True),
+        ([[0, 1], [0, 2], [1, 3], [3, 2]], 2, False),
+    ],
+)
+def test_rules_are_of_gpus_and_nodes(slots, copies, keeps):
+    """Experts 0 and 1 are a group, and stay on a node."""
+    loads = ExpertLoads(**(GOOD | {"copies_per_gpu": copies}))
+    assert keep_to_rules(loads, np.array([slots])).tolist() == [keeps]
+
+
+@pytest.mark.parametrize(
     ("found", "field"),
     [
         ([[0, 1, 2, 3]], "in_use"),
         ([[0.0] * 8], "in_use"),
+        ([[0], [1, 2]], "in_use"),
         ([[0, 1, 2, 3, 4, 0, 0, 0]], "in_use"),
         ([[0, 1, 2, 0, 0, 0, 0, -1]], "in_use"),
         ([[0, 1, 2, 0, 0, 0, 0, 0]], "in_use/0"),

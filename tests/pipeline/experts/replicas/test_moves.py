@@ -28,3 +28,9 @@ def test_aligned_maps_hold_the_same(seed, nodes):
     found = align(before, after, nodes)
     assert sorted(map(sorted, found.tolist())) == sorted(map(sorted, after.tolist()))
     assert find_moved(before, found).sum() <= find_moved(before, after).sum()
+
+
+def test_bug_an_expert_is_received_once():
+    """A GPU that gets it in two slots copies it from one to the other."""
+    before, after = np.array([[0, 1, 2]]), np.array([[3, 0, 3]])
+    assert find_moved(before, after).tolist() == [[True, False, False]]

@@ -1,12 +1,15 @@
 """Whether a change of the map in use pays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.experts.replicas.balance import balance
-from tiger.pipeline.experts.replicas.loads import gpu_loads
-from tiger.pipeline.experts.replicas.verdict import MoveCosts, weigh
+from tiger.pipeline.experts.replicas.descent import Point
+from tiger.pipeline.experts.replicas.loads import ExpertLoads, gpu_loads, keep_to_rules
+from tiger.pipeline.experts.replicas.verdict import MoveCosts, _choose, weigh
 
 # An expert takes 1 ms to move, a step 20 ms of experts.
 COSTS = {"expert_bytes": 44e6, "bandwidth": 44e9, "step_s": 0.02, "steps": 1000}
@@ -78,6 +81,8 @@ def test_a_balanced_map_is_kept(draw_loads):
         {"expert_bytes": "44MB"},
         {"threshold": -1},
         {"most_moves": True},
+        {"steps": 10**400},
+        {"bandwidth": 1e-320},
     ],
 )
 def test_wrong_costs_are_named(changed):
@@ -85,3 +90,53 @@ def test_wrong_costs_are_named(changed):
     with pytest.raises(InputError) as caught:
         MoveCosts(**(COSTS | changed))
     assert [caught.value.field] == list(changed)
+
+
+def test_whole_numbers_of_numpy_are_costs(draw_loads):
+    """As they are in the fields of loads."""
+    loads, in_use = _draw(draw_loads, 0)
+    costs = MoveCosts(**(COSTS | {"steps": np.int64(1000), "most_moves": np.int32(3)}))
+    assert weigh(loads, in_use, costs).moves <= 3
+
+
+def test_bug_a_gain_without_moves_is_taken():
+    """GPU 1 has experts 1 and 2 already, and two slots for expert 2 leave it 50 instead of 70."""
+    loads = ExpertLoads(np.array([[0.0, 40.0, 50.0]]), 4, 1, 1, 2, 2)
+    verdict = weigh(loads, [[0, 1, 2, 1]], MoveCosts(**COSTS))
+    assert (verdict.advice, verdict.moves, verdict.break_even_steps) == ("move", 0, 0)
+    assert (verdict.largest_before, verdict.largest_after, verdict.phy2log.tolist()) == (70, 50, [[0, 1, 2, 2]])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bug_a_map_to_move_to_keeps_to_the_rules(draw_loads, seed):
+    """In all layers that change, also where the one in use has experts twice on a GPU, and groups on several nodes."""
+    loads = draw_loads(seed)
+    in_use = np.random.default_rng(seed).permuted(np.tile([*range(16), *range(8)], (3, 1)), axis=1)
+    verdict = weigh(loads, in_use, MoveCosts(**COSTS))
+    assert keep_to_rules(loads, in_use.reshape(3, 8, 3)).tolist() == [False] * 3
+    changed = (verdict.phy2log != in_use).any(axis=1)
+    assert verdict.advice == "move"
+    assert keep_to_rules(loads, verdict.phy2log.reshape(3, 8, 3)).tolist() == changed.tolist()
+
+
+def test_bug_what_is_left_of_a_cap_is_used():
+    """Three moves gain most for each, and are more than there may be: two that gain less for each are made."""
+    points = [Point(np.zeros((1, 1), np.int64), load, moved) for load, moved in ((100.0, 0), (90.0, 2), (40.0, 3))]
+    assert [_choose([points], 0.0, most)[0].moved for most in (0, 1, 2, 3)] == [0, 0, 2, 3]
+
+
+def test_bug_small_loads_have_small_prices(draw_loads):
+    """Under a cap, loads in any unit change as much."""
+    loads, in_use = _draw(draw_loads, 0)
+    costs = MoveCosts(**COSTS, most_moves=4)
+    small = replace(loads, weight=loads.weight * 2.0**-900)
+    assert weigh(small, in_use, costs).phy2log.tolist() == weigh(loads, in_use, costs).phy2log.tolist()
+
+
+def test_bug_a_part_of_the_moves_pays_where_one_gpu_receives_most(draw_loads):
+    """Seven experts moved take that GPU 3 ms, more than a step gains; two of them take 1 ms, and gain 1.9 ms."""
+    loads = draw_loads(17, nodes=1)
+    drifted = replace(loads, weight=loads.weight * np.random.default_rng(17).lognormal(0, 0.3, (3, 16)))
+    verdict = weigh(drifted, balance(loads).phy2log, MoveCosts(**(COSTS | {"steps": 1})))
+    assert (verdict.advice, verdict.moves, verdict.move_s) == ("move", 2, pytest.approx(1e-3))
+    assert verdict.gain_s == pytest.approx(1.9e-3, rel=0.1)

@@ -11,6 +11,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap
 from tiger.pipeline.experts.replicas.loads import LAYERS_MAX, SLOTS_MAX
 from tiger.pipeline.experts.replicas.tensors import Tensors, make_tensors
+from tiger.pipeline.experts.traces import NO_ARRAY
 
 # What the arrays of the largest map take when they are unpacked, all slots being replicas of few experts.
 BYTES_MAX = 4 * 8 * LAYERS_MAX * SLOTS_MAX
@@ -26,17 +27,25 @@ def write(expert_map: ExpertMap) -> bytes:
 def read(content: bytes, gpus: int) -> ExpertMap:
     """Return the map of a file, whose slots `gpus` GPUs share; raise InputError of `map` or of an array of it.
 
-    The slots of an expert may be listed in any order.
+    The slots of an expert may be listed in any order, and serving systems pad them with more of -1 than EPLB does.
     """
     found = Tensors(*(_read_array(content, name) for name in Tensors._fields))
     expert_map = ExpertMap(found.phy2log, gpus)
     own = make_tensors(expert_map.phy2log, expert_map.experts)
     if not np.array_equal(found.logcnt, own.logcnt):
         raise InputError(f"{FIELD}/logcnt", "expected the replicas that phy2log has, got other numbers")
-    same = found.log2phy.shape == own.log2phy.shape
-    if not same or not np.array_equal(np.sort(found.log2phy, axis=-1), np.sort(own.log2phy, axis=-1)):
+    if not _list_same_slots(found.log2phy, own.log2phy):
         raise InputError(f"{FIELD}/log2phy", "expected the slots that phy2log gives each expert, got others")
     return expert_map
+
+
+def _list_same_slots(found: IntArray, own: IntArray) -> bool:
+    """Return whether arrays list the same slots for each expert, in any order and with any number of -1."""
+    if found.ndim != 3 or found.shape[:2] != own.shape[:2] or found.shape[2] < own.shape[2]:
+        return False
+    listed = np.sort(found, axis=2)
+    padding = found.shape[2] - own.shape[2]
+    return bool((listed[..., :padding] == -1).all() and np.array_equal(listed[..., padding:], np.sort(own, axis=2)))
 
 
 def _read_array(content: bytes, name: str) -> IntArray:
@@ -50,7 +59,7 @@ def _read_array(content: bytes, name: str) -> IntArray:
         raise InputError(f"{FIELD}/{name}", "expected an array of this name, got none") from None
     except InputError:
         raise
-    except (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error) as error:
+    except (*NO_ARRAY, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error) as error:
         raise InputError(FIELD, "expected a numpy file (.npz) of whole numbers, got another") from error
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu":
         raise InputError(f"{FIELD}/{name}", "expected whole numbers, got others")

@@ -26,12 +26,16 @@ class ExpertMap:
 
     def __post_init__(self) -> None:
         """Check that slots and experts fit."""
-        found = np.asarray(self.phy2log)
+        try:
+            found = np.asarray(self.phy2log)
+        except ValueError as error:
+            raise InputError(FIELD, "expected as many slots in every layer") from error
         if found.ndim != 2 or not found.size or found.dtype.kind not in "iu":
             raise InputError(FIELD, f"expected whole numbers [layers, slots], got {found.dtype} of shape {found.shape}")
         if found.shape[0] > LAYERS_MAX or found.shape[1] > SLOTS_MAX:
             raise InputError(FIELD, f"expected at most {LAYERS_MAX} x {SLOTS_MAX} slots, got shape {found.shape}")
         check_divisor("gpus", self.gpus, found.shape[1])
+        object.__setattr__(self, "gpus", int(self.gpus))
         wrong = np.argwhere((found < 0) | (found >= found.shape[1]))
         if len(wrong):
             layer, slot = wrong[0].tolist()

@@ -1,4 +1,7 @@
-"""SGLang's initial expert location, `--init-expert-location FILE.json`: an object with `physical_to_logical_map`."""
+"""SGLang's initial expert location, `--init-expert-location FILE.json`: an object with `physical_to_logical_map`.
+
+SGLang counts all hidden layers of a model, and its own records of loads have a row for each of them, too.
+"""
 
 import json
 

@@ -7,7 +7,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.experts.replicas.bounds import bound_load
-from tiger.pipeline.experts.replicas.groups import arrange_groups, bound_nodes, list_experts, make_pools
+from tiger.pipeline.experts.replicas.groups import arrange_groups, bound_heaviest, bound_nodes, list_experts, make_pools
 from tiger.pipeline.experts.replicas.loads import ExpertLoads, gpu_loads
 from tiger.pipeline.experts.replicas.pools import Pools
 from tiger.pipeline.experts.replicas.proof import prove
@@ -50,9 +50,10 @@ def balance(loads: ExpertLoads, patterns: int = 0) -> Balance:
         better = load < largest
         phy2log[better], largest[better] = found[better], load[better]
         # Where groups have one arrangement, what holds for its pools holds for all maps.
-        bound = pool_bound if loads.groups in (1, loads.pools) else bound
+        bound = pool_bound if loads.pools in (1, loads.groups) else bound
     if loads.pools > 1:
-        bound = np.maximum(bound, np.maximum(bound_nodes(loads, largest), _bound_free(loads, largest)))
+        bounds = bound, bound_nodes(loads, largest), bound_heaviest(loads, largest), _bound_free(loads, largest)
+        bound = np.max(bounds, axis=0)
     proven = largest <= bound * (1 + MET)
     for layer in np.flatnonzero(~proven).tolist() if patterns else []:
         answer = prove(loads, layer, float(largest[layer]), patterns)

@@ -1,5 +1,6 @@
 """Lower bounds on the largest load of a GPU in a pool, whatever the numbers of replicas and wherever they go."""
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ HALVINGS = 40
 MEAN = 1e-9
 # Needs of replicas and what is left over determine each other; each round of both only sharpens the bound.
 ROUNDS = 3
+# Two of so many experts are looked at: those that replicas do not make small.
+LARGE = 3
 # A load that cannot be told from the one that is tested for is not ruled out.
 SLACK = 1e-12
 
@@ -30,7 +33,30 @@ def bound_load(pools: Pools, reached: FloatArray) -> FloatArray:
         short = rule_out(part, middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
     mean[above] = low
-    return np.asarray(mean)
+    return np.asarray(np.maximum(mean, np.minimum(bound_pairs(pools), reached)))
+
+
+def bound_pairs(pools: Pools) -> FloatArray:
+    """Return a bound for each pool from two of its largest experts, whatever the numbers of their replicas.
+
+    Either some GPU holds both, and slots to spare make replicas small, or the GPUs with one of them lack the other: on
+    k of them, whatever the replicas, one carries a k-th of an expert's load.
+    """
+    order = np.argsort(-pools.weight, axis=1, kind="stable")
+    spare = pools.slots - pools.experts
+    needs = Needs(np.ones_like(order), np.full(len(order), spare))
+    beside_one = _fill(pools, needs, pools.size - min(pools.copies, pools.size))[:, None]
+    beside_both = _fill(pools, needs, pools.size - 2)[:, None]
+    first = np.arange(1, pools.most + 1)
+    second = np.minimum(pools.most, spare + 2 - first)
+    free = np.minimum(second, pools.gpus - first)
+    bound = np.zeros(len(order))
+    for one, other in combinations(range(min(LARGE, pools.experts)), 2):
+        a, b = (np.take_along_axis(pools.weight, order[:, [k]], axis=1) for k in (one, other))
+        apart = np.where(free > 0, np.maximum(a / first, b / np.maximum(free, 1)) + beside_one, np.inf)
+        both = a / first + b / second + beside_both if pools.size > 1 else np.inf
+        bound = np.maximum(bound, np.minimum(apart, both).min(axis=1))
+    return bound * (1 - SLACK)
 
 
 class Needs(NamedTuple):

@@ -46,6 +46,9 @@ def solve_exactly(pool: Pools, reached: float, most: int) -> Solved:
     best: IntArray | None = None
     while True:
         limit = reached * (1 - LEAST)
+        if limit == reached:
+            # Below the normal numbers there are too few digits to tell loads apart.
+            return Solved(best, proven=False)
         if bool(rule_out(pool, np.array([limit]))[0]):
             return Solved(best, proven=True)
         pieces = _list_pieces(pool, limit)

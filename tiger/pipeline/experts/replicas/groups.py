@@ -17,15 +17,17 @@ FEW = 3
 
 
 def arrange_groups(loads: ExpertLoads) -> list[IntArray]:
-    """Return choices of the groups of nodes, each [layers, nodes, groups of a node], no two alike.
+    """Return choices of the groups of nodes, each [layers, nodes, groups of a node].
 
-    All of them where they are few; otherwise groups by load, each to the lightest node, and the same after exchanges.
+    Groups by load, each to the lightest node, as EPLB has them, the same after exchanges, and all where they are few.
     """
-    every = list(islice(every_arrangement(loads.groups, loads.pools), FEW + 1))
-    if len(every) <= FEW:
-        return [np.repeat(one, loads.layers, axis=0) for one in every]
     pools = group_pools(loads)
     first = pack(pools, np.tile(np.arange(loads.groups), (loads.layers, 1)))
+    every = list(islice(every_arrangement(loads.groups, loads.pools), FEW + 1))
+    if len(every) == 1:
+        return [first]
+    if len(every) <= FEW:
+        return [first, *(np.repeat(one, loads.layers, axis=0) for one in every)]
     second = exchange(pools, first)
     return [first] if np.array_equal(first, second) else [first, second]
 
@@ -40,6 +42,20 @@ def bound_nodes(loads: ExpertLoads, reached: FloatArray) -> FloatArray:
     """Return a bound on the largest load of a GPU, [layers], from the load of the heaviest node."""
     gpus = loads.num_gpus // loads.pools
     return bound_load(group_pools(loads), reached * gpus) / gpus
+
+
+def bound_heaviest(loads: ExpertLoads, reached: FloatArray) -> FloatArray:
+    """Return a bound on the largest load of a GPU, [layers], from the node that holds the heaviest group.
+
+    The k-th largest expert of each other group there is at least the smallest of the k-th largest.
+    """
+    weight, rows = loads.weight.reshape(loads.layers, loads.groups, -1), np.arange(loads.layers)
+    heaviest = weight.sum(axis=2).argmax(axis=1)
+    others = np.sort(weight, axis=2)
+    others[rows, heaviest] = np.inf
+    held = [weight[rows, heaviest], *[others.min(axis=1)] * (loads.groups // loads.pools - 1)]
+    gpus = loads.num_gpus // loads.pools
+    return bound_load(Pools(np.concatenate(held, axis=1), gpus, loads.size, loads.copies_per_gpu), reached)
 
 
 def list_experts(loads: ExpertLoads, arrangement: IntArray) -> IntArray:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, freeze
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, freeze
 from tiger.model.wording import describe
 
 # Sizes that are read at most: the largest models have 512 experts in 94 layers, the largest systems 320 GPUs.
@@ -38,7 +38,9 @@ class ExpertLoads:
             _check_count(name, getattr(self, name))
         _check_division("num_replicas", self.num_replicas, "num_gpus", self.num_gpus)
         if self.num_replicas < self.experts:
-            raise InputError("num_replicas", f"expected at least one a expert, {self.experts}, got {self.num_replicas}")
+            raise InputError(
+                "num_replicas", f"expected at least one an expert, {self.experts}, got {self.num_replicas}"
+            )
         if self.pools > 1:
             _check_division("num_gpus", self.num_gpus, "num_nodes", self.num_nodes)
         if self.num_groups % self.num_nodes == 0 and self.experts % self.num_groups:
@@ -73,8 +75,8 @@ class ExpertLoads:
 
     @property
     def groups(self) -> int:
-        """Return the number of groups that stay together, as many as experts where groups play no part."""
-        return self.num_groups if self.pools > 1 else 1
+        """Return the number of groups that stay together, one where groups play no part."""
+        return self.num_groups if self.num_groups % self.num_nodes == 0 else 1
 
 
 def count_replicas(slots: IntArray, experts: int) -> IntArray:
@@ -91,12 +93,24 @@ def gpu_loads(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
     return np.asarray(held.reshape(loads.layers, loads.num_gpus, loads.size).sum(axis=2))
 
 
+def keep_to_rules(loads: ExpertLoads, slots: IntArray) -> BoolArray:
+    """Return which maps, [maps, GPUs, slots of a GPU], hold all groups on nodes, and no expert too often on a GPU."""
+    held = np.sort(slots, axis=2)
+    often = (held[..., loads.copies_per_gpu :] == held[..., : -loads.copies_per_gpu]).any(axis=(1, 2))
+    group = np.sort(slots.reshape(len(slots), loads.pools, -1) // (loads.experts // loads.groups), axis=2)
+    different = 1 + (np.diff(group, axis=2) > 0).sum(axis=2)
+    return np.asarray(~often & (different == loads.groups // loads.pools).all(axis=1))
+
+
 def check_map(loads: ExpertLoads, field: str, phy2log: ArrayLike) -> IntArray:
     """Return a map from slots to experts, [layers, slots], or raise InputError of its field where it is none.
 
     Replicas may lie anywhere: a map in use need not keep to the rule that the next one is made under.
     """
-    found = np.asarray(phy2log)
+    try:
+        found = np.asarray(phy2log)
+    except ValueError as error:
+        raise InputError(field, "expected whole numbers [layers, slots], got rows of different lengths") from error
     shape = (loads.layers, loads.num_replicas)
     if found.shape != shape or found.dtype.kind not in "iu":
         raise InputError(field, f"expected whole numbers of shape {shape}, got {found.dtype} of shape {found.shape}")
@@ -112,9 +126,13 @@ def check_map(loads: ExpertLoads, field: str, phy2log: ArrayLike) -> IntArray:
 def _check_weight(weight: ArrayLike) -> FloatArray:
     """Return the loads as float64 [layers, experts], or raise InputError."""
     try:
-        found = np.asarray(weight, np.float64)
+        given = np.asarray(weight)
+        # Text, dates and complex numbers would be converted, too; whole numbers above 64 bits are objects.
+        found = np.asarray(weight, np.float64) if given.dtype.kind in "iufO" else None
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError("weight", "expected numbers [layers, experts], got others") from error
+    if found is None:
+        raise InputError("weight", f"expected numbers [layers, experts], got {describe(str(given.dtype))}")
     if found.ndim != 2 or not found.size:
         raise InputError("weight", f"expected numbers [layers, experts], got shape {found.shape}")
     if len(found) > LAYERS_MAX or found.shape[1] > SLOTS_MAX:

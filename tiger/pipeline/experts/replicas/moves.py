@@ -7,8 +7,14 @@ from tiger.model.arrays import BoolArray, IntArray
 
 
 def find_moved(before: IntArray, after: IntArray) -> BoolArray:
-    """Return which slots, [.., GPUs, slots of a GPU], hold an expert that their GPU did not hold before."""
-    return np.asarray(~(after[..., :, None] == before[..., None, :]).any(axis=-1))
+    """Return which slots, [.., GPUs, slots of a GPU], receive an expert that their GPU did not hold before.
+
+    A GPU that holds such an expert in several slots receives it once, for the first of them.
+    """
+    size = after.shape[-1]
+    alike = after[..., :, None] == after[..., None, :]
+    repeated = (alike & np.tri(size, k=-1, dtype=np.bool_)).any(axis=-1)
+    return np.asarray(~((after[..., :, None] == before[..., None, :]).any(axis=-1) | repeated))
 
 
 def align(before: IntArray, after: IntArray, nodes: int) -> IntArray:
@@ -18,7 +24,7 @@ def align(before: IntArray, after: IntArray, nodes: int) -> IntArray:
     then of nodes: no other order of nodes and GPUs moves fewer experts.
     """
     gpus = len(before) // nodes
-    kept = (~find_moved(before[:, None], after[None, :])).sum(axis=-1)
+    kept = -find_moved(before[:, None], after[None, :]).sum(axis=-1)
     kept = kept.reshape(nodes, gpus, nodes, gpus).transpose(0, 2, 1, 3)
     value, orders = np.zeros((nodes, nodes)), np.zeros((nodes, nodes, gpus), np.int64)
     for old, new in np.ndindex(nodes, nodes):

@@ -5,9 +5,6 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.experts.replicas.pools import Pools
 
-# Below this part of the largest replica allowed, experts share what slots are left: two such replicas do not fit on one
-# GPU beside others, and halving them lets them. Measured on loads between uniform and Zipf 1.2.
-LARGE = 0.75
 # A quotient of loads that is above a whole number by less is that number.
 SLACK = 1e-12
 # What makes a load smaller than all others that are not zero, and keeps their order.
@@ -33,16 +30,16 @@ def replicate(pools: Pools) -> IntArray:
     return owners
 
 
-def replicate_below(pools: Pools, largest: FloatArray) -> IntArray:
-    """Return the experts of slots with no replica above `largest`, [pools], and few for the experts that reach it.
+def replicate_below(pools: Pools, largest: FloatArray, part: float) -> IntArray:
+    """Return the experts of slots with no replica above `largest`, [pools], and few for those above a part of it.
 
     Other experts then have more, and their replicas fit beside each other. Pools that have too few slots for that are
-    left without the limit.
+    left without the limits.
     """
     counts = np.maximum(np.ceil(pools.weight / largest[:, None] * (1 - SLACK)), 1).astype(np.int64)
     most = pools.gpus * pools.copies
     short = (counts.sum(axis=1) > pools.slots) | (counts > most).any(axis=1)
-    counts[short], limit = 1, np.where(short, np.inf, LARGE * largest)
+    counts[short], limit = 1, np.where(short, np.inf, part * largest)
     while (rows := np.flatnonzero(counts.sum(axis=1) < pools.slots)).size:
         share = pools.weight[rows] / counts[rows]
         # Experts above come last, and still before those that have all the replicas they may have.

@@ -1,12 +1,11 @@
 """The three tensors of deepseek-ai/EPLB, and its call: a drop-in that balances better."""
 
 import sys
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.experts.replicas.balance import balance
 from tiger.pipeline.experts.replicas.loads import ExpertLoads, count_replicas
@@ -35,20 +34,18 @@ def rebalance_experts(weight: ArrayLike, num_replicas: int, num_groups: int, num
     `weight` is [layers, experts], an array or a tensor of torch; arrays of int64 are returned for both. No GPU holds
     two replicas of an expert. `tiger.pipeline.experts.replicas.balance` has bounds and other rules. Raises InputError.
     """
-    loads = ExpertLoads(_take_array(weight), num_replicas, num_groups, num_nodes, num_gpus)
+    # ExpertLoads checks what it is given.
+    loads = ExpertLoads(cast(FloatArray, _take_array(weight)), num_replicas, num_groups, num_nodes, num_gpus)
     found = balance(loads, PROOF if loads.layers * loads.num_replicas <= SMALL else 0)
     return make_tensors(found.phy2log, loads.experts)
 
 
-def _take_array(weight: ArrayLike) -> FloatArray:
-    """Return loads as an array, those of a tensor of torch from whatever device and type it has."""
+def _take_array(weight: ArrayLike) -> ArrayLike:
+    """Return loads with those of a tensor of torch as an array, from whatever device and type it has."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(weight, torch.Tensor):
-        weight = weight.detach().cpu().double().numpy()
-    try:
-        return np.asarray(weight, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError("weight", "expected numbers [layers, experts], got others") from error
+        return np.asarray(weight.detach().cpu().double().numpy())
+    return weight
 
 
 def make_tensors(phy2log: IntArray, experts: int) -> Tensors:
