@@ -1,6 +1,7 @@
 """Tests of files of times of layers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,18 @@ def test_tables_have_a_row_an_interval(tmp_path: Path) -> None:
     first, second = read_times(tmp_path / "t.json", LAYERS)
     assert first.tolist() == [[1, 2, 3]]
     assert second.tolist() == [[1, 1, 1], [3, 4, 5]]
+
+
+def test_bug_names_that_are_numbers_are_a_header() -> None:
+    """They were taken for times."""
+    numbered = replace(LAYERS, names=("1", "2", "3"))
+    assert [row.tolist() for row in times_of_csv("1,2,3\n4,5,6", numbered)] == [[[4, 5, 6]]]
+
+
+def test_bug_intervals_that_are_no_list_are_described() -> None:
+    """A number there was called null."""
+    with pytest.raises(InputError, match="times/1: expected 3 numbers, got 7"):
+        times_of_json("[[1, 2, 3], 7]", LAYERS)
 
 
 @pytest.mark.parametrize(
