@@ -126,6 +126,27 @@ def test_what_is_left_may_not_hold_the_layers(make: Make) -> None:
         rebalancer.step(EVEN)
 
 
+def test_bug_a_lost_device_never_comes_back(make: Make) -> None:
+    """Losing a second one after no plan was left gave layers to the first again."""
+    rebalancer = with_memory(make, [9e9, 2e9, 2e9], (0, 8, 9, 10))
+    assert [rebalancer.lose(name).action for name in ("d0", "d1", "d2")] == ["stop"] * 3
+
+
+def test_bug_two_spares_take_the_place_of_a_larger_device(make: Make) -> None:
+    """Neither holds all of its layers, and there seemed to be no plan."""
+    rebalancer = with_memory(make, [8e9, 4e9, 4e9], (0, 8))
+    decision = rebalancer.lose("d0")
+    assert (decision.action, decision.cuts, decision.devices) == ("move", (0, 4, 8), ("d1", "d2"))
+    assert {move.source for move in decision.moves} == {None}
+
+
+def with_memory(make: Make, memory_bytes: list[float], cuts: tuple[int, ...]) -> tiger.Rebalancer:
+    """Return a rebalancer of layers of 1 GB with a plan on the first of three devices of unlike memory."""
+    line = make(cuts[-1], 3).line
+    cluster = replace(line.cluster, memory_bytes=np.array(memory_bytes))
+    return tiger.Rebalancer(line.layers, cluster, plan=Plan.line(cuts, tuple(range(len(cuts) - 1))))
+
+
 def test_a_lost_spare_changes_nothing(make: Make) -> None:
     """It held no layers."""
     rebalancer = make(spare=1)
@@ -166,6 +187,10 @@ def test_nothing_is_packed_that_would_be_too_slow(make: Make) -> None:
         ([1.0] * 11, "loads"),
         ([[[1.0]]], "loads"),
         (["a"] * 12, "loads"),
+        (["1"] * 12, "loads"),
+        ([True] * 12, "loads"),
+        ([None] * 12, "loads"),
+        ([10**400] * 12, "loads"),
         ([0.0] * 12, "loads"),
         ([1.0] * 11 + [float("nan")], "loads/11"),
         ([[1.0] * 12, [1.0] * 3 + [-1.0] + [1.0] * 8], "loads/1/3"),
@@ -173,10 +198,45 @@ def test_nothing_is_packed_that_would_be_too_slow(make: Make) -> None:
     ],
 )
 def test_bad_loads_name_the_field(make: Make, loads: object, field: str) -> None:
-    """And the layer at fault; the plan stays as it was."""
+    """And the layer at fault; the plan stays as it was, and so do the times."""
+    rebalancer = make()
+    before = rebalancer.plan.cuts, rebalancer.times
     with pytest.raises(InputError) as error:
-        make().step(loads)
+        rebalancer.step(loads)
     assert error.value.field == field
+    assert (rebalancer.plan.cuts, rebalancer.times) == before
+
+
+@pytest.mark.parametrize("seconds", [1e-300, 5e-324, 1e30])
+def test_bug_tiny_loads_are_decided_on(make: Make, seconds: float) -> None:
+    """The search for the least limit never ended where the product of two limits is 0 in float64."""
+    assert make(8, 3).step([seconds] * 8).action in ("keep", "move")
+
+
+@pytest.mark.parametrize("target_s", [float("nan"), float("inf"), 10**400, 1e300, True, "1", None])
+def test_bug_times_to_pack_for_are_numbers(make: Make, target_s: object) -> None:
+    """Whole numbers beyond float64 were an OverflowError; one next to 0 is a time that no plan keeps."""
+    with pytest.raises(InputError, match="target_s: expected a number above 0"):
+        make().pack(target_s)
+    assert make().pack(5e-324).action == "keep"
+
+
+def test_bug_numbers_whose_products_overflow_are_refused(make: Make) -> None:
+    """Of models and clusters that were not read from a file, which is checked."""
+    line = make().line
+    slow, late = np.array([1, 1, 1e-300]), np.full(12, 1e300)
+    with pytest.raises(InputError, match="cluster/devices/speed: expected numbers from 1e-30"):
+        tiger.Rebalancer(line.layers, replace(line.cluster, speed=slow))
+    with pytest.raises(InputError, match="model/backward_s: expected numbers from 0 to 1e"):
+        tiger.Rebalancer(replace(line.layers, backward_s=late), line.cluster)
+
+
+@pytest.mark.parametrize("name", ["plan", "options"])
+def test_bug_other_kinds_name_the_argument(make: Make, name: str) -> None:
+    """Where there was an AttributeError."""
+    line = make().line
+    with pytest.raises(InputError, match=f"{name}: expected .*, got an object"):
+        tiger.Rebalancer(line.layers, line.cluster, **{name: {}})
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,13 @@ def check_loads(loads: ArrayLike, layers: int, stages: int, field: str = "loads"
     """Return measured seconds [1 or 2, L or p] as an array of two axes, or raise InputError of the field."""
     what = f"{layers} seconds of layers or {stages} of stages, or two rows of those, forward and backward"
     try:
-        array = np.atleast_2d(np.asarray(loads, np.float64))
+        stated = np.asarray(loads)
     except (TypeError, ValueError, OverflowError):
         raise InputError(field, f"expected {what}, got others") from None
+    # numpy would also take words, truth values and dates for numbers.
+    if stated.dtype.kind not in "iuf":
+        raise InputError(field, f"expected {what}, got others")
+    array = np.atleast_2d(stated.astype(np.float64))
     if array.ndim != 2 or len(array) > 2 or array.shape[1] not in (layers, stages):
         raise InputError(field, f"expected {what}, got shape {np.shape(loads)}")
     bad = np.argwhere(~(np.isfinite(array) & (array >= 0) & (array <= COST_LIMIT)))

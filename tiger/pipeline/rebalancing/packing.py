@@ -1,8 +1,7 @@
-"""Packing: the fewest workers that keep an iteration within a time, and lines of devices without some of them."""
+"""Packing: the fewest workers that keep an iteration within a time."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from math import ceil, inf
+from math import inf
 
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.rebalancing.balancing import Balanced, Interval, balance_exactly
@@ -22,9 +21,9 @@ def pack_line(line: Line, times: LayerTimes, target_s: float) -> Line:
     """
     if len(set(line.cluster.device_types()[list(line.devices)].tolist())) == 1:
         # No fewer can do all the work in time.
-        busy_s = line.microbatches * float(times.total_s.sum() / line.cluster.speed[line.devices[0]])
-        first = max(1, ceil(min(busy_s / target_s * (1 - MET), line.positions)))
-        shorter = (replace(line, devices=line.devices[:count]) for count in range(first, line.positions))
+        busy_s = line.microbatches * float(times.total_s.sum()) / line.cluster.speed[line.devices[0]]
+        counts = (count for count in range(1, line.positions) if busy_s * (1 - MET) <= count * target_s)
+        shorter = (replace(line, devices=line.devices[:count]) for count in counts)
         return next((one for one in shorter if _iteration_s(one, times) <= target_s), line)
     while line.positions > 1:
         lines = [replace(line, devices=(*line.devices[:k], *line.devices[k + 1 :])) for k in _slowest(line)]
@@ -52,13 +51,3 @@ def _slowest(line: Line) -> list[int]:
     label = line.cluster.device_types()[list(line.devices)].tolist()
     unlike = [k for k in range(line.positions) if k == 0 or label[k] != label[k - 1]]
     return sorted(unlike, key=lambda k: float(line.cluster.speed[line.devices[k]]))[:TRIED]
-
-
-def lines_without(line: Line, device: int, spare: Iterable[int]) -> list[Line]:
-    """Return the lines without a device: one stage less, and one with each type of spare device in its place."""
-    at = line.devices.index(device)
-    label = line.cluster.device_types().tolist()
-    unlike = {label[other]: other for other in sorted(spare, reverse=True)}
-    orders = [(*line.devices[:at], *line.devices[at + 1 :])] if line.positions > 1 else []
-    orders += [(*line.devices[:at], other, *line.devices[at + 1 :]) for other in sorted(unlike.values())]
-    return [replace(line, devices=order) for order in orders]
