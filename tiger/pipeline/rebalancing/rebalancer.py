@@ -164,8 +164,8 @@ class Rebalancer:
     def pack(self, target_s: float) -> Decision:
         """Move to as few devices as keep an iteration within `target_s` seconds, by the times last measured.
 
-        Devices that are equal go from the end of the line, of unequal ones the slowest. The plan stays where none can
-        go. Raises InputError of `target_s`.
+        The fewest devices are searched for as `pack_line` says; of equal ones those at the end of the line go. They are
+        spare from then on. The plan stays where none can go. Raises InputError of `target_s`.
         """
         begun = time.perf_counter()
         self._check_devices()
