@@ -81,5 +81,5 @@ def rebalance(
     rebalancer = Rebalancer(model, cluster, options=chosen)
     layers = rebalancer.line.layers
     seconds = read_times(times or "", layers) if workload is None else list(trajectory_of(workload, layers))
-    console.deliver(follow_times(rebalancer, chosen, seconds), json_file, rebalance_summary)
+    console.deliver(follow_times(rebalancer, seconds), json_file, rebalance_summary)
     return OK

@@ -44,6 +44,7 @@ def test_bug_intervals_that_are_no_list_are_described() -> None:
     ("text", "message"),
     [
         ("a,l1,l2\n1,2,3", "times: expected numbers, or the 3 names of layers in order, got 'a' in line 1"),
+        ("1,l1,nan\n1,2,3", "times: expected numbers, or the 3 names of layers in order, got 'nan' in line 1"),
         ("1,2,3\n1,2", "times: expected 3 cells, got 2 in line 2"),
         ("1,2,3\n1,2,x", "times: expected numbers, got 'x' in line 2"),
         ("1,2,-3", "times/0/2: expected a number"),

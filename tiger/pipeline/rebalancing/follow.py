@@ -30,7 +30,7 @@ class Followed:
     costs: LineCosts
 
 
-def follow_times(rebalancer: Rebalancer, options: RebalanceOptions, times: Sequence[FloatArray]) -> RebalanceReport:
+def follow_times(rebalancer: Rebalancer, times: Sequence[FloatArray]) -> RebalanceReport:
     """Return the report of a rebalancer that is told the times [t, 1 or 2, L] of layers, an interval after another.
 
     Times are of devices of speed 1: what a device takes follows from them. Raises InputError of `times`.
@@ -44,7 +44,7 @@ def follow_times(rebalancer: Rebalancer, options: RebalanceOptions, times: Seque
     uniform = uniform_cuts(line.layers, line.positions)
     static = _best_static(line, [one.costs for one in followed], [one.decision.cuts for one in followed], uniform)
     intervals = tuple(_report_interval(one, uniform, static) for one in followed)
-    return _sum_up(line, options, (uniform, static), intervals, time.perf_counter() - begun)
+    return _sum_up(line, rebalancer.options, (uniform, static), intervals, time.perf_counter() - begun)
 
 
 def check_times(times: Sequence[FloatArray], layers: int) -> list[FloatArray]:

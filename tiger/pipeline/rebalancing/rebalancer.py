@@ -107,6 +107,11 @@ class Rebalancer:
         )
 
     @property
+    def options(self) -> RebalanceOptions:
+        """Return the options it was made with."""
+        return self._options
+
+    @property
     def plan(self) -> Plan:
         """Return the plan in use."""
         return Plan.line(self._cuts, self._line.devices)

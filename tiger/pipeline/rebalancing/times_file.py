@@ -75,7 +75,8 @@ def _is_header(words: list[str], layers: Layers, line: str) -> bool:
     if tuple(words) == layers.names:
         return True
     if not all(is_number(word) for word in words):
-        unlike = next((word for word, name in zip(words, layers.names, strict=False) if word != name), len(words))
+        others = [word for word, name in zip(words, layers.names, strict=False) if word != name]
+        unlike = next((word for word in others if not is_number(word)), others[0] if others else len(words))
         raise InputError(
             FIELD, f"expected numbers, or the {layers.size} names of layers in order, got {describe(unlike)} in {line}"
         )
