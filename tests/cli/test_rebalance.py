@@ -48,6 +48,15 @@ def test_json_has_every_decision(cli: Run) -> None:
     assert {"first", "last", "source", "target", "bytes", "seconds"} <= decision["moves"][0].keys()
 
 
+def test_the_run_is_drawn(cli: Run, tmp_path: Path) -> None:
+    """Into a file of the ending; one that cannot be written is refused before the work."""
+    status, out, _ = cli("--times", "t.csv", "--plot", "run.svg")
+    assert (status, out[:8]) == (0, "8 layers")
+    assert (tmp_path / "run.svg").read_bytes().startswith(b"<?xml")
+    status, _, err = cli("--times", "none.csv", "--plot", "run.gif")
+    assert (status, err[:30]) == (2, "tiger: error: plot: expected a")
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [

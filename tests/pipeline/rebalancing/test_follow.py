@@ -42,6 +42,8 @@ def test_figures_of_cuts_that_do_not_fit_are_none(make: Make) -> None:
     report = follow_times(rebalancer, [np.full((1, 10), 1e-3)])
     assert (report.uniform_s, report.gain, report.largest_gain, report.intervals[0].workers) == (None,) * 4
     assert report.to_dict()["intervals"][0]["uniform_s"] is None
+    assert report.warnings == ("uniform cuts do not fit into memory, or lack links",)
+    assert "uniform" not in report.headline
     assert report.static_cuts in ((0, 7, 10), (0, 8, 10), (0, 9, 10))
 
 

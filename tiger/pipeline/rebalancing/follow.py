@@ -1,7 +1,7 @@
 """A run of intervals: the rebalancer's decisions, beside uniform cuts and the best cuts that never move."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,8 +134,16 @@ def _sum_up(
         moved_layers=sum(decision.moved_layers for decision in decisions),
         moved_bytes=sum(decision.moved_bytes for decision in decisions),
         intervals=intervals,
+        warnings=tuple(_warn(uniform, static)),
         seconds=seconds,
     )
+
+
+def _warn(uniform: float | None, static: float | None) -> Iterator[str]:
+    """Yield which cuts there are no figures of."""
+    for what, value in (("uniform cuts", uniform), ("the best cuts found that never move", static)):
+        if value is None:
+            yield f"{what} do not fit into memory, or lack links"
 
 
 def _add(seconds: list[float | None]) -> float | None:
