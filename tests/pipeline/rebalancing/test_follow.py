@@ -34,6 +34,17 @@ def test_static_cuts_are_the_best_for_all_intervals(make: Make) -> None:
     assert report.largest_gain >= report.gain
 
 
+def test_times_are_of_devices_of_speed_one(make: Make) -> None:
+    """A device that is half as fast takes twice as long; uneven stages have a layer more than the mean."""
+    line = make(10, 3).line
+    cluster = replace(line.cluster, speed=np.full(3, 0.5))
+    rebalancer = tiger.Rebalancer(line.layers, cluster, plan=Plan.line((0, 3, 6, 10), (0, 1, 2)), options=OPTIONS)
+    report = follow_times(rebalancer, [np.full((1, 10), 3e-3)] * 2)
+    assert rebalancer.times.total_s == pytest.approx([3e-3] * 10)
+    assert report.lower_bound_s == pytest.approx(2 * 10 * 12 * 30e-3 / 1.5)
+    assert report.cap == 4
+
+
 def test_figures_of_cuts_that_do_not_fit_are_none(make: Make) -> None:
     """The second device holds three layers, uniform cuts give it five; the document says null."""
     line = make(10, 2).line

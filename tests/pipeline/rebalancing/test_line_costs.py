@@ -60,3 +60,12 @@ def test_bounds_are_below_the_simulation(make: Make, schedule: str) -> None:
         cuts = (0, *sorted(rng.choice(np.arange(1, 10), 3, replace=False).tolist()), 10)
         assert costs.lower_bound_s() <= costs.iteration_s(cuts)
         assert costs.bound_s(cuts) <= costs.iteration_s(cuts)
+
+
+def test_the_longest_layer_bounds_iterations_too(make: Make) -> None:
+    """On the quickest device; and so does the mean load of all."""
+    line = make(4, 2).line
+    unlike = replace(line, cluster=replace(line.cluster, speed=np.array([1.0, 2.0])), microbatches=3)
+    for last, bound in ((9.0, 3 * 9 / 2), (1.0, 3 * 4 / 3)):
+        times = LayerTimes(forward_s=np.zeros(4), backward_s=np.array([1.0, 1.0, 1.0, last]))
+        assert LineCosts(line=unlike, times=times).lower_bound_s() == pytest.approx(bound)
