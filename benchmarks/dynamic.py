@@ -117,7 +117,7 @@ def row(spec: str, layers: int, head: bool) -> tuple[str, ...]:  # noqa: FBT001 
 def follow(spec: str, model: Layers, options: RebalanceOptions) -> RebalanceReport:
     """Return the report of a run of a workload."""
     times = trajectory_of(spec, model)
-    return follow_times(Rebalancer(model, CLUSTER, options=options), options, list(times))
+    return follow_times(Rebalancer(model, CLUSTER, options=options), list(times))
 
 
 def decisions_ms(spec: str, model: Layers) -> list[float]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.planning.report import PlanReport
     from tiger.pipeline.rebalancing.params import RebalanceOptions
     from tiger.pipeline.rebalancing.rebalancer import Rebalancer
+    from tiger.pipeline.rebalancing.report import RebalanceReport
     from tiger.pipeline.rebalancing.state import RebalancerState
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
@@ -47,6 +48,7 @@ _HOMES = {
     "PlanReport": "tiger.pipeline.planning.report",
     "Problem": "tiger.model.problem",
     "RebalanceOptions": "tiger.pipeline.rebalancing.params",
+    "RebalanceReport": "tiger.pipeline.rebalancing.report",
     "Rebalancer": "tiger.pipeline.rebalancing.rebalancer",
     "RebalancerState": "tiger.pipeline.rebalancing.state",
     "Report": "tiger.run.report",
@@ -79,6 +81,7 @@ __all__ = [
     "PlanReport",
     "Problem",
     "RebalanceOptions",
+    "RebalanceReport",
     "Rebalancer",
     "RebalancerState",
     "Report",

@@ -9,6 +9,9 @@ from tiger.pipeline.entry.report import Link, PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
+from tiger.pipeline.rebalancing.decision import Decision
+from tiger.pipeline.rebalancing.moving import Move
+from tiger.pipeline.rebalancing.report import IntervalReport, RebalanceReport
 from tiger.run.report import Baselines, Report
 from tiger.run.stage import Stage
 
@@ -113,4 +116,57 @@ PLAN = PlanReport(
     placement=PLACEMENT,
     seed=0,
     seconds=1.0,
+)
+MOVED = Decision(
+    action="move",
+    why="1 layer (2 GB) in 1 moves make an iteration 200 ms instead of 300 ms",
+    cuts=(0, 3, 4),
+    devices=("x", "y"),
+    iteration_s=0.2,
+    kept_s=0.3,
+    best_s=0.2,
+    lower_bound_s=0.15,
+    moves=(Move(first="l2", last="l2", layers=1, source="y", target="x", moved_bytes=2e9, seconds=0.5),),
+    moved_layers=1,
+    moved_bytes=2e9,
+    moving_s=0.5,
+    break_even=5.0,
+)
+KEPT = Decision(
+    action="keep",
+    why="the best plan found would save 1.00% of an iteration",
+    cuts=(0, 3, 4),
+    devices=("x", "y"),
+    iteration_s=0.2,
+    kept_s=0.2,
+    best_s=0.198,
+    lower_bound_s=0.15,
+)
+REBALANCING = RebalanceReport(
+    layers=4,
+    stages=2,
+    schedule="1f1b",
+    microbatches=8,
+    iterations=10,
+    threshold=0.02,
+    balancer="exact",
+    uniform_cuts=(0, 2, 4),
+    static_cuts=(0, 3, 4),
+    uniform_s=6.0,
+    static_s=5.0,
+    rebalanced_s=4.5,
+    moving_s=0.5,
+    lower_bound_s=3.0,
+    gain=6.0 / 4.5,
+    static_gain=5.0 / 4.5,
+    largest_gain=1.5,
+    cap=2,
+    rebalances=1,
+    moved_layers=1,
+    moved_bytes=2e9,
+    intervals=(
+        IntervalReport(uniform_s=0.3, static_s=0.25, lower_bound_s=0.15, workers=2, decision=MOVED),
+        IntervalReport(uniform_s=0.3, static_s=0.25, lower_bound_s=0.15, workers=1, decision=KEPT),
+    ),
+    seconds=0.1,
 )

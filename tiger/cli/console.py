@@ -76,7 +76,7 @@ def check_plot(plot: str | None) -> None:
 
 
 def write_plot(
-    report: "Report | CircuitReport | PlacementReport | PlanReport | ExpertReport", plot: str | None
+    report: "Report | CircuitReport | PlacementReport | PlanReport | ExpertReport | RebalanceReport", plot: str | None
 ) -> None:
     """Write the picture of a report, or all of them as a page, if a file is named and there is something to draw."""
     if plot is not None and report.feasible:

@@ -27,8 +27,8 @@ ReportFile = Annotated[
 def explain(report: ReportFile) -> int:
     """Explain a report: what was found, how good it is, what stands in the way, and what to try next.
 
-    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place` and `plan` wrote, and the report of
-    a service. Exits with 0 where it can be explained, feasible or not, and 2 where it is no report.
+    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place`, `plan` and `rebalance` wrote, and the
+    report of a service. Exits with 0 where it can be explained, feasible or not, and 2 where it is no report.
     """
     console.emit(explain_text(_read(report)).write())
     return OK
@@ -50,11 +50,14 @@ def _explain(text: str) -> "Explanation":
     from tiger.cli.circuit_explanation import explain_circuit
     from tiger.cli.mapping_explanation import explain_mapping
     from tiger.cli.network_explanation import explain_placement, explain_plan
+    from tiger.cli.rebalancing_explanation import explain_rebalancing
     from tiger.formats.jsontext import read_json
     from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.planning.report import SCHEMA as PLAN
     from tiger.pipeline.planning.report import PlanReport
+    from tiger.pipeline.rebalancing.report import SCHEMA as REBALANCING
+    from tiger.pipeline.rebalancing.report import RebalanceReport
     from tiger.run.report import SCHEMA as MAPPING
     from tiger.run.report import Report
 
@@ -69,7 +72,9 @@ def _explain(text: str) -> "Explanation":
             return explain_placement(read_document(PlacementReport, text, FIELD))
         case _ if schema == PLAN:
             return explain_plan(read_document(PlanReport, text, FIELD))
-    known = ", ".join((MAPPING, CIRCUIT, PLACEMENT, PLAN))
+        case _ if schema == REBALANCING:
+            return explain_rebalancing(read_document(RebalanceReport, text, FIELD))
+    known = ", ".join((MAPPING, CIRCUIT, PLACEMENT, PLAN, REBALANCING))
     raise InputError(f"{FIELD}/schema", f"expected one of {known}, got {describe(schema)}")
 
 

@@ -53,6 +53,7 @@ def rebalance(
     iterations: Iterations = 1000,
     threshold: Threshold = 0.02,
     balancer: Balancer = "exact",
+    plot: options.Plot = None,
     json_file: options.Json = None,
 ) -> int:
     """Follow layers whose times change while a model trains: for each interval, keep the plan or move layers.
@@ -63,6 +64,7 @@ def rebalance(
     if (times is None) == (workload is None):
         raise InputError("times", "expected one of --times and --workload, got " + ("both" if times else "neither"))
     console.check_report(json_file)
+    console.check_plot(plot)
     from tiger.cli.rebalance_summary import rebalance_summary
     from tiger.pipeline.rebalancing.follow import follow_times
     from tiger.pipeline.rebalancing.params import RebalanceOptions
@@ -81,5 +83,7 @@ def rebalance(
     rebalancer = Rebalancer(model, cluster, options=chosen)
     layers = rebalancer.line.layers
     seconds = read_times(times or "", layers) if workload is None else list(trajectory_of(workload, layers))
-    console.deliver(follow_times(rebalancer, chosen, seconds), json_file, rebalance_summary)
+    report = follow_times(rebalancer, seconds)
+    console.write_plot(report, plot)
+    console.deliver(report, json_file, rebalance_summary)
     return OK

@@ -16,6 +16,7 @@ from tiger.model.units import TIMES
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.experts.report import ExpertReport
 from tiger.pipeline.planning.report import PlanReport
+from tiger.pipeline.rebalancing.report import RebalanceReport
 from tiger.plotting.charts import draw_panels, draw_placement, panels_of_placement
 from tiger.plotting.convergence import Course, draw_convergence
 from tiger.plotting.device import draw_layout
@@ -25,6 +26,7 @@ from tiger.plotting.links import draw_links
 from tiger.plotting.mapping import draw_mapping
 from tiger.plotting.matrix import draw_matrix
 from tiger.plotting.plans import draw_plans
+from tiger.plotting.rebalancing import draw_rebalancing
 from tiger.plotting.swaps import draw_swaps
 from tiger.plotting.traffic import draw_traffic
 from tiger.plotting.tuning import draw_tuning, find_rounds
@@ -46,7 +48,8 @@ def draw(report: Answer, picture: str | None = None) -> "Figure":
 
     Mappings have `mapping`, `matrix`, `hops`, `links`, `convergence` and, of a QUBO, `tuning`; circuits `layout`,
     `swaps` and `convergence`; placements `overview`, whose parts are `gantt`, `loads` and `memory`, `traffic` and
-    `convergence`; plans `plans`, and the pictures of the best placement; experts `transitions` and `convergence`.
+    `convergence`; plans `plans`, and the pictures of the best placement; experts `transitions` and `convergence`;
+    rebalanced runs `loads`.
     Raises InputError of `plot` for a picture that the report does not have, for a report of nothing possible, for one
     that a service has sent without its problem at hand, and where matplotlib is missing.
     """
@@ -85,6 +88,8 @@ def list_artists(report: Answer) -> Artists:
         artists = {**plans, **_list_of_placement(report.placement), **plans}
     elif isinstance(report, ExpertReport):
         artists = _list_of_experts(report)
+    elif isinstance(report, RebalanceReport):
+        artists = {"loads": partial(draw_rebalancing, report)}
     if not artists:
         raise InputError(FIELD, "expected a report of something that is possible, got one without it")
     return artists

@@ -15,15 +15,15 @@ from tiger.pipeline.rebalancing.moving import homes_of, prices_s
 Make = Callable[..., tiger.Rebalancer]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3, 6))
 def test_the_program_is_exact_for_every_limit(make: Make, seed: int) -> None:
     """No cuts below the limit, whose stages fit, have cheaper moves."""
-    rng, line = np.random.default_rng(seed), make(9, 3, memory_bytes=5e9).line
+    rng, line = np.random.default_rng(seed), make(9, 3, memory_bytes=4e9).line
     times = LayerTimes(forward_s=rng.uniform(1, 5, 9), backward_s=rng.uniform(1, 5, 9))
     costs, price = LineCosts(line=line, times=times), rng.uniform(0, 1, (3, 9))
     program, all_cuts = CutProgram(costs, price), [(0, *inner, 9) for inner in combinations(range(1, 9), 2)]
     limits = {cuts: program.limit_of(cuts) for cuts in all_cuts if line.fits(cuts)}
-    for limit in sorted(limits.values())[::3]:
+    for limit in (*sorted(limits.values())[::3], np.inf):
         cuts = program.solve(limit)
         stages = (np.repeat(range(3), np.diff(one)) for one, least in limits.items() if least <= limit)
         assert cuts is not None

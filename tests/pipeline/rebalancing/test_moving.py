@@ -19,7 +19,7 @@ def test_moves_take_their_bytes_over_the_link(make: Make) -> None:
     assert prices_s(line, (0, None, 2)).tolist() == [[0, 0, 1], [1, 0, 1], [1, 0, 0]]
 
 
-def test_moves_without_a_link_go_along_the_line(make: Make) -> None:
+def test_moves_without_a_link_go_over_others(make: Make) -> None:
     """From the first device to the third by way of the second; never where nothing leads."""
     line = make(3, 3, bandwidth=1e9).line
     link = np.array([[-1, 0, -1], [0, -1, 0], [-1, 0, -1]])
@@ -31,7 +31,15 @@ def test_moves_without_a_link_go_along_the_line(make: Make) -> None:
         microbatches=4,
     )
     assert prices_s(chain, (0, 1, 2))[:, 0].tolist() == pytest.approx([0, 1, 2])
-    assert prices_s(replace(chain, devices=(0, 1)), (0, 1, 2))[0, 2] == NEVER_S
+    assert prices_s(replace(chain, devices=(0,)), (0, 2, 2))[0, 2] == NEVER_S
+
+
+def test_bug_layers_of_freed_devices_go_over_others(make: Make) -> None:
+    """They seemed to take thirty million years from the third of a chain of devices to the first."""
+    line = make(3, 3, bandwidth=1e9).line
+    link = np.array([[-1, 0, -1], [0, -1, 0], [-1, 0, -1]])
+    shorter = replace(line, cluster=replace(line.cluster, link=link), devices=(0, 1))
+    assert prices_s(shorter, (0, 1, 2))[:, 2].tolist() == pytest.approx([2, 1])
 
 
 def test_runs_of_layers_are_one_move(make: Make) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 import tiger
+from tiger.pipeline.rebalancing.layer_times import LayerTimes
 from tiger.pipeline.rebalancing.packing import pack_line, quickest_plan
 
 Make = Callable[..., tiger.Rebalancer]
@@ -34,3 +35,17 @@ def test_bug_a_time_close_to_zero_frees_nothing(make: Make) -> None:
     """The devices that it would take are no number that there is."""
     decision = make().pack(5e-324)
     assert (decision.action, decision.freed) == ("keep", ())
+
+
+def test_bug_one_device_is_enough_where_two_would_wait(make: Make) -> None:
+    """Over slow links no two are as quick as one alone, which was not tried."""
+    line = make(12, 3, bandwidth=1e2).line
+    unlike = replace(line, cluster=replace(line.cluster, speed=np.array([0.5, 1.0, 0.6])))
+    assert pack_line(unlike, make(12, 3).times, 0.45).devices == (1,)
+
+
+def test_many_unlike_devices_go_one_by_one(make: Make) -> None:
+    """There are too many choices of nine to try all; the slowest are left out."""
+    line = make(18, 9).line
+    unlike = replace(line, cluster=replace(line.cluster, speed=np.linspace(0.8, 1.2, 9)))
+    assert pack_line(unlike, LayerTimes.of(line.layers), 0.5).devices == (4, 5, 6, 7, 8)

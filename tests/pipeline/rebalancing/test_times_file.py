@@ -1,6 +1,7 @@
 """Tests of files of times of layers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,23 @@ def test_tables_have_a_row_an_interval(tmp_path: Path) -> None:
     assert second.tolist() == [[1, 1, 1], [3, 4, 5]]
 
 
+def test_bug_names_that_are_numbers_are_a_header() -> None:
+    """They were taken for times."""
+    numbered = replace(LAYERS, names=("1", "2", "3"))
+    assert [row.tolist() for row in times_of_csv("1,2,3\n4,5,6", numbered)] == [[[4, 5, 6]]]
+
+
+def test_bug_intervals_that_are_no_list_are_described() -> None:
+    """A number there was called null."""
+    with pytest.raises(InputError, match="times/1: expected 3 numbers, got 7"):
+        times_of_json("[[1, 2, 3], 7]", LAYERS)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a,l1,l2\n1,2,3", "times: expected numbers, or the 3 names of layers in order, got 'a' in line 1"),
+        ("1,l1,nan\n1,2,3", "times: expected numbers, or the 3 names of layers in order, got 'nan' in line 1"),
         ("1,2,3\n1,2", "times: expected 3 cells, got 2 in line 2"),
         ("1,2,3\n1,2,x", "times: expected numbers, got 'x' in line 2"),
         ("1,2,-3", "times/0/2: expected a number"),

@@ -1,5 +1,7 @@
 """Tests of simulated workloads: what they say at the start and in the end, their seeds, and bad parameters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,13 @@ def test_bad_workloads_name_the_field(spec: str, field: str) -> None:
     with pytest.raises(InputError) as error:
         workload_of(spec)
     assert error.value.field == field
+
+
+def test_bug_models_without_decoder_layers_are_refused() -> None:
+    """Nothing in them changes, and pruning failed on no layers."""
+    layers = read_model("transformer:layers=4,hidden=64,heads=4,vocabulary=100,sequence=32")
+    with pytest.raises(InputError, match="workload: expected a model with decoder layers"):
+        trajectory_of("pruning", replace(layers, kinds=("head",) * layers.size))
 
 
 def test_too_many_numbers_are_refused() -> None:

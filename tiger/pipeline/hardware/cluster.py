@@ -147,6 +147,18 @@ class Cluster:
         first = _first_equal_device(self.link, len(self.curves), self._properties())
         return np.unique(first, return_inverse=True)[1].astype(np.int64)
 
+    def take(self, devices: list[int]) -> "Cluster":
+        """Return the cluster of some of the devices alone, in the order given."""
+        return Cluster(
+            names=tuple(self.names[device] for device in devices),
+            speed=self.speed[devices],
+            memory_bytes=self.memory_bytes[devices],
+            curves=self.curves,
+            link=self.link[np.ix_(devices, devices)],
+            kinds=tuple(self.kinds[device] for device in devices),
+            machine=self.machine[devices],
+        )
+
     def parts(self) -> IntArray:
         """Return a label per device [n], rising from 0: those of one label reach each other over links. O(n^2)."""
         part = np.full(self.size, -1, np.int64)

@@ -94,7 +94,7 @@ def balance_locally(interval: Interval, now: Cuts | None) -> Balanced | None:
     if now is not None:
         return interval.judge(diffuse_cuts(interval.costs, now))
     least = interval.costs.least_bottleneck()
-    return None if least is None else interval.judge(least[1])
+    return interval.judge(least[1]) if least is not None and interval.costs.line.fits(least[1]) else None
 
 
 def _count_simulations(interval: Interval, simulated: dict[Cuts, float], budget: int) -> Callable[[Cuts], float]:

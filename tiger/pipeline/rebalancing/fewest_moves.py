@@ -31,8 +31,8 @@ def cheapest_cuts(costs: LineCosts, price_s: FloatArray) -> list[Cuts]:
     program = CutProgram(costs, price_s)
     low, high = least[0] * (1 - SLACK), program.limit_of(least[1])
     found = [least[1]]
-    while high > low * (1 + CLOSE):
-        middle = (low * high) ** 0.5
+    # Between the smallest numbers of float64 there may be none.
+    while high > low * (1 + CLOSE) and low < (middle := low**0.5 * high**0.5) < high:
         cuts = program.solve(middle)
         if cuts is None:
             low = middle

@@ -1,7 +1,7 @@
 """A run of intervals: the rebalancer's decisions, beside uniform cuts and the best cuts that never move."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +10,13 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.rebalancing.decision import Decision
-from tiger.pipeline.rebalancing.layer_times import LayerTimes, check_loads
+from tiger.pipeline.rebalancing.layer_times import check_loads
 from tiger.pipeline.rebalancing.line_costs import Cuts, Line, LineCosts
 from tiger.pipeline.rebalancing.packing import pack_line
 from tiger.pipeline.rebalancing.params import RebalanceOptions
 from tiger.pipeline.rebalancing.rebalancer import Rebalancer
 from tiger.pipeline.rebalancing.report import IntervalReport, RebalanceReport
-from tiger.pipeline.search.cut_moves import move_cuts
-
-# Cuts that are simulated over all intervals to find the best that never move: tenths of a millisecond each of them.
-STATIC_LOOKS = 60
+from tiger.pipeline.rebalancing.static_cuts import best_static_cuts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +27,7 @@ class Followed:
     costs: LineCosts
 
 
-def follow_times(rebalancer: Rebalancer, options: RebalanceOptions, times: Sequence[FloatArray]) -> RebalanceReport:
+def follow_times(rebalancer: Rebalancer, times: Sequence[FloatArray]) -> RebalanceReport:
     """Return the report of a rebalancer that is told the times [t, 1 or 2, L] of layers, an interval after another.
 
     Times are of devices of speed 1: what a device takes follows from them. Raises InputError of `times`.
@@ -42,9 +39,9 @@ def follow_times(rebalancer: Rebalancer, options: RebalanceOptions, times: Seque
         decision = rebalancer.step(rows * pace)
         followed.append(Followed(decision, LineCosts(line=line, times=rebalancer.times)))
     uniform = uniform_cuts(line.layers, line.positions)
-    static = _best_static(line, [one.costs for one in followed], [one.decision.cuts for one in followed], uniform)
+    static = best_static_cuts([one.costs for one in followed], [uniform, *(one.decision.cuts for one in followed)])
     intervals = tuple(_report_interval(one, uniform, static) for one in followed)
-    return _sum_up(line, options, (uniform, static), intervals, time.perf_counter() - begun)
+    return _sum_up(line, rebalancer.options, (uniform, static), intervals, time.perf_counter() - begun)
 
 
 def check_times(times: Sequence[FloatArray], layers: int) -> list[FloatArray]:
@@ -52,33 +49,6 @@ def check_times(times: Sequence[FloatArray], layers: int) -> list[FloatArray]:
     if not len(times):
         raise InputError("times", "expected an interval at least, got none")
     return [check_loads(rows, layers, layers, f"times/{number}") for number, rows in enumerate(times)]
-
-
-def _best_static(line: Line, costs: list[LineCosts], used: list[Cuts], uniform: Cuts) -> Cuts:
-    """Return the cuts with the least sum of simulated iterations over all intervals that are found.
-
-    Cuts of mean times, uniform ones and those that were used first are where the search begins.
-    """
-    mean = LayerTimes(
-        forward_s=np.mean([one.times.forward_s for one in costs], axis=0),
-        backward_s=np.mean([one.times.backward_s for one in costs], axis=0),
-    )
-    least = LineCosts(line=line, times=mean).least_bottleneck()
-    best_s = np.inf
-
-    def total_s(cuts: Cuts) -> float:
-        nonlocal best_s
-        if not line.fits(cuts):
-            return np.inf
-        bound = sum(one.bound_s(cuts) for one in costs)
-        if bound >= best_s:
-            return bound
-        total = sum(one.iteration_s(cuts) for one in costs)
-        best_s = min(best_s, total)
-        return total
-
-    starts = list(dict.fromkeys([uniform, used[0], *([] if least is None else [least[1]])]))
-    return move_cuts(min(starts, key=total_s), total_s, STATIC_LOOKS).cuts
 
 
 def _report_interval(one: Followed, uniform: Cuts, static: Cuts) -> IntervalReport:
@@ -134,8 +104,16 @@ def _sum_up(
         moved_layers=sum(decision.moved_layers for decision in decisions),
         moved_bytes=sum(decision.moved_bytes for decision in decisions),
         intervals=intervals,
+        warnings=tuple(_warn(uniform, static)),
         seconds=seconds,
     )
+
+
+def _warn(uniform: float | None, static: float | None) -> Iterator[str]:
+    """Yield which cuts there are no figures of."""
+    for what, value in (("uniform cuts", uniform), ("the best cuts found that never move", static)):
+        if value is None:
+            yield f"{what} do not fit into memory, or lack links"
 
 
 def _add(seconds: list[float | None]) -> float | None:

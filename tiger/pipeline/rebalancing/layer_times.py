@@ -63,11 +63,16 @@ class LayerTimes:
 
 def check_loads(loads: ArrayLike, layers: int, stages: int, field: str = "loads") -> FloatArray:
     """Return measured seconds [1 or 2, L or p] as an array of two axes, or raise InputError of the field."""
-    what = f"{layers} seconds of layers or {stages} of stages, or two rows of those, forward and backward"
+    runs = f"{layers} seconds of layers" + (f" or {stages} of stages" if stages != layers else "")
+    what = f"{runs}, or two rows of those, forward and backward"
     try:
-        array = np.atleast_2d(np.asarray(loads, np.float64))
+        stated = np.asarray(loads)
     except (TypeError, ValueError, OverflowError):
         raise InputError(field, f"expected {what}, got others") from None
+    # numpy would also take words, truth values and dates for numbers.
+    if stated.dtype.kind not in "iuf":
+        raise InputError(field, f"expected {what}, got others")
+    array = np.atleast_2d(stated.astype(np.float64))
     if array.ndim != 2 or len(array) > 2 or array.shape[1] not in (layers, stages):
         raise InputError(field, f"expected {what}, got shape {np.shape(loads)}")
     bad = np.argwhere(~(np.isfinite(array) & (array >= 0) & (array <= COST_LIMIT)))
@@ -76,5 +81,5 @@ def check_loads(loads: ArrayLike, layers: int, stages: int, field: str = "loads"
         place = f"{column}" if len(array) == 1 else f"{row}/{column}"
         raise InputError(f"{field}/{place}", f"expected a number from 0 to {COST_LIMIT:g}, got {array[row, column]:g}")
     if not array.any():
-        raise InputError(field, f"expected {what} of which some are > 0, got all 0")
+        raise InputError(field, f"expected {what}, some above 0, got all 0")
     return array

@@ -9,7 +9,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.fitting_runs import fitting_ends, prefix_sums
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload, closing_s, state_bytes
-from tiger.pipeline.costs.tolerances import MET
+from tiger.pipeline.costs.tolerances import MET, SUMS
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online.costs import least_cuts
@@ -60,10 +60,12 @@ class Line:
         return {}
 
     def fits(self, cuts: Cuts) -> bool:
-        """Return whether every stage fits into the memory of its device, and has a link to the next."""
+        """Return whether every stage fits into memory, and has links to the next and for tied layers."""
         at, ends = np.arange(self.positions), np.array(cuts)
         return bool(
-            (self.last[at, ends[:-1]] >= ends[1:]).all() and np.isfinite(self.sent_s[at[:-1], ends[1:-1]]).all()
+            (self.last[at, ends[:-1]] >= ends[1:]).all()
+            and np.isfinite(self.sent_s[at[:-1], ends[1:-1]]).all()
+            and np.isfinite(self.closing_s(cuts)).all()
         )
 
     def closing_s(self, cuts: Cuts) -> FloatArray:
@@ -137,7 +139,7 @@ class LineCosts:
         """Return what no cuts of whole layers on these devices can beat: m times the mean load or the longest layer."""
         total = self.times.forward_s + self.times.backward_s
         mean = float(total.sum() / (1 / self.pace).sum())
-        return self.line.microbatches * max(mean, float(total.max() * self.pace.min()))
+        return self.line.microbatches * max(mean, float(total.max() * self.pace.min())) * (1 - SUMS)
 
     def _simulate(self, cuts: Cuts) -> float:
         """Return the simulated seconds of cuts that fit."""

@@ -42,7 +42,8 @@ def prices_s(line: Line, homes: tuple[int | None, ...]) -> FloatArray:
 
     with the bytes b that layer l holds all the time, the device h that holds it, and the time tau of a message: one
     transfer after another, an upper bound where links work at the same time. The sum is additive over layers, so that
-    the dynamic program of `fewest_moves` stays exact. Where two devices lack a link, bytes go along the line. O(p L).
+    the dynamic program of `fewest_moves` stays exact. Where two devices lack a link, bytes go the quickest way over
+    others that hold layers before or after, one hop after another. O(p L) where no link is missing.
     """
     layers = line.layers.state_bytes
     price = np.zeros((line.positions, line.layers.size))
@@ -50,19 +51,24 @@ def prices_s(line: Line, homes: tuple[int | None, ...]) -> FloatArray:
         held = np.array([other == home for other in homes])
         for position, device in enumerate(line.devices):
             price[position, held] = line.cluster.seconds(int(home or 0), device, layers[held])
-    return _along_line(line, homes, price) if np.isinf(price).any() else price
+    return _relay(line, homes, price) if np.isinf(price).any() else price
 
 
-def _along_line(line: Line, homes: tuple[int | None, ...], price: FloatArray) -> FloatArray:
-    """Return the prices with those over no link replaced by those of hops from position to position."""
-    sizes, at = line.layers.state_bytes, {device: k for k, device in enumerate(line.devices)}
-    pairs = zip(line.devices[:-1], line.devices[1:], strict=True)
-    hops = np.array([np.zeros(len(sizes)), *(line.cluster.seconds(a, b, sizes) for a, b in pairs)])
-    reached = np.cumsum(np.minimum(hops, NEVER_S), axis=0)
-    for layer, home in enumerate(homes):
-        if home in at:
-            way = np.abs(reached[:, layer] - reached[at[home], layer])
-            price[:, layer] = np.where(np.isinf(price[:, layer]), way, price[:, layer])
+def _relay(line: Line, homes: tuple[int | None, ...], price: FloatArray) -> FloatArray:
+    """Return the prices with those over no link replaced by those of the quickest way over devices in use."""
+    sizes = line.layers.state_bytes
+    devices = sorted({*line.devices, *(home for home in homes if home is not None)})
+    part, place = line.cluster.take(devices), {device: k for k, device in enumerate(devices)}
+    ends = [place[device] for device in line.devices]
+    for size in np.unique(sizes[np.isinf(price).any(axis=0)]):
+        way_s = part.table_s(float(size))
+        # Floyd and Warshall: the quickest ways over the first devices, one more at a time.
+        for via in range(len(devices)):
+            way_s = np.minimum(way_s, way_s[:, [via]] + way_s[[via]])
+        for layer in np.flatnonzero(sizes == size).tolist():
+            home = homes[layer]
+            if home is not None:
+                price[:, layer] = np.where(np.isinf(price[:, layer]), way_s[place[home], ends], price[:, layer])
     return np.minimum(price, NEVER_S)
 
 

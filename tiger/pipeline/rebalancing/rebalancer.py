@@ -15,6 +15,7 @@ from tiger.pipeline.entry.arguments import Hardware, Model
 from tiger.pipeline.entry.place import cluster_of, layers_of
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.hardware.limits import COST_LIMIT
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.rebalancing.balancing import Balanced, Interval, balance_exactly, balance_locally
@@ -22,14 +23,15 @@ from tiger.pipeline.rebalancing.decision import Decision, explain_kept, explain_
 from tiger.pipeline.rebalancing.layer_times import LayerTimes, check_loads
 from tiger.pipeline.rebalancing.line_costs import Cuts, Line, LineCosts
 from tiger.pipeline.rebalancing.moving import homes_of, list_moves, prices_s
-from tiger.pipeline.rebalancing.packing import lines_without, pack_line, quickest_plan
+from tiger.pipeline.rebalancing.packing import pack_line, quickest_plan
 from tiger.pipeline.rebalancing.params import MOST_LAYERS, MOST_STAGES, RebalanceOptions
+from tiger.pipeline.rebalancing.replacement import Start, lines_anew, lines_without
 from tiger.pipeline.rebalancing.state import RebalancerState, find_devices, plan_by_names
 from tiger.pipeline.search.problem import MICROBATCHES
 from tiger.pipeline.solve import place_layers
 
 DEFAULTS = RebalanceOptions()
-NO_PLAN = "the devices that are left cannot hold the layers"
+NO_PLAN = "no plan was found on the devices that are left"
 
 
 class Rebalancer:
@@ -59,8 +61,8 @@ class Rebalancer:
         options: RebalanceOptions = DEFAULTS,
     ) -> None:
         layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
-        if layers.size > MOST_LAYERS:
-            raise InputError("model", f"expected at most {MOST_LAYERS} layers, got {layers.size}")
+        _check_kinds(plan, options)
+        _check_sizes(layers, devices)
         self._options, self._times, self._lost = options, LayerTimes.of(layers), set[int]()
         first = _first_plan(layers, devices, options) if plan is None else plan
         order = line_of(first, layers, devices)
@@ -103,6 +105,11 @@ class Rebalancer:
             forward_s=tuple(self._times.forward_s.tolist()),
             backward_s=tuple(self._times.backward_s.tolist()),
         )
+
+    @property
+    def options(self) -> RebalanceOptions:
+        """Return the options it was made with."""
+        return self._options
 
     @property
     def plan(self) -> Plan:
@@ -151,31 +158,26 @@ class Rebalancer:
             raise InputError("device", f"expected one of {known}, got {describe(device)}")
         number = names.index(device)
         self._lost.add(number)
-        if number not in self._line.devices:
+        if not self._lost.intersection(self._line.devices):
             kept = self._interval(self._line).judge(self._cuts)
             return self._report(kept, kept, kept, f"{device} held no layers", begun)
-        homes = tuple(None if home == number else home for home in homes_of(self._cuts, self._line.devices))
-        spare = [k for k in range(len(names)) if k not in self._line.devices and k not in self._lost]
-        best: tuple[float, Line, Balanced] | None = None
-        for line in lines_without(self._line, number, spare):
-            found = self._balance(self._interval(line, homes), None)
-            if found is not None:
-                total = self._options.iterations * found.iteration_s + found.moving_s
-                best = min(best or (np.inf, line, found), (total, line, found), key=lambda one: one[0])
-        if best is None:
-            return _stop(begun)
-        return self._adopt(best[1], best[2], None, begun, homes)
+        homes = tuple(None if home in self._lost else home for home in homes_of(self._cuts, self._line.devices))
+        found = self._best_line(lines_without(self._line, self._lost), homes)
+        found = found or self._best_line(lines_anew(self._line, self._lost, self._times), homes)
+        return _stop(begun) if found is None else self._adopt(*found, None, begun, homes)
 
     def pack(self, target_s: float) -> Decision:
         """Move to as few devices as keep an iteration within `target_s` seconds, by the times last measured.
 
-        Devices that are equal go from the end of the line, of unequal ones the slowest. The plan stays where none can
-        go. Raises InputError of `target_s`.
+        The fewest devices are searched for as `pack_line` says; of equal ones those at the end of the line go. They are
+        spare from then on. The plan stays where none can go. Raises InputError of `target_s`.
         """
         begun = time.perf_counter()
         self._check_devices()
-        if isinstance(target_s, bool) or not isinstance(target_s, int | float) or not target_s > 0:
-            raise InputError("target_s", f"expected a number above 0, got {describe(target_s)}")
+        if isinstance(target_s, bool) or not isinstance(target_s, int | float) or not 0 < target_s <= COST_LIMIT:
+            raise InputError(
+                "target_s", f"expected a number above 0 and at most {COST_LIMIT:g}, got {describe(target_s)}"
+            )
         homes = homes_of(self._cuts, self._line.devices)
         kept = self._interval(self._line).judge(self._cuts)
         packed = pack_line(self._line, self._times, target_s)
@@ -190,7 +192,7 @@ class Rebalancer:
         return self._adopt(packed, found, kept, begun, homes)
 
     def _check_devices(self) -> None:
-        """Raise InputError where the plan in use has a lost device, as the others cannot hold the layers."""
+        """Raise InputError where the plan in use has a lost device, as no other was found."""
         if self._lost.intersection(self._line.devices):
             raise InputError("cluster/devices", f"expected devices that can hold the layers, but {NO_PLAN}")
 
@@ -210,6 +212,13 @@ class Rebalancer:
         """Return the plan that the balancer finds."""
         balance = balance_exactly if self._options.balancer == "exact" else balance_locally
         return balance(interval, now)
+
+    def _best_line(self, starts: list[Start], homes: tuple[int | None, ...]) -> tuple[Line, Balanced] | None:
+        """Return the line whose iterations and moves take least, with its plan; None where none can hold the layers."""
+        steps = self._options.iterations
+        plans = ((line, self._balance(self._interval(line, homes), cuts)) for line, cuts in starts)
+        found = [(line, plan) for line, plan in plans if plan is not None]
+        return min(found, key=lambda one: steps * one[1].iteration_s + one[1].moving_s, default=None)
 
     def _adopt(
         self,
@@ -268,6 +277,28 @@ def _stop(begun: float) -> Decision:
         lower_bound_s=None,
         seconds=time.perf_counter() - begun,
     )
+
+
+def _check_kinds(plan: object, options: object) -> None:
+    """Raise InputError that names what is of another kind than it has to be."""
+    if not isinstance(plan, Plan | None):
+        raise InputError("plan", f"expected a Plan, got {describe(plan)}")
+    if not isinstance(options, RebalanceOptions):
+        raise InputError("options", f"expected RebalanceOptions, got {describe(options)}")
+
+
+def _check_sizes(layers: Layers, cluster: Cluster) -> None:
+    """Raise InputError for more layers than are decided on in seconds, and for numbers whose products may overflow."""
+    if layers.size > MOST_LAYERS:
+        raise InputError("model", f"expected at most {MOST_LAYERS} layers, got {layers.size}")
+    for name in ("forward_s", "backward_s"):
+        most = float(getattr(layers, name).max())
+        if most > COST_LIMIT:
+            raise InputError(f"model/{name}", f"expected numbers from 0 to {COST_LIMIT:g}, got {most:g}")
+    wild = cluster.speed[(cluster.speed > COST_LIMIT) | (cluster.speed < 1 / COST_LIMIT)]
+    if wild.size:
+        what = f"expected numbers from {1 / COST_LIMIT:g} to {COST_LIMIT:g}, got {wild[0]:g}"
+        raise InputError("cluster/devices/speed", what)
 
 
 def _first_plan(layers: Layers, cluster: Cluster, options: RebalanceOptions) -> Plan:

@@ -41,11 +41,12 @@ def times_of_json(text: str, layers: Layers) -> list[FloatArray]:
         raise InputError(FIELD, f"expected a list of intervals, got {describe(document)}")
     _check_count(len(document), layers.size)
     for number, row in enumerate(document):
-        values = row if isinstance(row, list) else [row]
-        flat = [each for part in values for each in (part if isinstance(part, list) else [part])]
-        other = next((each for each in flat if isinstance(each, bool) or not isinstance(each, int | float)), None)
-        if other is not None or not isinstance(row, list) or not all(isinstance(each, int | float) for each in flat):
-            raise InputError(f"{FIELD}/{number}", f"expected {layers.size} numbers, got {describe(other)}")
+        parts = row if isinstance(row, list) else []
+        flat = [each for part in parts for each in (part if isinstance(part, list) else [part])]
+        others = [each for each in flat if isinstance(each, bool) or not isinstance(each, int | float)]
+        if others or not isinstance(row, list):
+            got = describe(others[0] if others else row)
+            raise InputError(f"{FIELD}/{number}", f"expected {layers.size} numbers, got {got}")
     return [check_loads(row, layers.size, layers.size, f"{FIELD}/{number}") for number, row in enumerate(document)]
 
 
@@ -70,14 +71,16 @@ def times_of_csv(text: str, layers: Layers) -> list[FloatArray]:
 
 def _is_header(words: list[str], layers: Layers, line: str) -> bool:
     """Return whether a row states the names of all layers in order, or raise InputError for one that half does."""
-    if all(is_number(word) for word in words):
-        return False
-    if tuple(words) != layers.names:
-        unlike = next((word for word, name in zip(words, layers.names, strict=False) if word != name), len(words))
+    # Names first, as layers may be called by numbers.
+    if tuple(words) == layers.names:
+        return True
+    if not all(is_number(word) for word in words):
+        others = [word for word, name in zip(words, layers.names, strict=False) if word != name]
+        unlike = next((word for word in others if not is_number(word)), others[0] if others else len(words))
         raise InputError(
             FIELD, f"expected numbers, or the {layers.size} names of layers in order, got {describe(unlike)} in {line}"
         )
-    return True
+    return False
 
 
 def _row(words: list[str], layers: Layers, line: str, number: int) -> FloatArray:

@@ -17,8 +17,9 @@ FULL_LAYERS = 2
 class EarlyExit(Course):
     """Let tokens leave a model early: of every layer's time what the tokens that are left take.
 
-    They leave at an even rate behind the second layer, at which a mean share `survival` of tokens is in a layer; over
-    the first `ramp` of the run that share falls evenly from 1. The setting is that of CALM, arXiv:2207.07061.
+    They leave at an even rate behind the second layer, at which a mean share `survival` of tokens is in a layer, or as
+    few as there can be where all are in the first two; over the first `ramp` of the run that share falls evenly from 1.
+    The setting is that of CALM, arXiv:2207.07061.
     """
 
     survival: float = field(default=0.22, metadata=about("The mean share of tokens in a layer.", ge=0.01, le=1))

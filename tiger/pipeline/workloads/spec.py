@@ -38,7 +38,10 @@ def trajectory_of(spec: str, layers: Layers) -> FloatArray:
         raise InputError(
             "workload/intervals", f"expected at most {MOST_NUMBERS // layers.size}, got {workload.intervals}"
         )
-    return workload.trajectory(len(decoder_layers(layers))).times_of(layers)
+    body = decoder_layers(layers)
+    if not body:
+        raise InputError("workload", "expected a model with decoder layers, which change, got one without any")
+    return workload.trajectory(len(body)).times_of(layers)
 
 
 def workload_of(spec: str) -> Workload:
