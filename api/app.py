@@ -16,8 +16,8 @@ from tiger.api.middleware import keys
 from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.stack import operations, protect
 from tiger.api.routes import answers
-from tiger.api.routes.entries import ASSIGN, PLACE, PLAN
-from tiger.api.routes.examples import EXAMPLES, PLACEMENTS, PLANS, PREVIEWS, REBALANCERS, STEPS
+from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
+from tiger.api.routes.examples import EXAMPLES, EXPERT_MAPS, PLACEMENTS, PLANS, PREVIEWS, REBALANCERS, STEPS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
 from tiger.api.routes.page import add_page
@@ -28,10 +28,11 @@ from tiger.api.schemas import limits
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.circuits import CircuitRequest
+from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody, RebalancerRequest, StepRequest
-from tiger.api.schemas.reports import Answer, PlacementBody, PlanBody
+from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody, ViewRequest
 from tiger.api.settings import Settings, load
 from tiger.api.workers.processes import Workers, prepare
@@ -52,6 +53,7 @@ STEP_REQUEST = {"schema": StepRequest.schema() | ONE, "examples": STEPS}
 PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
 PLAN_REQUEST = {"schema": PlanRequest.schema(), "examples": PLANS}
 REBALANCER_REQUEST = {"schema": RebalancerRequest.schema(), "examples": REBALANCERS}
+EXPERT_REQUEST = {"schema": ExpertRequest.schema(), "examples": EXPERT_MAPS}
 
 
 def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_durable_jobs) -> FastAPI:
@@ -151,6 +153,14 @@ class Service:
         """
         return await self.solving.answer(request, PLAN)
 
+    async def experts(self, request: Request) -> Response:
+        """Place the experts of a mixture on a cluster, and answer with the report.
+
+        Loads of few layers are balanced at once. More becomes a job, and so does every request with an
+        Idempotency-Key: what does not end within the wait is answered with the job, which goes on.
+        """
+        return await self.solving.answer(request, EXPERTS)
+
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""
         from tiger.solvers.registry import DWAVE, list_solvers
@@ -233,6 +243,16 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_description="The report; where no plan fits, `feasible` is false and `violations` say why.",
         responses=answers.WORK,
         openapi_extra=_document_request(PLAN_REQUEST),
+    )
+    app.add_api_route(
+        "/experts",
+        service.experts,
+        methods=["POST"],
+        summary="Place the experts of a mixture, or say whether a change of the map in use pays",
+        response_model=ExpertBody,
+        response_description="The report, with the map to use, and the verdict where one is in use.",
+        responses=answers.WORK,
+        openapi_extra=_document_request(EXPERT_REQUEST),
     )
 
 

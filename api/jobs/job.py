@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from tiger.api.jobs.files import FileInfo, JobFile
 from tiger.api.jobs.rebalancer import Rebalancers
 
-Kind = Literal["assign", "place", "plan"]
+Kind = Literal["assign", "place", "plan", "experts"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 # Where a page of jobs ends: the time and the id of its last one.
 CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")

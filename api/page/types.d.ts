@@ -1,5 +1,22 @@
 // Written by `python docs/scripts/typescript.py` from the OpenAPI document of the service: do not edit.
 
+/**
+ * Hold the advice to `keep` the map in use or to `move` to another one, with the reason, and what the change does. All
+ * is about the best change that was found, also where the advice is to keep: `gain` is the part of a step that it
+ * saves, `gain_s` the seconds. `moves` experts come to a device that did not hold them, in `move_s` seconds, those of
+ * the device that receives longest, paid after `break_even_steps`, infinite without a gain. Seconds are None where
+ * prices are not in seconds, and moves cost nothing then.
+ */
+export interface Advice {
+  advice: "keep" | "move";
+  reason: string;
+  gain: number;
+  gain_s: number | null;
+  moves: number;
+  move_s: number | null;
+  break_even_steps: number | null;
+}
+
 /** Ask where the tasks of a graph go on a topology. */
 export interface AssignRequest {
   /**
@@ -354,6 +371,431 @@ export interface Degrees {
   microbatch: number | null;
 }
 
+/**
+ * Hold the tokens of a step for each device, by layers, before and after, and lower bounds on the largest. `bound` is
+ * None where loads have no price.
+ */
+export interface DeviceLoads {
+  before: number[][];
+  after: number[][];
+  bound: number[] | null;
+}
+
+/**
+ * Hold the parts of what a map of experts costs, all in one unit, and their sum `total`, which is made small. `load` is
+ * the sum over layers of the largest load of a device, `links` what transitions between devices take, and `moves` what
+ * becoming this map takes, divided by the steps that it stays.
+ */
+export interface ExpertCost {
+  load: number;
+  links: number;
+  moves: number;
+  total: number;
+}
+
+/**
+ * Hold what was made small: seconds of a step (`s`), hops of a transition, or tokens of largest loads. `before` is the
+ * map in use, or experts in order, `after` the map to use from now on, and `bound` what all maps under the same rule
+ * cost at least.
+ */
+export interface ExpertObjective {
+  unit: "s" | "hops" | "tokens";
+  before: ExpertCost;
+  after: ExpertCost;
+  bound: ExpertCost;
+}
+
+/**
+ * Answer where the experts of each layer go so that a step costs little. `slots[layer]` are the experts of all slots,
+ * of which each of the `devices` has as many in order, and `stages` say the same by device. `objective` says what a
+ * step costs and at least costs, `optimal` that these meet, and `verdict` whether to leave the map in use, None without
+ * one. Of a trace, `placed` is how often tokens change device, `contiguous` what the order of numbers comes to; without
+ * replicas `greedy` is one layer after another, and `flat`, where hops differ and nothing else has a price, sweeps that
+ * take them for equal. A token with `top_k` experts in a layer makes `top_k` x `top_k` transitions. `progress` has what
+ * each step of the search reached, in the objective's unit, `seconds` is wall time. `flows` are transitions from device
+ * to device before and after, not serialised.
+ */
+export interface ExpertReport {
+  schema: "tiger.experts/1";
+  kind: "trace" | "loads";
+  layers: number;
+  experts: number;
+  replicas: number;
+  top_k: number | null;
+  tokens: number;
+  held_out_tokens: number;
+  devices: string[];
+  slots: number[][];
+  stages: ExpertStage[];
+  objective: ExpertObjective;
+  loads: DeviceLoads;
+  verdict: Advice | null;
+  placed: RoutingCost | null;
+  contiguous: RoutingCost | null;
+  greedy: RoutingCost | null;
+  flat: RoutingCost | null;
+  optimal: boolean;
+  feasible: boolean;
+  violations: Violation[];
+  seed: number;
+  progress: Stage[];
+  warnings: string[];
+  seconds: number;
+}
+
+/** Ask where the experts of a mixture go, and whether a change of the map in use pays. */
+export interface ExpertRequest {
+  /** Experts of a layer; loads state them themselves. */
+  experts?: number | null;
+  /** What the input is: choices of tokens, or loads of experts. */
+  kind?: "trace" | "loads";
+  /** Share of the tokens, the last ones, on which the placement is tested alone. */
+  held_out?: number;
+  /** Slots of a layer beyond one an expert, on all devices. */
+  replicas?: number;
+  /** Most replicas of an expert on one device. */
+  duplicates?: number;
+  /** Groups of experts in order, each of which stays on one machine. */
+  groups?: number | null;
+  /** Seconds that an expert takes for a token. */
+  token_s?: number | null;
+  /** Bytes of a token that goes to another device. */
+  token_bytes?: number | null;
+  /** Tokens of a step, by default those of the trace. */
+  step_tokens?: number | null;
+  /** Bytes of an expert that moves to another device. */
+  expert_bytes?: number | null;
+  /** Steps that loads are expected to stay as they are. */
+  steps?: number;
+  /** Most experts that move. */
+  most_moves?: number | null;
+  /** The least part of a step that a change of the map in use has to save. */
+  threshold?: number;
+  /** The same request with the same seed has the same answer. */
+  seed?: number;
+  /** Multiplies the iterations of the search. */
+  effort?: number;
+  /** Seconds after which the search ends early. */
+  time_limit_s?: number | null;
+  /**
+   * The expert of each token in each layer, [tokens, layers], or the k of each, [tokens, layers, k]; with `kind` loads
+   * the tokens of a step that go to each expert, [layers, experts].
+   */
+  trace: (number[] | number[][])[];
+  /**
+   * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
+   * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
+   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
+   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
+   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
+   */
+  cluster: string | {
+    devices: {
+      name: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      machine?: string;
+    }[];
+    uniform_bandwidth?: number | string;
+    uniform_latency?: number | string;
+    uniform_table?: (number | string)[][] | {
+      csv: string;
+      where?: Record<string, unknown>;
+    };
+    links?: {
+      a: string;
+      b: string;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[];
+  } | {
+    machines: {
+      count?: number;
+      devices?: number;
+      nic?: string;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    }[];
+    nics?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    fallback?: string;
+  } | {
+    hosts: {
+      file: string;
+      text: string;
+    };
+    machine: {
+      devices?: number;
+      kind?: "accelerator" | "cpu";
+      memory_bytes?: number | string;
+      speed?: number;
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      lanes?: number[][];
+      lane_bandwidth?: number | string;
+      lane_latency?: number | string;
+      nvidia_smi_topo?: string;
+      nccl_topo?: string;
+      classes?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+    } | string | {
+      devices: {
+        name: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        machine?: string;
+      }[];
+      uniform_bandwidth?: number | string;
+      uniform_latency?: number | string;
+      uniform_table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+      links?: {
+        a: string;
+        b: string;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }[];
+    } | {
+      machines: {
+        count?: number;
+        devices?: number;
+        nic?: string;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      }[];
+      nics?: Record<string, {
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+      }>;
+      fallback?: string;
+    } | {
+      file: string;
+      text: string;
+    } | {
+      hosts: string;
+      machine: {
+        devices?: number;
+        kind?: "accelerator" | "cpu";
+        memory_bytes?: number | string;
+        speed?: number;
+        bandwidth?: number | string;
+        latency?: number | string;
+        table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        lanes?: number[][];
+        lane_bandwidth?: number | string;
+        lane_latency?: number | string;
+        nvidia_smi_topo?: string;
+        nccl_topo?: string;
+        classes?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+      } | string | {
+        devices: {
+          name: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          machine?: string;
+        }[];
+        uniform_bandwidth?: number | string;
+        uniform_latency?: number | string;
+        uniform_table?: (number | string)[][] | {
+          csv: string;
+          where?: Record<string, unknown>;
+        };
+        links?: {
+          a: string;
+          b: string;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }[];
+      } | {
+        machines: {
+          count?: number;
+          devices?: number;
+          nic?: string;
+          kind?: "accelerator" | "cpu";
+          memory_bytes?: number | string;
+          speed?: number;
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+          lanes?: number[][];
+          lane_bandwidth?: number | string;
+          lane_latency?: number | string;
+          nvidia_smi_topo?: string;
+          nccl_topo?: string;
+          classes?: Record<string, {
+            bandwidth?: number | string;
+            latency?: number | string;
+            table?: (number | string)[][] | {
+              csv: string;
+              where?: Record<string, unknown>;
+            };
+          }>;
+        }[];
+        nics?: Record<string, {
+          bandwidth?: number | string;
+          latency?: number | string;
+          table?: (number | string)[][] | {
+            csv: string;
+            where?: Record<string, unknown>;
+          };
+        }>;
+        fallback?: string;
+      } | {
+        file: string;
+        text: string;
+      };
+    }[];
+    networks?: {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }[] | Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+    labels?: string[];
+  } | {
+    nvidia_smi_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    nccl_topo: string;
+    kind?: "accelerator" | "cpu";
+    memory_bytes?: number | string;
+    speed?: number;
+    classes?: Record<string, {
+      bandwidth?: number | string;
+      latency?: number | string;
+      table?: (number | string)[][] | {
+        csv: string;
+        where?: Record<string, unknown>;
+      };
+    }>;
+  } | {
+    file: string;
+    text: string;
+  };
+  /** The map in use: the expert of every slot of each layer. */
+  in_use?: number[][] | null;
+}
+
+/**
+ * Hold a device, its experts `LAYER:EXPERT`, both numbers counted from 0, and its tokens of a step in all layers.
+ * `load_before` is of the map in use, or of experts in order. Tokens are shared among an expert's replicas.
+ */
+export interface ExpertStage {
+  device: string;
+  ops: string[];
+  load: number;
+  load_before: number;
+}
+
 /** Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`. */
 export interface FileBody {
   name: string;
@@ -407,20 +849,20 @@ export interface HealthBody {
 /** Describe a job; the report of one that was cancelled is the best found so far, if anything was. */
 export interface JobBody {
   id: string;
-  kind: "assign" | "place" | "plan";
+  kind: "assign" | "place" | "plan" | "experts";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
   created_s: number;
   started_s: number | null;
   ended_s: number | null;
   progress: ProgressBody | null;
   problem: ProblemBody | null;
-  report: Report | CircuitReport | PlacementReport | PlanReport | null;
+  report: Report | CircuitReport | PlacementReport | PlanReport | ExpertReport | null;
 }
 
 /** Describe a job without its report; times are seconds since 1970. */
 export interface JobSummary {
   id: string;
-  kind: "assign" | "place" | "plan";
+  kind: "assign" | "place" | "plan" | "experts";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
   created_s: number;
   started_s: number | null;
@@ -2059,6 +2501,19 @@ export interface Report {
 }
 
 /**
+ * Hold what a placement makes of a transition from layer to layer, on average, on both parts of the tokens. `crossing`
+ * is the share of transitions that change device, `hops` their mean weight: 0 within a device, 1 over the widest links,
+ * more over others; means over replicas, which get tokens alike. `held_out_..` are of tokens that the placement was not
+ * made for, None without any.
+ */
+export interface RoutingCost {
+  crossing: number;
+  hops: number;
+  held_out_crossing: number | null;
+  held_out_hops: number | null;
+}
+
+/**
  * Show a position of a pipeline, or a device of the mode dag: how many layers or operators it runs, from which on.
  * `name` is short, `devices` are all of them: tensor-parallel ranks next to each other, then replicas.
  */
@@ -2669,6 +3124,7 @@ export interface Violation {
 /** What the body of a request states. */
 export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
+  "POST /experts": ExpertRequest;
   "POST /place": PlaceRequest;
   "POST /plan": PlanRequest;
   "POST /rebalancers": RebalancerRequest;
@@ -2693,6 +3149,7 @@ export interface Answers {
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
   "POST /assign": Report | CircuitReport | JobBody;
+  "POST /experts": ExpertReport | JobBody;
   "POST /place": PlacementReport | JobBody;
   "POST /plan": PlanReport | JobBody;
   "POST /rebalancers": RebalancerBody;

@@ -2,6 +2,7 @@
 
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
+from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.patterns.spec import parse
 from tiger.solvers.registry import DWAVE
@@ -15,9 +16,9 @@ SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 LISTS = ("layers", "operators", "nodes")
 
 
-def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanRequest) -> bool:
+def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest) -> bool:
     """Guess from its size, its effort and its time limit whether a request takes a fraction of a second."""
-    if request.solver in DWAVE:
+    if not isinstance(request, ExpertRequest) and request.solver in DWAVE:
         return False
     if request.time_limit_s is not None and request.time_limit_s <= SMALL_S:
         return True
@@ -32,6 +33,9 @@ def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanReques
         case PlanRequest():
             # A plan is the search of many placements.
             return False
+        case ExpertRequest():
+            # Loads are balanced at once; a search over transitions takes longer.
+            return request.kind == "loads" and len(request.trace) <= SMALL_LAYERS
 
 
 def _has_few_tasks(request: AssignRequest) -> bool:

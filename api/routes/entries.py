@@ -6,14 +6,15 @@ from typing import Protocol
 
 from tiger.api.jobs.files import Solution
 from tiger.api.jobs.job import Kind
-from tiger.api.routes import assignment, placement, planning
+from tiger.api.routes import assignment, experts, placement, planning
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
+from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.run.progress import Progress
 
-WorkRequest = AssignRequest | CircuitRequest | PlaceRequest | PlanRequest
+WorkRequest = AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest
 
 
 class Answer(Protocol):
@@ -37,7 +38,8 @@ class Entry:
 ASSIGN = Entry(kind="assign", check=assignment.check, answer=assignment.answer)
 PLACE = Entry(kind="place", check=placement.check, answer=placement.answer)
 PLAN = Entry(kind="plan", check=planning.check, answer=planning.answer)
-ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE, PLAN)}
+EXPERTS = Entry(kind="experts", check=experts.check, answer=experts.answer)
+ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE, PLAN, EXPERTS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,3 +255,36 @@ STEPS = {
     "lost": {"summary": "A device is gone for good", "value": {"lost": "m0.gpu1"}},
     "packed": {"summary": "As few devices as an iteration of half a second needs", "value": {"target_s": 0.5}},
 }
+
+# The loads of EPLB's README, in two layers of twelve experts, and the map in use by numbers.
+SKEWED = [
+    [90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86],
+    [20, 107, 104, 64, 19, 197, 187, 157, 172, 86, 16, 27],
+]
+
+EXPERT_MAPS = {
+    "loads": {
+        "summary": "Loads of two layers of twelve experts on eight GPUs, with four replicas, and a map in use",
+        "description": "The largest loads of the map in use are above those of a balanced one: moving pays.",
+        "value": {
+            "kind": "loads",
+            "trace": SKEWED,
+            "cluster": "dgx:1",
+            "replicas": 4,
+            "in_use": [[*range(12), *range(4)]] * 2,
+            "token_s": 1e-6,
+            "expert_bytes": 4.4e7,
+            "steps": 100_000,
+        },
+    },
+    "trace": {
+        "summary": "What a router chose for eight tokens in three layers of four experts, on two GPUs",
+        "description": "Experts that follow each other share a GPU.",
+        "value": {
+            "experts": 4,
+            "held_out": 0.25,
+            "trace": [[0, 2, 0], [1, 3, 1], [3, 1, 3], [2, 0, 2]] * 2,
+            "cluster": {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 1e9},
+        },
+    },
+}

@@ -16,6 +16,7 @@ from tiger.model.document import Document
 from tiger.model.problem import Problem
 from tiger.objectives.multipath import RoutingName
 from tiger.pipeline.emission.formats import FILES, WRITERS
+from tiger.pipeline.experts.maps.formats import FILES as MAPS
 from tiger.plotting.views.mapping import view_mapping
 from tiger.run.report import Report
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tiger.circuits.entry.hardware import Device
     from tiger.circuits.entry.report import CircuitReport
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.report import ExpertReport
 
 # Texts for more ranks, twelve of which have a megabyte then, are left to `tiger ranks`.
 MAX_RANKS = 4096
@@ -74,6 +76,15 @@ def placement_files(report: "PlacementReport") -> Iterator[Draft]:
         yield _draft(FILES[system], f"The plan for {system}.", partial(report.emit, system))
 
 
+def expert_files(report: "ExpertReport") -> Iterator[Draft]:
+    """Yield the map of experts for every system that reads a text of it."""
+    for system, name in MAPS.items():
+        # A file of numpy is no text, and ExFlow has no replicas.
+        if name.endswith(".npz") or (system == "exflow" and report.replicas):
+            continue
+        yield _draft(name, f"The map of experts for {system}.", partial(_write_map, report, system))
+
+
 def _draft_view(view: Callable[[], Document]) -> Draft:
     """Return the draft of what pictures show."""
     return _draft(VIEW, "What the pictures show.", lambda: encode(view()).decode())
@@ -91,6 +102,11 @@ def _write_table(mapping: Mapping[str, str]) -> str:
     rows.writerow(("task", "node"))
     rows.writerows(mapping.items())
     return text.getvalue()
+
+
+def _write_map(report: "ExpertReport", system: str) -> str:
+    """Return the map of experts as a text for a system."""
+    return report.emit(system).decode()
 
 
 def _write_layouts(report: "CircuitReport") -> str:

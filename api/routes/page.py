@@ -26,6 +26,7 @@ ROUTES = (
     "/assign",
     "/place",
     "/plan",
+    "/experts",
     "/views",
     "/jobs",
     "/rebalancers",

@@ -5,7 +5,7 @@ import json
 from pydantic import BaseModel, ConfigDict, Field
 
 from tiger.api.jobs.job import Job, Kind, Status
-from tiger.api.schemas.reports import CircuitBody, PlacementBody, PlanBody, ReportBody
+from tiger.api.schemas.reports import CircuitBody, ExpertBody, PlacementBody, PlanBody, ReportBody
 
 MEDIA_TYPE = "application/json"
 
@@ -52,7 +52,7 @@ class JobBody(JobSummary):
 
     model_config = ConfigDict(extra="forbid", title="Job")
 
-    report: ReportBody | CircuitBody | PlacementBody | PlanBody | None
+    report: ReportBody | CircuitBody | PlacementBody | PlanBody | ExpertBody | None
 
 
 class JobsBody(BaseModel):

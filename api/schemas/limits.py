@@ -50,7 +50,7 @@ def check_tasks(limits: Limits, tasks: object) -> None:
             (limits.max_edges, "edges", pattern.messages),
         ):
             if count > most:
-                raise _fault("tasks", most, what, count)
+                raise fault("tasks", most, what, count)
     _check(tasks, "tasks", ("nodes",), limits.max_tasks, "tasks")
     _check(tasks, "tasks", EDGES, limits.max_edges, "edges")
 
@@ -62,7 +62,7 @@ def check_graph(limits: Limits, tasks: TaskGraph) -> None:
         (limits.max_edges, "edges", tasks.traffic.nnz),
     ):
         if count > most:
-            raise _fault("tasks", most, what, count)
+            raise fault("tasks", most, what, count)
 
 
 def check_hardware(limits: Limits, topology: object) -> None:
@@ -74,7 +74,7 @@ def check_hardware(limits: Limits, topology: object) -> None:
 def check_device(limits: Limits, device: object) -> None:
     """Raise InputError of `topology` for a device with too many qubits or couplers, however it states them."""
     if isinstance(device, list) and len(device) > limits.max_couplers:
-        raise _fault("topology", limits.max_couplers, "couplers", len(device))
+        raise fault("topology", limits.max_couplers, "couplers", len(device))
     _check(device, "topology", ("nodes", "qubits", "measure"), limits.max_qubits, "qubits")
     # A Target states each gate at each place, and so a handful of them for a coupler.
     _check(device, "topology", ("coupling_map", "gates", *EDGES), limits.max_couplers, "couplers")
@@ -86,7 +86,7 @@ def check_network(limits: Limits, model: object) -> None:
     One that is described has none yet.
     """
     if isinstance(model, list) and len(model) > limits.max_tasks:
-        raise _fault("model", limits.max_tasks, "layers", len(model))
+        raise fault("model", limits.max_tasks, "layers", len(model))
     _check(model, "model", ("layers",), limits.max_tasks, "layers")
     _check(model, "model", ("operators", "nodes"), limits.max_tasks, "operators")
     _check(model, "model", ("edges", "tied"), limits.max_edges, "edges")
@@ -105,9 +105,9 @@ def _check(document: object, field: str, names: tuple[str, ...], most: int, what
     for name in names:
         listed = document.get(name)
         if isinstance(listed, list) and len(listed) > most:
-            raise _fault(field, most, what, len(listed))
+            raise fault(field, most, what, len(listed))
 
 
-def _fault(field: str, most: int, what: str, count: int) -> InputError:
+def fault(field: str, most: int, what: str, count: int) -> InputError:
     """Return the error of a list that is too long."""
     return InputError(field, f"expected at most {most} {what}, got {count}")

@@ -15,6 +15,7 @@ from tiger.errors import InputError
 from tiger.model.document import LIKE, Document, members
 from tiger.model.wording import describe
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.experts.report import ExpertReport
 from tiger.pipeline.planning.report import PlanReport
 from tiger.run.report import Report
 
@@ -34,6 +35,7 @@ ReportBody = Annotated[Report, AsDocument()]
 CircuitBody = Annotated[CircuitReport, AsDocument()]
 PlacementBody = Annotated[PlacementReport, AsDocument()]
 PlanBody = Annotated[PlanReport, AsDocument()]
+ExpertBody = Annotated[ExpertReport, AsDocument()]
 Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_")]
 
 

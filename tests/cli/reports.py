@@ -7,6 +7,9 @@ from tiger.circuits.ising.movement import DataMovement
 from tiger.objectives.shortest_paths import LinkLoad
 from tiger.pipeline.entry.report import Link, PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
+from tiger.pipeline.experts.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
+from tiger.pipeline.experts.slots.advice import Advice
+from tiger.pipeline.experts.slots.objective import ExpertCost
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.pipeline.rebalancing.decision import Decision
@@ -116,6 +119,46 @@ PLAN = PlanReport(
     placement=PLACEMENT,
     seed=0,
     seconds=1.0,
+)
+
+EXPERTS = ExpertReport(
+    kind="trace",
+    layers=2,
+    experts=2,
+    replicas=2,
+    top_k=1,
+    tokens=90,
+    held_out_tokens=10,
+    devices=("x", "y"),
+    slots=((0, 1, 1, 0), (0, 1, 0, 1)),
+    stages=(
+        ExpertStage(device="x", ops=("0:0", "0:1", "1:0", "1:1"), load=90.0, load_before=100.0),
+        ExpertStage(device="y", ops=("0:0", "0:1", "1:0", "1:1"), load=90.0, load_before=80.0),
+    ),
+    objective=ExpertObjective(
+        unit="s",
+        before=ExpertCost(load=0.4, links=0.2, moves=0.0),
+        after=ExpertCost(load=0.3, links=0.1, moves=0.01),
+        bound=ExpertCost(load=0.3, links=0.0, moves=0.0),
+    ),
+    loads=DeviceLoads(before=((50.0, 40.0), (50.0, 40.0)), after=((45.0, 45.0), (45.0, 45.0)), bound=(45.0, 45.0)),
+    verdict=Advice(
+        advice="move",
+        reason="a step gains 33 %, and the moves are paid after 50 of 1000 steps",
+        gain=1 / 3,
+        gain_s=0.2,
+        moves=3,
+        move_s=10.0,
+        break_even_steps=50.0,
+    ),
+    placed=RoutingCost(crossing=0.5, hops=0.5, held_out_crossing=0.6, held_out_hops=0.6),
+    contiguous=RoutingCost(crossing=0.8, hops=0.8, held_out_crossing=0.8, held_out_hops=0.8),
+    greedy=None,
+    flat=None,
+    seed=3,
+    progress=(Stage(name="loads", cost=0.5, seconds=0.1), Stage(name="annealing", cost=0.41, seconds=0.2)),
+    warnings=(),
+    seconds=0.3,
 )
 MOVED = Decision(
     action="move",

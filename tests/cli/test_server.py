@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import tiger
@@ -28,6 +29,7 @@ ASSIGN = ("assign", str(EXAMPLES / "house5.graph"), "--topology", "grid:2x3", "-
 PLACE = ("place", str(EXAMPLES / "models/gpt2-medium.json"), "--cluster", "dgx:1", "--pipeline-parallel", "4")
 PLAN = ("plan", *PLACE[1:], "--tensor-parallel", "1", "--data-parallel", "1", "--schedule", "1f1b", "--batch", "4")
 LAYOUT = ("layout", str(EXAMPLES / "circuits/qft5.qasm"), "--coupling", "grid:2x3", "--level", "0")
+EXPERTS = ("experts", str(EXAMPLES / "traces/router8.csv"), "--experts", "8", "--cluster", "dgx:1")
 JOB = {
     "id": "j1",
     "status": "running",
@@ -54,6 +56,8 @@ class LocalService(BaseHTTPRequestHandler):
         elif "model" in body:
             solve = tiger.plan if self.path == "/plan" else tiger.place
             self.say(200, solve(body.pop("model"), body.pop("cluster"), **body).to_dict())
+        elif "trace" in body:
+            self.say(200, tiger.experts(np.array(body.pop("trace")), body.pop("cluster"), **body).to_dict())
         elif "circuit" in body:
             self.say(200, tiger.layout(body.pop("circuit"), body.pop("topology"), **body).to_dict())
         else:
@@ -129,6 +133,8 @@ def timeless(text: str) -> str:
         PLACE,
         LAYOUT,
         PLAN,
+        EXPERTS,
+        ("place", *EXPERTS[1:], "--mode", "experts"),
         (*PLACE, "--emit", "megatron"),
         (*ASSIGN, "--slots", "2"),
     ],

@@ -25,5 +25,5 @@ def test_a_report_that_was_read_has_no_transitions() -> None:
     """Counts are not in documents."""
     trace = np.array([[0, 1], [1, 0]])
     report = tiger.experts(trace, {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 1e9}, experts=2)
-    assert list(list_artists(report)) == ["transitions", "convergence"]
-    assert list(list_artists(ExpertReport.from_dict(report.to_dict()))) == ["convergence"]
+    assert list(list_artists(report)) == ["transitions", "loads", "convergence"]
+    assert list(list_artists(ExpertReport.from_dict(report.to_dict()))) == ["loads", "convergence"]

@@ -20,6 +20,7 @@ from tiger.cli.doctor import doctor
 from tiger.cli.exchange import decode, encode
 from tiger.cli.experts import MODE as EXPERTS
 from tiger.cli.experts import check_no_experts, place_experts
+from tiger.cli.experts import experts as experts_command
 from tiger.cli.explain import explain
 from tiger.cli.help import Command, Group
 from tiger.cli.openapi import openapi
@@ -294,7 +295,7 @@ def place(
     return OK if report.feasible else INFEASIBLE
 
 
-for command in (ranks, plan, rebalance, encode, decode, explain, openapi):
+for command in (ranks, plan, rebalance, experts_command, encode, decode, explain, openapi):
     app.command(cls=Command)(command)
 
 

@@ -25,6 +25,13 @@ EXAMPLES = {
         "tiger rebalance examples/models/gpt2-medium.json --cluster dgx:1 \\\n"
         "  --pipeline-parallel 4 --workload pruning:intervals=10",
     ),
+    "experts": (
+        "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1",
+        "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1 \\\n"
+        "  --replicas 8 --token-s 2e-7 --token-bytes 14336 --emit vllm -o map.json",
+        "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1 \\\n"
+        "  --replicas 8 --token-s 2e-7 --token-bytes 14336 \\\n  --in-use map.json --expert-bytes 44e6",
+    ),
     "encode": ("tiger encode ring:4 --topology grid:2x2 -o ring.bqm --variables ring.json",),
     "decode": (
         "echo 1 0 0 0  0 1 0 0  0 0 0 1  0 0 1 0 > reads.txt\n"

@@ -27,8 +27,9 @@ ReportFile = Annotated[
 def explain(report: ReportFile) -> int:
     """Explain a report: what was found, how good it is, what stands in the way, and what to try next.
 
-    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place`, `plan` and `rebalance` wrote, and the
-    report of a service. Exits with 0 where it can be explained, feasible or not, and 2 where it is no report.
+    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place`, `plan`, `experts` and `rebalance`
+    wrote, and the report of a service. Exits with 0 where it can be explained, feasible or not, and 2 where it is no
+    report.
     """
     console.emit(explain_text(_read(report)).write())
     return OK
@@ -48,12 +49,15 @@ def _explain(text: str) -> "Explanation":
     from tiger.circuits.entry.report import SCHEMA as CIRCUIT
     from tiger.circuits.entry.report import CircuitReport
     from tiger.cli.circuit_explanation import explain_circuit
+    from tiger.cli.expert_explanation import explain_experts
     from tiger.cli.mapping_explanation import explain_mapping
     from tiger.cli.network_explanation import explain_placement, explain_plan
     from tiger.cli.rebalancing_explanation import explain_rebalancing
     from tiger.formats.jsontext import read_json
     from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.report import SCHEMA as EXPERTS
+    from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.planning.report import SCHEMA as PLAN
     from tiger.pipeline.planning.report import PlanReport
     from tiger.pipeline.rebalancing.report import SCHEMA as REBALANCING
@@ -72,9 +76,11 @@ def _explain(text: str) -> "Explanation":
             return explain_placement(read_document(PlacementReport, text, FIELD))
         case _ if schema == PLAN:
             return explain_plan(read_document(PlanReport, text, FIELD))
+        case _ if schema == EXPERTS:
+            return explain_experts(read_document(ExpertReport, text, FIELD))
         case _ if schema == REBALANCING:
             return explain_rebalancing(read_document(RebalanceReport, text, FIELD))
-    known = ", ".join((MAPPING, CIRCUIT, PLACEMENT, PLAN, REBALANCING))
+    known = ", ".join((MAPPING, CIRCUIT, PLACEMENT, PLAN, EXPERTS, REBALANCING))
     raise InputError(f"{FIELD}/schema", f"expected one of {known}, got {describe(schema)}")
 
 

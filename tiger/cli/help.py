@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 GROUPS = {
     "Problem": (
         *("rule", "slots", "imbalance", "pin", "forbid", "objective", "routing", "mode", "contiguous", "schedule"),
-        *("experts", "held_out"),
+        *("kind", "experts", "held_out", "replicas", "duplicates", "groups", "in_use"),
+        *("token_s", "token_bytes", "step_tokens", "expert_bytes", "steps", "most_moves"),
         *("microbatches", "microbatch", "batch", "virtual", "pipeline", "tensor", "data", "initial_layout"),
         *("samples", "variables", "threshold", "times", "workload", "iterations"),
     ),
@@ -40,7 +41,7 @@ GROUPS = {
 OTHER = "Other"
 # Commands by their group.
 COMMANDS = {
-    "Map": ("assign", "layout", "place", "ranks", "plan", "rebalance"),
+    "Map": ("assign", "layout", "place", "ranks", "plan", "rebalance", "experts"),
     "Use other solvers": ("encode", "decode"),
     "Understand": ("explain", "topologies", "solvers"),
     "Run": ("serve", "openapi", "warm", "doctor"),

@@ -18,7 +18,7 @@ SERVICE = (
 KNOWN = (*CLIENT, *PLUGIN, *SERVICE)
 # Commands that read variables, with those that they read.
 READ: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("assign", "layout", "place", "plan", "ranks"), CLIENT),
+    **dict.fromkeys(("assign", "experts", "layout", "place", "plan", "ranks"), CLIENT),
     "openapi": SERVICE,
     "serve": SERVICE,
     "doctor": KNOWN,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tiger.client.errors import JobCancelledError, ServiceError
     from tiger.client.job import RemoteJob
     from tiger.client.rebalancer import RemoteRebalancer
-    from tiger.client.requests import Asked, assignment, circuit_layout, placement, planning
+    from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
     from tiger.errors import InputError
 
 _HOMES = {
@@ -32,6 +32,7 @@ _HOMES = {
     "ServiceError": "tiger.client.errors",
     "assignment": "tiger.client.requests",
     "circuit_layout": "tiger.client.requests",
+    "expert_placement": "tiger.client.requests",
     "placement": "tiger.client.requests",
     "planning": "tiger.client.requests",
 }
@@ -47,6 +48,7 @@ __all__ = [
     "ServiceError",
     "assignment",
     "circuit_layout",
+    "expert_placement",
     "placement",
     "planning",
 ]

@@ -24,6 +24,7 @@ from tiger.entry import AssignCall
 from tiger.errors import InputError
 from tiger.model.options import method_from_fields
 from tiger.pipeline.entry.arguments import PlaceCall
+from tiger.pipeline.experts.request import ExpertCall
 from tiger.pipeline.planning.arguments import PlanCall
 from tiger.pipeline.rebalancing.params import RebalanceOptions
 from tiger.run.progress import Progress
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.costs.plan import Plan
     from tiger.pipeline.entry.arguments import Hardware, Model
     from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.experts.report import ExpertReport
     from tiger.pipeline.planning.report import PlanReport
     from tiger.run.report import Report
 
@@ -127,10 +129,21 @@ class Client:
 
         return find_rebalancer(self._connection, rebalancer_id)
 
+    @method_from_fields(ExpertCall)
+    def experts(self, call: ExpertCall) -> "ExpertReport":
+        """Place the experts of a mixture, as `tiger.experts` does for the same arguments; raise as it does.
+
+        The report has no transitions to draw.
+        """
+        from tiger.client.requests import request_experts
+
+        return self._answer(request_experts(call), call.progress)
+
     def submit(self, asked: "Asked[Result]") -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
 
-        Requests are made by `assignment`, `circuit_layout`, `placement` and `planning`.
+        Requests are made by `assignment`, `circuit_layout`, `placement`, `planning` and
+        `expert_placement`.
         """
         headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
         status, document = self._connection.document(

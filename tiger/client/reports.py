@@ -12,18 +12,21 @@ from tiger.client.errors import Document, ServiceError
 from tiger.model import document as documents
 from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
 from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.experts.report import SCHEMA as EXPERTS
+from tiger.pipeline.experts.report import ExpertReport
 from tiger.pipeline.planning.report import SCHEMA as PLAN
 from tiger.pipeline.planning.report import PlanReport
 from tiger.run.report import SCHEMA as ASSIGNMENT
 from tiger.run.report import Report
 
-AnyReport = Report | CircuitReport | PlacementReport | PlanReport
+AnyReport = Report | CircuitReport | PlacementReport | PlanReport | ExpertReport
 Answer = TypeVar("Answer", bound=documents.Document)
 KINDS: dict[str, type[AnyReport]] = {
     ASSIGNMENT: Report,
     CIRCUIT: CircuitReport,
     PLACEMENT: PlacementReport,
     PLAN: PlanReport,
+    EXPERTS: ExpertReport,
 }
 
 
@@ -53,6 +56,11 @@ def read_placement(document: Document) -> PlacementReport:
 def read_plan(document: Document) -> PlanReport:
     """Return a report of plans, without the deployment of the best; raise ServiceError for a document that is none."""
     return _read(PlanReport, PLAN, document)
+
+
+def read_experts(document: Document) -> ExpertReport:
+    """Return a report of experts, without transitions; raise ServiceError for a document that is none."""
+    return _read(ExpertReport, EXPERTS, document)
 
 
 def _read(kind: type[Answer], schema: str, document: Document) -> Answer:

@@ -16,7 +16,7 @@ from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
 from tiger.client.graphs import task_document
 from tiger.client.hardware import state_hardware
-from tiger.client.networks import read_network, read_planning
+from tiger.client.networks import cluster_document, read_network, read_planning
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern
@@ -30,6 +30,12 @@ from tiger.model.tasks import TaskGraph
 from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import check_request
+from tiger.pipeline.experts.loads_file import read_loads
+from tiger.pipeline.experts.params import ExpertOptions, check_options
+from tiger.pipeline.experts.report import ExpertReport
+from tiger.pipeline.experts.request import ExpertArguments, read_request
+from tiger.pipeline.experts.traces import read_trace
+from tiger.pipeline.hardware.composition import HostArguments
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
 from tiger.pipeline.planning.arguments import PlanArguments
 from tiger.pipeline.planning.params import PlanOptions
@@ -128,6 +134,18 @@ def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
     return Asked("plan", body_of({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
 
+def request_experts(arguments: ExpertArguments) -> Asked[ExpertReport]:
+    """State what `tiger.experts` answers for some arguments; files are read and all is checked here."""
+    options = check_options(narrow(ExpertOptions, arguments))
+    hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
+    source = (read_loads if options.kind == "loads" else read_trace)(arguments.trace)
+    known = replace(arguments, trace=source, cluster=cluster, node_topology=None, bandwidths=None, labels=None)
+    asked = read_request(known, options)
+    in_use = None if asked.slots.in_use is None else asked.slots.in_use.tolist()
+    document = {**asdict(options), "trace": source.tolist(), "cluster": hardware, "in_use": in_use}
+    return Asked("experts", body_of(document), reports.read_experts)
+
+
 @from_fields(AssignArguments)
 def assignment(arguments: AssignArguments) -> Asked[Report]:
     """Ask what `tiger.assign` answers for the same arguments; files are read and the problem is checked here.
@@ -163,6 +181,15 @@ def planning(arguments: PlanArguments) -> Asked[PlanReport]:
     The report emits its best plan as a local one does. Raises as `tiger.plan` does for what cannot be read.
     """
     return request_planning(arguments)
+
+
+@from_fields(ExpertArguments)
+def expert_placement(arguments: ExpertArguments) -> Asked[ExpertReport]:
+    """Ask what `tiger.experts` answers for the same arguments; files are read here.
+
+    The report has no transitions to draw. Raises as `tiger.experts` does.
+    """
+    return request_experts(arguments)
 
 
 def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:

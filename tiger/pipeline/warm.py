@@ -8,6 +8,10 @@ import numpy as np
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.experts.annealing import anneal_experts, start_annealing
 from tiger.pipeline.experts.costs import ExpertProblem
+from tiger.pipeline.experts.replicas.loads import ExpertLoads
+from tiger.pipeline.experts.slots.annealing import anneal_slots
+from tiger.pipeline.experts.slots.annealing import start_annealing as start_slots
+from tiger.pipeline.experts.slots.objective import SlotProblem
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operators import Operators
@@ -95,9 +99,13 @@ def _terms() -> Terms:
 
 
 def _place_experts() -> None:
-    """Anneal experts on two devices, too few to be annealed otherwise."""
+    """Anneal experts on two devices, too few to be annealed otherwise, and slots for them."""
     problem = ExpertProblem(counts=np.ones((1, 2, 2)), hops=1.0 - np.eye(2))
-    anneal_experts(start_annealing(problem, np.array([[0, 1], [1, 0]])), 1.0, 1, 0)
+    place = np.array([[0, 1], [1, 0]])
+    anneal_experts(start_annealing(problem, place), 1.0, 1, 0)
+    loads = ExpertLoads(np.ones((2, 2)), 2, 1, 1, 2)
+    slots = SlotProblem(loads, problem.counts, 1.0, problem.hops, problem.hops)
+    anneal_slots(start_slots(slots, place), 1.0, 1, 0)
 
 
 def _follow() -> None:

@@ -20,7 +20,7 @@ from tiger.pipeline.rebalancing.report import RebalanceReport
 from tiger.plotting.charts import draw_panels, draw_placement, panels_of_placement
 from tiger.plotting.convergence import Course, draw_convergence
 from tiger.plotting.device import draw_layout
-from tiger.plotting.experts import draw_transitions
+from tiger.plotting.experts import draw_expert_loads, draw_transitions
 from tiger.plotting.hops import draw_hops
 from tiger.plotting.links import draw_links
 from tiger.plotting.mapping import draw_mapping
@@ -48,8 +48,8 @@ def draw(report: Answer, picture: str | None = None) -> "Figure":
 
     Mappings have `mapping`, `matrix`, `hops`, `links`, `convergence` and, of a QUBO, `tuning`; circuits `layout`,
     `swaps` and `convergence`; placements `overview`, whose parts are `gantt`, `loads` and `memory`, `traffic` and
-    `convergence`; plans `plans`, and the pictures of the best placement; experts `transitions` and `convergence`;
-    rebalanced runs `loads`.
+    `convergence`; plans `plans`, and the pictures of the best placement; experts `transitions`, `loads` and
+    `convergence`; rebalanced runs `loads`.
     Raises InputError of `plot` for a picture that the report does not have, for a report of nothing possible, for one
     that a service has sent without its problem at hand, and where matplotlib is missing.
     """
@@ -163,10 +163,13 @@ def _list_of_placement(report: PlacementReport) -> Artists:
 
 def _list_of_experts(report: ExpertReport) -> Artists:
     """Return what draws each picture of a placement of experts; one that has been read has no transitions."""
-    course = {"convergence": partial(draw_convergence, _course_of_experts(report))}
-    if report.problem is None:
-        return course
-    return {"transitions": partial(draw_transitions, report, report.problem), **course}
+    artists: dict[str, Callable[[], Figure]] = {
+        "loads": partial(draw_expert_loads, report),
+        "convergence": partial(draw_convergence, _course_of_experts(report)),
+    }
+    if report.flows is None:
+        return artists
+    return {"transitions": partial(draw_transitions, report, report.flows), **artists}
 
 
 def _course_of_mapping(report: Report) -> Course:
@@ -205,11 +208,11 @@ def _course_of_plan(report: PlanReport) -> Course:
 
 
 def _course_of_experts(report: ExpertReport) -> Course:
-    """Return what the steps of a placement of experts reached: the hops of a transition, on average."""
-    most = report.tokens * report.top_k**2 * (report.layers - 1)
-    values = [stage.cost / most for stage in report.progress]
-    usual, bound = ("order of numbers", report.contiguous.hops), ("lower bound", report.lower_bound_hops)
-    return Course("hops of a transition", report.progress, values, before=usual, bound=bound)
+    """Return what the steps of a placement of experts reached, in the unit of what is made small."""
+    made = report.objective
+    what = {"s": "step and moves", "hops": "hops of a transition", "tokens": "tokens of largest loads"}[made.unit]
+    beside = (report.usual, made.before.total), ("lower bound", made.bound.total)
+    return Course(what, report.progress, _costs(report.progress), TIMES if made.unit == "s" else (("", 1.0),), *beside)
 
 
 def _costs(stages: tuple[Stage, ...]) -> list[float | None]:

@@ -10,6 +10,7 @@ from tiger.api.routes.examples import (
     ELEVEN_TASKS,
     ENTANGLED_ON_TARGET,
     EXAMPLES,
+    EXPERT_MAPS,
     FOURIER_ON_RING,
     PLACEMENTS,
     PLANS,
@@ -19,7 +20,7 @@ from tiger.api.routes.examples import (
     STEPS,
 )
 
-EVERY = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS}
+EVERY = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS, "/experts": EXPERT_MAPS}
 
 
 @pytest.mark.parametrize(("path", "name"), [(path, name) for path, named in EVERY.items() for name in named])

@@ -230,4 +230,6 @@ def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
 
 def test_every_kind_of_job_has_an_entry() -> None:
     """Under its own name."""
-    assert {kind: entry.kind for kind, entry in ENTRIES.items()} == {kind: kind for kind in ("assign", "place", "plan")}
+    assert {kind: entry.kind for kind, entry in ENTRIES.items()} == {
+        kind: kind for kind in ("assign", "place", "plan", "experts")
+    }

@@ -44,20 +44,6 @@ def hop_sum(problem: ExpertProblem, place: IntArray) -> float:
     return float(sum((counts * problem.hops[np.ix_(before, after)]).sum() for counts, before, after in pairs))
 
 
-def crossing_share(counts: FloatArray, place: IntArray) -> float:
-    """Return the share of the transitions that change device, 0 where there are no transitions."""
-    pairs = zip(counts, place, place[1:], strict=False)
-    crossing = sum(table[before[:, None] != after].sum() for table, before, after in pairs)
-    return float(crossing / max(counts.sum(), 1))
-
-
-def device_flow(problem: ExpertProblem, place: IntArray) -> FloatArray:
-    """Return the transitions [G, G] from device to device, of all layers together."""
-    devices = np.eye(problem.devices)
-    pairs = zip(problem.counts, place, place[1:], strict=False)
-    return sum((devices[before].T @ counts @ devices[after] for counts, before, after in pairs), start=0.0 * devices)
-
-
 def device_costs(problem: ExpertProblem, place: IntArray, layer: int) -> FloatArray:
     """Return what each expert of a layer [E] would cost on each device [G], the layers beside it as they are."""
     costs = np.zeros((problem.experts, problem.devices))

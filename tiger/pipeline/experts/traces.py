@@ -45,7 +45,7 @@ def read_trace(source: object) -> Numbers:
     if not isinstance(source, str | Path):
         raise TypeError(f"expected trace as an array or a path, got {type(source).__name__}")
     path = Path(source)
-    return _check_shape(_read_lines(path) if path.suffix.lower() in TEXT_ENDINGS else _map_array(path))
+    return _check_shape(_read_lines(path) if path.suffix.lower() in TEXT_ENDINGS else map_array(path, FIELD))
 
 
 def split_trace(trace: Numbers, held_out: float) -> Split:
@@ -57,6 +57,22 @@ def split_trace(trace: Numbers, held_out: float) -> Split:
     if kept < 1:
         raise InputError("held_out", f"expected to leave some of the {len(trace)} tokens, got {held_out:g}")
     return Split(trace[:kept], trace[kept:])
+
+
+def map_array(path: Path, field: str) -> NDArray[np.generic]:
+    """Return the array of a `.npy` file, mapped into memory; raise InputError for anything else, pickles included."""
+    fault = f"cannot read {describe(str(path), 300)}"
+    if not path.is_file():
+        raise InputError(field, f"{fault}: expected a file, .npy or text that ends in {' or '.join(TEXT_ENDINGS)}")
+    try:
+        with warnings.catch_warnings():
+            # Of a header that Python 2 has written, or that looks like one.
+            warnings.simplefilter("ignore")
+            return np.lib.format.open_memmap(path, mode="r")
+    except OSError as error:
+        raise InputError(field, f"{fault}: {error.strerror or 'expected an array of numpy'}") from None
+    except NO_ARRAY:
+        raise InputError(field, f"{fault}: expected a whole array of numbers, as numpy.save writes it") from None
 
 
 def check_choices(trace: Numbers, experts: int, first_token: int = 0) -> None:
@@ -82,22 +98,6 @@ def _check_shape(array: NDArray[np.generic]) -> Numbers:
     if shaped.shape[0] < 1 or shaped.shape[1] < 2 or shaped.shape[2] < 1:
         raise InputError(FIELD, f"expected tokens, and layers from 2, got the shape {array.shape}")
     return shaped
-
-
-def _map_array(path: Path) -> NDArray[np.generic]:
-    """Return the array of a `.npy` file, mapped into memory; raise InputError for anything else, pickles included."""
-    fault = f"cannot read {describe(str(path), 300)}"
-    if not path.is_file():
-        raise InputError(FIELD, f"{fault}: expected a file, .npy or text that ends in {' or '.join(TEXT_ENDINGS)}")
-    try:
-        with warnings.catch_warnings():
-            # Of a header that Python 2 has written, or that looks like one.
-            warnings.simplefilter("ignore")
-            return np.lib.format.open_memmap(path, mode="r")
-    except OSError as error:
-        raise InputError(FIELD, f"{fault}: {error.strerror or 'expected an array of numpy'}") from None
-    except NO_ARRAY:
-        raise InputError(FIELD, f"{fault}: expected a whole array of whole numbers, as numpy.save writes it") from None
 
 
 def _read_lines(path: Path) -> Numbers:

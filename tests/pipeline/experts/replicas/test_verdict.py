@@ -7,9 +7,10 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.experts.replicas.balance import balance
+from tiger.pipeline.experts.replicas.changes import _choose
 from tiger.pipeline.experts.replicas.descent import Point
 from tiger.pipeline.experts.replicas.loads import ExpertLoads, gpu_loads, keep_to_rules
-from tiger.pipeline.experts.replicas.verdict import MoveCosts, _choose, weigh
+from tiger.pipeline.experts.replicas.verdict import MoveCosts, weigh
 
 # An expert takes 1 ms to move, a step 20 ms of experts.
 COSTS = {"expert_bytes": 44e6, "bandwidth": 44e9, "step_s": 0.02, "steps": 1000}

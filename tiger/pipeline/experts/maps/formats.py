@@ -1,12 +1,15 @@
-"""The systems that a map of experts can be written for, by name."""
+"""The systems that a map of experts can be written for, by name, and files of theirs by what they say."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from tiger.errors import InputError
+from tiger.formats.jsontext import read_json
+from tiger.formats.text import read_file, read_text
 from tiger.model.wording import describe
 from tiger.pipeline.experts.maps import ascend, eplb, exflow, sglang, vllm
-from tiger.pipeline.experts.maps.expert_map import ExpertMap
+from tiger.pipeline.experts.maps.expert_map import FIELD, ExpertMap
 
 WRITERS: Mapping[str, Callable[[ExpertMap], bytes]] = MappingProxyType(
     {
@@ -34,3 +37,27 @@ def write_map(expert_map: ExpertMap, name: str) -> bytes:
     if name not in WRITERS:
         raise InputError("emit", f"expected one of {', '.join(WRITERS)}, got {describe(name)}")
     return WRITERS[name](expert_map)
+
+
+def read_map(path: Path, gpus: int, experts: int) -> ExpertMap:
+    """Return the map of a file in any of the formats, for layers of so many experts on GPUs.
+
+    `.npz` is EPLB's and `.csv` ExFlow's; what a `.json` says tells vLLM, SGLang and vllm-ascend apart. Raises
+    InputError of `map`, or of a place in it.
+    """
+    match path.suffix.lower():
+        case ".npz":
+            return eplb.read(read_file(path, FIELD, eplb.BYTES_MAX), gpus)
+        case ".csv":
+            return exflow.read(read_text(path, FIELD), gpus, experts)
+        case ".json":
+            return _read_document(read_text(path, FIELD), gpus)
+    raise InputError(FIELD, f"expected a file ending in .npz, .csv or .json, got {describe(str(path), 300)}")
+
+
+def _read_document(content: str, gpus: int) -> ExpertMap:
+    """Return the map of a JSON file."""
+    document = read_json(content, FIELD)
+    if isinstance(document, dict) and sglang.KEY in document:
+        return sglang.read(content, gpus)
+    return vllm.read(content, gpus) if isinstance(document, list) else ascend.read(content, gpus)

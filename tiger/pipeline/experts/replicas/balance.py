@@ -13,6 +13,10 @@ from tiger.pipeline.experts.replicas.pools import Pools
 from tiger.pipeline.experts.replicas.proof import prove
 from tiger.pipeline.experts.replicas.search import search_pools
 
+# Patterns of a proof, and slots of all layers together up to which one is tried: enough for the example of EPLB, and
+# none for a model in service.
+PROOF, SMALL = 2_000, 32
+
 
 @dataclass(frozen=True, slots=True)
 class Balance:
@@ -62,6 +66,11 @@ def balance(loads: ExpertLoads, patterns: int = 0) -> Balance:
             phy2log[layer], largest[layer] = answer.phy2log, answer.largest
     bound = np.where(proven, largest, np.minimum(bound, largest))
     return Balance(lock(phy2log), lock(largest), lock(bound), lock(proven))
+
+
+def balance_and_prove(loads: ExpertLoads) -> Balance:
+    """Return a map with small largest loads, with a proof where slots are few."""
+    return balance(loads, PROOF if loads.layers * loads.num_replicas <= SMALL else 0)
 
 
 def search_arrangement(loads: ExpertLoads, experts: IntArray) -> tuple[IntArray, FloatArray]:

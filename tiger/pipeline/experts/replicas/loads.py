@@ -33,7 +33,7 @@ class ExpertLoads:
 
     def __post_init__(self) -> None:
         """Check the fields and what they say together."""
-        object.__setattr__(self, "weight", _check_weight(self.weight))
+        object.__setattr__(self, "weight", check_weight("weight", self.weight))
         for name in ("num_replicas", "num_groups", "num_nodes", "num_gpus", "copies_per_gpu"):
             _check_count(name, getattr(self, name))
         _check_division("num_replicas", self.num_replicas, "num_gpus", self.num_gpus)
@@ -123,27 +123,27 @@ def check_map(loads: ExpertLoads, field: str, phy2log: ArrayLike) -> IntArray:
     return np.asarray(found, np.int64)
 
 
-def _check_weight(weight: ArrayLike) -> FloatArray:
-    """Return the loads as float64 [layers, experts], or raise InputError."""
+def check_weight(field: str, weight: ArrayLike) -> FloatArray:
+    """Return the loads as float64 [layers, experts], or raise InputError of a field or a place in it."""
     try:
         given = np.asarray(weight)
         # Text, dates and complex numbers would be converted, too; whole numbers above 64 bits are objects.
         found = np.asarray(weight, np.float64) if given.dtype.kind in "iufO" else None
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError("weight", "expected numbers [layers, experts], got others") from error
+        raise InputError(field, "expected numbers [layers, experts], got others") from error
     if found is None:
-        raise InputError("weight", f"expected numbers [layers, experts], got {describe(str(given.dtype))}")
+        raise InputError(field, f"expected numbers [layers, experts], got {describe(str(given.dtype))}")
     if found.ndim != 2 or not found.size:
-        raise InputError("weight", f"expected numbers [layers, experts], got shape {found.shape}")
+        raise InputError(field, f"expected numbers [layers, experts], got shape {found.shape}")
     if len(found) > LAYERS_MAX or found.shape[1] > SLOTS_MAX:
-        raise InputError("weight", f"expected at most {LAYERS_MAX} x {SLOTS_MAX} numbers, got shape {found.shape}")
+        raise InputError(field, f"expected at most {LAYERS_MAX} x {SLOTS_MAX} numbers, got shape {found.shape}")
     wrong = np.argwhere(~(np.isfinite(found) & (found >= 0)))
     if len(wrong):
         layer, expert = wrong[0].tolist()
-        raise InputError(f"weight/{layer}/{expert}", f"expected a finite number >= 0, got {found[layer, expert]:g}")
+        raise InputError(f"{field}/{layer}/{expert}", f"expected a finite number >= 0, got {found[layer, expert]:g}")
     # Sums of loads must not overflow.
     if found.max() > 1e300 / SLOTS_MAX:
-        raise InputError("weight", f"expected numbers up to {1e300 / SLOTS_MAX:g}, got {found.max():g}")
+        raise InputError(field, f"expected numbers up to {1e300 / SLOTS_MAX:g}, got {found.max():g}")
     return freeze(found)
 
 

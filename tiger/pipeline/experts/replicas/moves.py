@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tiger.model.arrays import BoolArray, IntArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
 
 
 def find_moved(before: IntArray, after: IntArray) -> BoolArray:
@@ -20,22 +20,30 @@ def find_moved(before: IntArray, after: IntArray) -> BoolArray:
 def align(before: IntArray, after: IntArray, nodes: int) -> IntArray:
     """Return a layer's map with its nodes, GPUs and slots named so that most stays in place.
 
-    Maps are [GPUs, slots of a GPU]; GPUs of a node stay together. Linear assignment of GPUs for each two nodes, and
-    then of nodes: no other order of nodes and GPUs moves fewer experts.
+    Maps are [GPUs, slots of a GPU]; GPUs of a node stay together, and no other order of nodes and GPUs moves fewer
+    experts.
     """
-    gpus = len(before) // nodes
-    kept = -find_moved(before[:, None], after[None, :]).sum(axis=-1)
-    kept = kept.reshape(nodes, gpus, nodes, gpus).transpose(0, 2, 1, 3)
+    moved = find_moved(before[:, None], after[None, :]).sum(axis=-1)
+    chosen = name_gpus(moved.astype(np.float64), nodes)
+    return np.array([keep_slots(*pair) for pair in zip(before.tolist(), after[chosen].tolist(), strict=True)])
+
+
+def name_gpus(costs: FloatArray, nodes: int) -> IntArray:
+    """Return which GPU of a new map each GPU takes over, at the least sum of `costs` [GPUs, GPUs of the new map].
+
+    GPUs of a node stay together: linear assignment for each two nodes, and then of nodes.
+    """
+    gpus = len(costs) // nodes
+    parts = costs.reshape(nodes, gpus, nodes, gpus).transpose(0, 2, 1, 3)
     value, orders = np.zeros((nodes, nodes)), np.zeros((nodes, nodes, gpus), np.int64)
     for old, new in np.ndindex(nodes, nodes):
-        rows, orders[old, new] = linear_sum_assignment(kept[old, new], maximize=True)
-        value[old, new] = kept[old, new, rows, orders[old, new]].sum()
-    old, new = linear_sum_assignment(value, maximize=True)
-    chosen = (new[:, None] * gpus + orders[old, new]).ravel()
-    return np.array([_keep_slots(*pair) for pair in zip(before.tolist(), after[chosen].tolist(), strict=True)])
+        rows, orders[old, new] = linear_sum_assignment(parts[old, new])
+        value[old, new] = parts[old, new, rows, orders[old, new]].sum()
+    old, new = linear_sum_assignment(value)
+    return np.asarray((new[:, None] * gpus + orders[old, new]).ravel())
 
 
-def _keep_slots(before: list[int], after: list[int]) -> list[int]:
+def keep_slots(before: list[int], after: list[int]) -> list[int]:
     """Return the experts of a GPU with those that it held before in their slots."""
     left, kept = list(after), list[bool]()
     for expert in before:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.experts.replicas.balance import balance
+from tiger.pipeline.experts.replicas.balance import balance_and_prove
 from tiger.pipeline.experts.replicas.loads import ExpertLoads, count_replicas
 
 
@@ -23,11 +23,6 @@ class Tensors(NamedTuple):
     logcnt: IntArray
 
 
-# Patterns of a proof, and slots of all layers together up to which one is tried: enough for the example of EPLB, and
-# none for a model in service.
-PROOF, SMALL = 2_000, 32
-
-
 def rebalance_experts(weight: ArrayLike, num_replicas: int, num_groups: int, num_nodes: int, num_gpus: int) -> Tensors:
     """Return where the replicas of experts go, as `rebalance_experts` of EPLB does: (phy2log, log2phy, logcnt).
 
@@ -36,8 +31,7 @@ def rebalance_experts(weight: ArrayLike, num_replicas: int, num_groups: int, num
     """
     # ExpertLoads checks what it is given.
     loads = ExpertLoads(cast(FloatArray, _take_array(weight)), num_replicas, num_groups, num_nodes, num_gpus)
-    found = balance(loads, PROOF if loads.layers * loads.num_replicas <= SMALL else 0)
-    return make_tensors(found.phy2log, loads.experts)
+    return make_tensors(balance_and_prove(loads).phy2log, loads.experts)
 
 
 def _take_array(weight: ArrayLike) -> ArrayLike:

@@ -1,0 +1,99 @@
+"""Requests for maps of experts: answers, files, errors, and what the document says of them."""
+
+import json
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tiger.api.routes.examples import EXPERT_MAPS
+from tiger.api.routes.experts import answer, check
+from tiger.api.schemas.experts import ExpertRequest
+from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.reports import model_of
+from tiger.errors import InputError
+from tiger.pipeline.experts.report import ExpertReport
+
+LIMITS = Limits(max_tasks=16, max_time_s=5.0, max_edges=100)
+CLUSTER = {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 1e9}
+TRACE = [[0, 2, 0], [1, 3, 1], [3, 1, 3], [2, 0, 2]]
+LOADS: dict[str, Any] = {"kind": "loads", "trace": [[9.0, 1, 1, 1]], "experts": None, "replicas": 2}
+
+
+def ask(**fields: object) -> bytes:
+    """Return the bytes of a request for four experts on two devices, but for the fields given."""
+    return json.dumps({"trace": TRACE, "cluster": CLUSTER, "experts": 4, "held_out": 0.0, **fields}).encode()
+
+
+@pytest.mark.parametrize("fields", [{}, LOADS, LOADS | {"in_use": [[0, 1, 2, 3, 1, 2]], "token_s": 1.0}])
+def test_experts_are_answered_as_documented(fields: dict[str, Any]) -> None:
+    """With the fields that the documentation promises, and as in Python."""
+    document = json.loads(answer(ask(**fields), LIMITS).report)
+    model_of(ExpertReport).model_validate(document)
+    assert ExpertReport.from_dict(document).to_dict() == document
+    assert (document["schema"], document["feasible"], document["optimal"]) == ("tiger.experts/1", True, True)
+
+
+def test_maps_are_files_beside_the_report() -> None:
+    """For systems that read a text; ExFlow has no replicas."""
+    files = {draft.name: json.loads(draft.write()) for draft in answer(ask(**LOADS), LIMITS).drafts}
+    assert sorted(files) == ["expert_location.json", "expert_map.json", "initial_expert_map.json"]
+    assert len(files["initial_expert_map.json"][0]) == 6
+    assert "solution.csv" in {draft.name for draft in answer(ask(), LIMITS).drafts}
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"trace": "/etc/passwd"}, "#/trace"),
+        ({"trace": [[0, 1], [2]]}, "#/trace"),
+        ({"trace": [[0, 9]]}, "#/trace"),
+        ({"trace": [[0.5, 1]]}, "#/trace"),
+        ({"trace": []}, "#/trace"),
+        ({"trace": [[0] * 30]}, "#/trace"),
+        ({"kind": "loads", "trace": [[1, -1, 1, 1]]}, "#/trace/0/1"),
+        ({"cluster": None}, "#/cluster"),
+        ({"cluster": "/etc/passwd"}, "#/cluster"),
+        ({"cluster": "dgx:100000000"}, "#/cluster"),
+        ({"in_use": [[0, 1, 2, 3]]}, "#/in_use"),
+        ({"in_use": [[0, 1, 2, 3], [0]]}, "#/in_use"),
+        ({"experts": 5}, "#/experts"),
+        ({"replicas": -1}, "#/replicas"),
+        ({"expert_bytes": 1.0}, "#/expert_bytes"),
+        ({"time_limit_s": 6}, "#/time_limit_s"),
+        ({"mode": "experts"}, "#/mode"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_input_is_422_and_points_at_the_field(solving: TestClient, fields: dict[str, Any], pointer: str) -> None:
+    """Whatever is wrong."""
+    found = solving.post("/experts", content=ask(**fields), headers={"Content-Type": "application/json"})
+    if fields.get("trace") == [[0] * 30]:
+        with pytest.raises(InputError, match="trace: expected at most 100 slots in all layers, got 120"):
+            check(ask(**fields), LIMITS)
+        return
+    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+    assert found.json()["errors"][0]["pointer"].startswith(pointer)
+
+
+def test_experts_are_a_job(solving: TestClient) -> None:
+    """Which says of what kind it is, and has the report of a local run."""
+    stated = EXPERT_MAPS["trace"]["value"]
+    found = solving.post("/experts", json=stated, headers={"Prefer": "respond-async"})
+    assert (found.status_code, found.json()["kind"]) == (202, "experts")
+    report = solving.get(f"/jobs/{found.json()['id']}?wait=30").json()["report"]
+    assert (report["schema"], report["placed"]["crossing"]) == ("tiger.experts/1", 0)
+
+
+def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
+    """With worked examples, and without references."""
+    post = refusing.get("/openapi.json").json()["paths"]["/experts"]["post"]
+    content = post["requestBody"]["content"]["application/json"]
+    assert (set(content["examples"]), set(content["schema"]["required"])) == (set(EXPERT_MAPS), {"trace", "cluster"})
+    assert "$ref" not in str(ExpertRequest.schema())
+
+
+def test_the_example_of_loads_pays() -> None:
+    """As its description says."""
+    document = json.loads(answer(json.dumps(EXPERT_MAPS["loads"]["value"]).encode(), Limits(64, 9.0)).report)
+    assert document["verdict"]["advice"] == "move"
