@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import (
+    affinity,
     browser,
     chains,
     circuits,
@@ -32,6 +33,7 @@ from benchmarks import (
     delivered,
     dynamic,
     expert_loads,
+    experts,
     layers,
     movement,
     multipath,
@@ -77,6 +79,8 @@ MODULES = (
     dynamic,
     plans,
     expert_loads,
+    experts,
+    affinity,
     service,
     browser,
     cold,
