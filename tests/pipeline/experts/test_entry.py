@@ -49,7 +49,7 @@ def test_all_tokens_can_be_used() -> None:
 
 def test_flat_is_reported_where_hops_differ() -> None:
     """On two machines, and not on one."""
-    trace = np.random.default_rng(0).integers(0, 16, (50, 3, 2))
+    trace = np.random.default_rng(0).random((50, 3, 16)).argsort(axis=2)[..., :2]
     report = ask(trace=trace, cluster="dgx:2", experts=16, effort=1)
     assert report.flat is not None
     assert report.objective.bound.total <= report.placed.hops <= report.flat.hops

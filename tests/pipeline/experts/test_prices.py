@@ -184,6 +184,15 @@ def test_bad_values_are_named(changes: dict[str, Any], message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+def test_bug_prices_far_apart_are_finite_in_tokens() -> None:
+    """Moves that cost more tokens than there are numbers for gave warnings of numpy."""
+    prices = {"token_s": 1e-300, "expert_bytes": 1e18, "steps": 1}
+    for most in (None, 1):
+        report = ask_loads(in_use=IN_USE, most_moves=most, **prices)
+        assert report.verdict is not None
+        assert report.verdict.advice == "keep"
+
+
 def test_other_types_are_refused() -> None:
     """Of a map in use."""
     with pytest.raises(TypeError, match="expected in_use as an array or a path, got list"):

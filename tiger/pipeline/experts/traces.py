@@ -76,13 +76,23 @@ def map_array(path: Path, field: str) -> NDArray[np.generic]:
 
 
 def check_choices(trace: Numbers, experts: int, first_token: int = 0) -> None:
-    """Raise InputError of `trace` that names the token and the layer of a number that is no expert."""
+    """Raise InputError of `trace` that names the token and layer of a number that is no expert, or one that is twice.
+
+    A router gives a token k different experts; one that is there twice would count twice.
+    """
     bad = (trace < 0) | (trace >= experts)
     if bad.any():
         token, layer, choice = np.argwhere(bad)[0].tolist()
         got = int(trace[token, layer, choice])
         where = f"token {first_token + token} in layer {layer}"
         raise InputError(FIELD, f"expected experts 0 to {experts - 1}, got {got} for {where}, both counted from 0")
+    ordered = np.sort(trace, axis=2)
+    twice = ordered[..., 1:] == ordered[..., :-1]
+    if twice.any():
+        token, layer, choice = np.argwhere(twice)[0].tolist()
+        where = f"token {first_token + token} in layer {layer}"
+        what = f"got {int(ordered[token, layer, choice])} twice for {where}, both counted from 0"
+        raise InputError(FIELD, f"expected different experts, {what}")
 
 
 def _check_shape(array: NDArray[np.generic]) -> Numbers:

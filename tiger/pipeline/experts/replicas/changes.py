@@ -24,6 +24,8 @@ def list_changes(
     """
     shape = (loads.layers, loads.num_gpus, loads.size)
     points = _list_points(loads, in_use.reshape(shape), fresh.reshape(shape), most)
+    # At the largest load of all for each move nothing moves; above, prices may not be finite.
+    price = min(price, max(some[0].largest for some in points))
     chosen = [_choose(points, price * 2**k, most) for k in range(int(loads.num_gpus).bit_length())]
     return [np.array([point.slots for point in some]).reshape(loads.layers, -1) for some in chosen]
 

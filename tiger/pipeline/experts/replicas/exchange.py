@@ -66,7 +66,16 @@ def _allowed(slots: IntArray, top: IntArray, copies: int) -> BoolArray:
     count, gpus, size = slots.shape
     rows = np.arange(count)
     mine, every = slots[rows, top], slots.reshape(count, -1)
-    here = (mine[:, :, None] == every[:, None, :]).sum(axis=1) < copies
-    there = (slots[:, None, :, :] == mine[:, :, None, None]).sum(axis=3) < copies
+    here = count_on_gpus(mine[:, None], every)[:, :, 0] < copies
+    there = count_on_gpus(slots, mine) < copies
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
     return np.asarray(np.repeat(there, size, axis=2) & (here & elsewhere)[:, None, :])
+
+
+def count_on_gpus(slots: IntArray, experts: IntArray) -> IntArray:
+    """Return how many slots, [pools, GPUs, slots of a GPU], of each GPU some experts have, [pools, experts, GPUs]."""
+    number = np.zeros((*experts.shape, slots.shape[1]), np.int64)
+    # One slot of all GPUs after another: numpy takes several times as long for sums along so short an axis.
+    for k in range(slots.shape[2]):
+        number += slots[:, None, :, k] == experts[:, :, None]
+    return number

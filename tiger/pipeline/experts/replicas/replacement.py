@@ -3,6 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.experts.replicas.exchange import count_on_gpus
 from tiger.pipeline.experts.replicas.pools import Pools
 
 
@@ -23,12 +24,12 @@ def find_replacements(
     share = value[rows, top]
     less = np.take_along_axis(pools.weight, gained, axis=1) / (np.take_along_axis(counts, gained, axis=1) + 1)
     # A GPU may hold an expert more than once, and each replica that stays carries more.
-    alike = (slots[..., :, None] == slots[..., None, :]).sum(axis=-1).reshape(count, -1)
+    alike = sum((slots == slots[..., k, None]).astype(np.int64) for k in range(size)).reshape(count, -1)
     raised = np.repeat(load, size, axis=1) + alike * rise
     there = raised - rise - value.reshape(count, -1)
     after = np.maximum(there[:, None, :] + less[:, :, None], _others(flat, raised, counts, size)[:, None, :])
     after = np.maximum(after, (load[rows, top][:, None] - share + less)[:, :, None])
-    full = (slots[:, None, :, :] == gained[:, :, None, None]).sum(axis=3) >= pools.copies
+    full = count_on_gpus(slots, gained) >= pools.copies
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
     after[np.repeat(full, size, axis=2) | ~((number > 1) & elsewhere)[:, None, :]] = np.inf
     best = after.reshape(count, -1).argmin(axis=1)

@@ -39,9 +39,9 @@ class SlotParams:
     0.02, no start is improved.
     """
 
-    runs: int = 2
-    visits: int = 30
-    proposals: int = 50_000
+    runs: int = 1
+    visits: int = 60
+    proposals: int = 100_000
     steps: int = 40
     hottest: float = 0.03
     coldest: float = 0.0005
@@ -130,7 +130,7 @@ def _start_with_links(problem: SlotProblem, params: SlotParams, stop: Callable[[
 
 
 def _anneal(found: Incumbent[IntArray], problem: SlotProblem, params: SlotParams, starts: list[IntArray]) -> None:
-    """Anneal each start, the best one first, and then the best map so far again."""
+    """Anneal the starts one after another, the best one first."""
     allowed = [start for start in starts if _keeps_cap(problem, start) and keeps_rules(problem.loads, start)]
     allowed.sort(key=lambda start: price_slots(problem, start).total)
     runs = params.runs * params.effort
@@ -139,9 +139,7 @@ def _anneal(found: Incumbent[IntArray], problem: SlotProblem, params: SlotParams
             break
         generator = np.random.default_rng([params.seed, run])
         with found.stage("annealing", run / runs):
-            best = run % 2 and keeps_rules(problem.loads, found.solution)
-            start = found.solution if best else allowed[run // 2 % len(allowed)]
-            slots = _anneal_once(problem, start, params, generator, found.stop)
+            slots = _anneal_once(problem, allowed[run % len(allowed)], params, generator, found.stop)
             _take(found, problem, rename_devices(problem, slots))
             _take(found, problem, slots)
 
