@@ -112,7 +112,6 @@ class Service:
         metrics.watch(self.jobs.waiting)
         bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
         self.solving = Solving(Inline(self.workers, self.limits), self.jobs, bounds)
-        self.warm: set[Workers] = set()
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -171,16 +170,16 @@ class Service:
     async def check_ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         parts = await self.jobs.ready()
-        warm = self.warm == {self.workers, self.job_workers}
+        warm = self.workers.warm and self.job_workers.warm
         return {**parts, "workers": parts.get("workers", True) and self.workers.active and warm}
 
     async def _keep_warm(self, pool: Workers) -> None:
         """Start workers, wait until one answers, and do so again should they be lost while at rest."""
         while True:
             try:
-                if pool not in self.warm or not pool.active:
+                if not (pool.warm and pool.active):
                     await pool.run(WARM_UP_S, bool)
-                    self.warm.add(pool)
+                    pool.warm = True
                 # What workers are forked from may be lost while they live, and takes seconds to load.
                 await asyncio.wrap_future(prepare())
             except Exception:

@@ -55,13 +55,13 @@ class Inline:
     ) -> Found:
         """Return the answer, or raise RefusedError (503) where no worker is free and InputError where it takes longer.
 
-        The latter says what was `expected` within the time.
+        The latter says what was `expected` within the time. Workers that still start are not free.
         """
-        begun_s = asyncio.get_running_loop().time()
+        begun_s, warm = asyncio.get_running_loop().time(), self.workers.warm
         found = await self.answer(answer, body, limit_s)
         if found is not None:
             return found
-        if asyncio.get_running_loop().time() - begun_s < limit_s:
+        if not warm or asyncio.get_running_loop().time() - begun_s < limit_s:
             detail = "expected a worker that is free, but all of them are busy; ask again later"
             raise RefusedError(Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers=problems.RETRY))
         raise InputError("", f"expected {expected} within {limit_s:g} s, got more")

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 from pydantic.config import JsonDict
 
 from tiger.api.schemas.closed import Closed
 from tiger.api.schemas.limits import Limits, fault
-from tiger.api.schemas.placement import CLUSTER, Needed, check_cluster
+from tiger.api.schemas.placement import CLUSTER, Needed
 from tiger.model.options import about
 from tiger.pipeline.experts.params import ExpertOptions
 
@@ -29,7 +29,7 @@ class ExpertRequest(ExpertOptions, Closed):
             "`kind` loads the tokens of a step that go to each expert, [layers, experts]."
         )
     )
-    cluster: Annotated[Needed, BeforeValidator(check_cluster)] = field(metadata=about(CLUSTER))
+    cluster: Needed = field(metadata=about(CLUSTER))
     in_use: Annotated[
         list[object] | None,
         WithJsonSchema({"anyOf": [{"type": "array", "items": CHOICES}, {"type": "null"}]}),

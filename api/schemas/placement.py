@@ -21,9 +21,14 @@ def _check_model(value: object) -> object:
     return value
 
 
-def check_cluster(value: object) -> object:
+def _check_cluster(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
-    if value is not None and not isinstance(value, str | dict):
+    return value if value is None else _check_needed(value)
+
+
+def _check_needed(value: object) -> object:
+    """Refuse what is neither a specification nor a document, nothing among it."""
+    if not isinstance(value, str | dict):
         raise PydanticCustomError("cluster", "expected a specification such as 'dgx:2' or an object")
     return value
 
@@ -33,9 +38,15 @@ Model = Annotated[
     WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS, FILE]}),
 ]
 Hardware = Annotated[
-    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE, {"type": "null"}]})
+    str | dict[str, object] | None,
+    BeforeValidator(_check_cluster),
+    WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE, {"type": "null"}]}),
 ]
-Needed = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE]})]
+Needed = Annotated[
+    str | dict[str, object],
+    BeforeValidator(_check_needed),
+    WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE]}),
+]
 CLUSTER = (
     "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
     "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "
@@ -69,7 +80,7 @@ class ModelBody:
 class Network(ModelBody):
     """Hold a model and the cluster that is to run it, if it states none itself."""
 
-    cluster: Annotated[Hardware, BeforeValidator(check_cluster)] = field(
+    cluster: Hardware = field(
         default=None, metadata=about(f"{CLUSTER} Only a graph of operators that states its devices goes without.")
     )
 
@@ -87,4 +98,4 @@ class PlaceRequest(PlaceOptions, Network, Closed):
 class PlanRequest(PlanOptions, ModelBody, Closed):
     """Ask by which degrees of parallelism, microbatches and schedule a cluster trains a model quickest."""
 
-    cluster: Annotated[Needed, BeforeValidator(check_cluster)] = field(metadata=about(CLUSTER))
+    cluster: Needed = field(metadata=about(CLUSTER))

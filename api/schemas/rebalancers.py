@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.jobs.rebalancer import StoredRebalancer
 from tiger.api.schemas.closed import Closed
-from tiger.api.schemas.placement import CLUSTER, ModelBody, Needed, check_cluster
+from tiger.api.schemas.placement import CLUSTER, ModelBody, Needed
 from tiger.api.schemas.reports import AsDocument
 from tiger.model.options import about
 from tiger.pipeline.rebalancing.decision import Decision
@@ -49,7 +49,7 @@ class PlanStated(Closed):
 class RebalancerRequest(RebalanceOptions, ModelBody, Closed):
     """Ask for a rebalancer of a pipeline, which keeps its plan or moves layers as their times change."""
 
-    cluster: Annotated[Needed, BeforeValidator(check_cluster)] = field(metadata=about(CLUSTER))
+    cluster: Needed = field(metadata=about(CLUSTER))
     plan: PlanStated | None = field(
         default=None, metadata=about("The plan in use; the best by the times of the model without it.")
     )

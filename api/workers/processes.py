@@ -47,12 +47,14 @@ class Workers:
 
     They are forked from one that has loaded what a solve needs, so that a new one is there at once. None may hold more
     than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `on_result` is called
-    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError.
+    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError. `warm` is for who
+    starts them to set once one has answered: until then a call waits for what they load.
     """
 
     def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:
         self.count, self.memory_bytes, self.nice = count, memory_bytes, nice
         self.on_result: Callable[[object], None] = lambda _: None
+        self.warm = False
         self._pool: Pool | None = None
         self._opening: Future[Pool] | None = None
         self._stopped = False

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.api.desk import LIMITS, Desk, settle
+from tiger.api.middleware.problems import RefusedError
 from tiger.api.routes import inline
 from tiger.api.routes.inline import Inline
 from tiger.errors import InputError
@@ -58,6 +59,19 @@ def test_work_that_is_not_small_is_given_up(loop: asyncio.Runner) -> None:
         desk.asked[1].set_exception(InputError("tasks", "expected some"))
         with pytest.raises(InputError):
             await following
+
+    loop.run(scenario())
+
+
+@pytest.mark.parametrize("error", [InputError, RefusedError])
+def test_bug_what_waits_for_workers_to_start_may_be_asked_again(loop: asyncio.Runner, error: type[Exception]) -> None:
+    """It is not refused as if it were too large, which it may not be."""
+
+    async def scenario() -> None:
+        desk = Desk()
+        desk.warm = error is InputError
+        with pytest.raises(error):
+            await Inline(desk, LIMITS).answer_in_time(bytes.__add__, b"", 0.01, "an answer")
 
     loop.run(scenario())
 

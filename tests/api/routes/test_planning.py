@@ -97,3 +97,13 @@ def test_the_time_of_the_service_is_that_of_a_plan_without_one() -> None:
     assert check(ask(time_limit_s=5.0), LIMITS).time_limit_s == 5.0
     with pytest.raises(InputError, match="time_limit_s: expected at most 5"):
         check(ask(time_limit_s=5.5), LIMITS)
+
+
+@pytest.mark.parametrize("path", ["/plan", "/experts", "/rebalancers"])
+def test_bug_no_cluster_is_one_error_of_the_cluster(refusing: TestClient, path: str) -> None:
+    """Where one has to be: its pointer ended in what the cluster could have been."""
+    asked = {"cluster": None, "trace": [[0]]} if path == "/experts" else {"cluster": None, "model": "x"}
+    refused = refusing.post(path, json=asked)
+    errors = [error for error in refused.json()["errors"] if error["pointer"].startswith("#/cluster")]
+    assert (refused.status_code, [error["pointer"] for error in errors]) == (422, ["#/cluster"])
+    assert errors[0]["detail"].endswith("got null")

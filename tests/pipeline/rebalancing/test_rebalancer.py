@@ -10,8 +10,14 @@ import pytest
 import tiger
 from tiger.errors import InputError
 from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.rebalancing import replacement
 from tiger.pipeline.rebalancing.line_costs import LineCosts
 from tiger.pipeline.rebalancing.packing import quickest_plan
+from tiger.pipeline.result import PlaceResult
+from tiger.pipeline.solve import place_layers
 
 Make = Callable[..., tiger.Rebalancer]
 EVEN = [3e-3] * 12
@@ -294,6 +300,22 @@ def test_the_first_plan_is_the_best_by_the_times_of_the_model(make: Make) -> Non
     assert rebalancer.plan.positions == 2
     with pytest.raises(InputError, match="pipeline: expected at most 3"):
         tiger.Rebalancer(line.layers, line.cluster, options=tiger.RebalanceOptions(pipeline=4))
+
+
+def test_bug_the_search_for_a_first_plan_ends(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After ten seconds, as does the one for a plan where devices are lost; both went on for as long as they liked."""
+    stopped = []
+
+    def place(layers: Layers, cluster: Cluster, params: PlaceParams, stop: Callable[[], bool]) -> PlaceResult:
+        stopped.append(stop())
+        return place_layers(layers, cluster, params, stop)
+
+    monkeypatch.setattr(replacement, "place_layers", place)
+    line = make().line
+    tiger.Rebalancer(line.layers, line.cluster)
+    monkeypatch.setattr(replacement, "PLACE_S", 0.0)
+    assert tiger.Rebalancer(line.layers, line.cluster).plan.cuts[-1] == line.layers.size
+    assert stopped == [False, True]
 
 
 @pytest.mark.parametrize("loads", [SKEWED, SKEWED[::-1]])

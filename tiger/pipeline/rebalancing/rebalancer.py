@@ -25,10 +25,9 @@ from tiger.pipeline.rebalancing.line_costs import Cuts, Line, LineCosts
 from tiger.pipeline.rebalancing.moving import homes_of, list_moves, prices_s
 from tiger.pipeline.rebalancing.packing import pack_line, quickest_plan
 from tiger.pipeline.rebalancing.params import MOST_LAYERS, MOST_STAGES, RebalanceOptions
-from tiger.pipeline.rebalancing.replacement import Start, lines_anew, lines_without
+from tiger.pipeline.rebalancing.replacement import Start, lines_anew, lines_without, place_in_time
 from tiger.pipeline.rebalancing.state import RebalancerState, find_devices, plan_by_names
 from tiger.pipeline.search.problem import MICROBATCHES
-from tiger.pipeline.solve import place_layers
 
 DEFAULTS = RebalanceOptions()
 NO_PLAN = "no plan was found on the devices that are left"
@@ -42,7 +41,8 @@ class Rebalancer:
     interval costs: iterations by the simulator of the schedule, and moves by the bytes that layers hold all the time
     over the links between the devices. Every plan fits the memory of the devices with the microbatches that the
     schedule has in flight; layers keep their order, and devices theirs. `lose` replans where a device is gone, `pack`
-    frees devices. Same arguments, same decisions. A step takes a few milliseconds at 128 layers and 8 devices.
+    frees devices. Same arguments, same decisions, unless the search for a first plan, or for one anew where devices are
+    lost, is ended after ten seconds. A step takes a few milliseconds at 128 layers and 8 devices.
 
     `OnlinePlanner` is for costs that stay and are not known: it learns them, and the paces of devices, from stages, one
     move at a time, and tries plans to learn. A `Rebalancer` is for costs that are measured and drift: it trusts every
@@ -307,7 +307,7 @@ def _first_plan(layers: Layers, cluster: Cluster, options: RebalanceOptions) -> 
     if options.pipeline is not None and options.pipeline > min(layers.size, cluster.size):
         most = f"at most {min(layers.size, cluster.size)}, the devices and layers there are"
         raise InputError("pipeline", f"expected {most}, got {options.pipeline}")
-    placed = place_layers(layers, cluster, params)
+    placed = place_in_time(layers, cluster, params)
     if placed.plan is None or placed.violations:
         said = "; ".join(violation.message for violation in placed.violations)
         raise InputError("cluster/devices", f"expected devices that can hold the layers, got {said}")
