@@ -60,6 +60,12 @@ def _qap(table: list[list[str]]) -> tuple[str, ...]:
     return f"QAPLIB, {row[1]} instances", "gap to the best known, 1 s", peers, f"{row[2]} %", loss
 
 
+def _constrained(table: list[list[str]]) -> tuple[str, ...]:
+    row, worst = _row(table, "all"), max(float(row[5].partition("(")[2].rstrip(")")) for row in table)
+    loss = f"up to {worst:.3f} on one problem" if worst > 1 else "nowhere"
+    return "memory, forbidden pairs", "cost over plain annealing's", "annealing, equal time 1", _split(row[5])[0], loss
+
+
 def _sparse(table: list[list[str]]) -> tuple[str, ...]:
     row, large = _row(table, "geometric mean"), _row(table, "65,536")
     loss = f"65,536 tasks: {_split(large[4])[1]}, Scotch {_split(large[2])[1]}"
@@ -142,6 +148,17 @@ def _dynamic(table: list[list[str]]) -> tuple[str, ...]:
     return "models that change", "time of uniform cuts over TIGER's", peers, _span(bare, 3), loss
 
 
+def _expert_loads(table: list[list[str]]) -> tuple[str, ...]:
+    means = [row for row in table if row[0] == "even" or row[0].startswith("Zipf")]
+    peers, loss = f"EPLB {_span(means, 2)}", "nowhere" if _keeps_below(means) else "above EPLB's in some layers"
+    return "experts by load", "largest load over the bound", peers, _span(means, 4), loss
+
+
+def _keeps_below(table: list[list[str]]) -> bool:
+    """Return whether no layer of a table is above EPLB's."""
+    return all(row[6].startswith("0 and 0 ") for row in table)
+
+
 def _plans(table: list[list[str]]) -> tuple[str, ...]:
     loss = f"{_span(table, 9)} s of search, where the usual plan takes none"
     return "degrees of parallelism", "usual iteration over TIGER's", "usual plan 1", _span(table, 6), loss
@@ -151,6 +168,7 @@ MAKERS = {
     "tuning": _tuning,
     "layers": _layers,
     "qap": _qap,
+    "constrained": _constrained,
     "sparse": _sparse,
     "ranks": _ranks,
     "circuits": _circuits,
@@ -162,5 +180,6 @@ MAKERS = {
     "scale": _scale,
     "online": _online,
     "dynamic": _dynamic,
+    "expert_loads": _expert_loads,
     "plans": _plans,
 }

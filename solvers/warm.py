@@ -102,10 +102,13 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name in ("dense", "annealing"):
         from tiger.solvers.annealing.dense import Dense
         from tiger.solvers.annealing.local import Annealing
+        from tiger.solvers.annealing.shared_annealing import SharedAnnealing, SharedParams
 
         # The dense search ends in the moves of the other where costs differ much.
         annealing = (Annealing(), _ring(1))
-        return ((Dense(), _ring(1)), annealing) if name == "dense" else (annealing,)
+        if name == "dense":
+            return ((Dense(), _ring(1)), annealing)
+        return (annealing, (SharedAnnealing(SharedParams(task_proposals=1)), _ring(4)))
     return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 
 

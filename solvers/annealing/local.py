@@ -37,7 +37,7 @@ class Polish:
 
         Once `stop` says so, it returns what it has.
         """
-        return _descend(self._problem, restrict(self._instance, block.tasks, block.nodes), places, stop)
+        return descend_from(self._problem, restrict(self._instance, block.tasks, block.nodes), places, stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +96,12 @@ class Annealing:
         inst = instance_of(problem)
         if not inst.movable.size:
             return Assignment(places=start.copy())
-        best = _descend(problem, inst, start, stop)
+        best = descend_from(problem, inst, start, stop)
         # Temperatures are relative to the cost changes at a local optimum, so that they fit any unit of cost.
         cost = moves.total(inst, best)
         least = self.params.moves_at(inst.movable.size, inst.hosts.size)
         moves_each = math.ceil(min(math.sqrt(effort) * least, self.params.longest))
-        scale = _scale(problem, inst, best, derive(seed))
+        scale = find_scales(problem, inst, best, derive(seed))
         for number in range(math.ceil(effort * self.params.restarts * least / moves_each)):
             if stop():
                 break
@@ -145,7 +145,7 @@ def _anneal_once(
         if stop():
             break
         moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derive(seed, number))
-    return _descend(problem, inst, lowest, stop) if _is_connected(problem, lowest) else start.copy()
+    return descend_from(problem, inst, lowest, stop) if _is_connected(problem, lowest) else start.copy()
 
 
 def _kick_and_descend(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
@@ -172,7 +172,7 @@ def _is_connected(problem: Problem, places: IntArray) -> bool:
     return bool(np.isfinite(problem.topology.metric.between(places[row], places[col])).all())
 
 
-def _descend(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
+def descend_from(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
     """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long.
 
     Rounds are run in slices so that `stop` is called in between.
@@ -204,7 +204,7 @@ def _work(problem: Problem, inst: Instance) -> int:
     return _pairs(problem, inst) * (1 + inst.indices.size // len(inst.work))
 
 
-def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tuple[float, float]:
+def find_scales(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tuple[float, float]:
     """Return median sizes of a cost change at a mapping: of moves across disconnected parts, if any, and of others.
 
     Where no move costs anything they are 1. The first lets tasks gather in one part, the second find their places.

@@ -1,0 +1,132 @@
+"""Tests of annealing with a table of what tasks cost on shared nodes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiger.feasibility.start import launch_order
+from tiger.model.metrics import DenseMetric
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.objectives.cost import cost_of, violations
+from tiger.solvers import registry
+from tiger.solvers.annealing.shared_annealing import (
+    SharedAnnealing,
+    SharedParams,
+    anneal_shared,
+    applies,
+    node_costs,
+)
+from tiger.solvers.instance import instance_of, state_of
+from tiger.topologies.spec import build
+
+FEW = SharedAnnealing(SharedParams(task_proposals=500))
+
+
+def shared_problem(random_problem, seed):
+    """Return a random problem of shared nodes with all that it may have, None where the search is not for it."""
+    problem = random_problem("capacity", seed, tasks=8, nodes=4, pins=True, forbidden=True, memory=True)
+    return problem if applies(problem) and not isinstance(launch_order(problem), tuple) else None
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_it_ends_feasible_and_no_higher_than_it_began(random_problem, seed):
+    """With pins, forbidden pairs, memory, slots and prices."""
+    if (problem := shared_problem(random_problem, seed)) is None:
+        return
+    start = launch_order(problem)
+    places = FEW.search(problem, start, effort=1, seed=seed, stop=bool).places
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total <= cost_of(problem, start).total * (1 + 1e-12)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_lowest_cost_is_that_of_the_mapping_kept(random_problem, seed):
+    """The sum of all changes priced by the table is the change in cost, also where tasks that talk are swapped."""
+    if (problem := shared_problem(random_problem, seed)) is None:
+        return
+    inst, start = instance_of(problem), launch_order(problem)
+    if inst.movable.size:
+        best, costs = start.copy(), node_costs(problem, inst, seed)
+        lowest = anneal_shared(inst, costs, state_of(problem, start), best, np.inf, 1e9, 300)
+        assert lowest == pytest.approx(cost_of(problem, best).total, rel=1e-9)
+
+
+def test_small_problems_end_at_their_optimum(random_problem, brute_force):
+    """At effort 1, where moves and swaps lead from any mapping to any other."""
+    found = 0
+    for seed in range(12):
+        problem = random_problem("capacity", seed, tasks=8, nodes=4)
+        if applies(problem) and not isinstance(start := launch_order(problem), tuple):
+            places = SharedAnnealing().search(problem, start, effort=1, seed=0, stop=bool).places
+            assert cost_of(problem, places).total == pytest.approx(brute_force(problem)[0])
+            found += 1
+    assert found > 3
+
+
+def test_same_seed_same_mapping_and_a_stop_ends_it():
+    """Another seed draws other proposals; what is stopped at once is the local optimum of the start."""
+    problem = tight_problem(40, "torus:3x3")
+    start = launch_order(problem)
+    runs = [FEW.search(problem, start, effort=1, seed=seed, stop=bool).places.tolist() for seed in (1, 1, 2)]
+    assert runs[0] == runs[1] != runs[2]
+    assert FEW.search(problem, start, effort=1, seed=1, stop=lambda: True).places.tolist() == start.tolist()
+
+
+def test_longer_annealing_ends_lower():
+    """In the mean of a few seeds."""
+    problem = tight_problem(60, "torus:3x4")
+    start = launch_order(problem)
+    ends = [
+        np.mean(
+            [cost_of(problem, FEW.search(problem, start, effort=e, seed=k, stop=bool).places).total for k in range(4)]
+        )
+        for e in (1, 64)
+    ]
+    assert ends[1] < ends[0]
+
+
+def test_it_is_for_mutual_finite_distances_and_shared_nodes():
+    """And for tables that stay small."""
+    nodes = tuple(map(str, range(3)))
+    far = np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    tables = {
+        "mutual": far,
+        "one-way": far + np.triu(far),
+        "split": far + [[0, 0, np.inf]] * 1,
+        "itself": far + np.eye(3),
+    }
+    tables["split"] = np.where(far == 2, np.inf, far)
+    tasks = TaskGraph(names=("a", "b"), traffic=sp.csr_array(np.eye(2)[::-1]))
+    fits = {
+        name: applies(Problem(tasks=tasks, topology=Topology(names=nodes, metric=DenseMetric(table)), rule="capacity"))
+        for name, table in tables.items()
+    }
+    assert fits == {"mutual": True, "one-way": False, "split": False, "itself": False}
+    assert not applies(Problem(tasks=tasks, topology=build("ring:4"), rule="one-to-one"))
+    assert not applies(Problem(tasks=tasks, topology=build("ring:1025"), rule="capacity"))
+
+
+def test_many_tasks_are_annealed_where_memory_is_scarce():
+    """Elsewhere the multilevel search and refinement have the time."""
+    tight = tight_problem(300, "torus:4x5")
+    loose = Problem(tasks=tight.tasks, topology=build("torus:4x5"), rule="capacity")
+    names = [[name for name, _ in registry.native_searches(problem)] for problem in (tight, loose)]
+    assert "annealing" in names[0]
+    assert "annealing" not in names[1]
+
+
+def tight_problem(size, spec):
+    """Return tasks of random traffic that need nearly all memory of the nodes."""
+    rng, topology = np.random.default_rng(size), build(spec)
+    traffic = sp.random_array(
+        (size, size), density=4 / size, rng=rng, data_sampler=lambda size: 1.0 + np.arange(size) % 9
+    )
+    memory = rng.integers(1, 10, size)
+    room = np.full(topology.size, int(1.1 * memory.sum() / topology.size) + 9)
+    tasks = TaskGraph(names=tuple(map(str, range(size))), traffic=traffic.tocsr(), memory=memory)
+    nodes = Topology(names=topology.names, metric=topology.metric, memory=room, slots=np.full(topology.size, size))
+    return Problem(tasks=tasks, topology=nodes, rule="capacity")
