@@ -191,7 +191,7 @@ def slept(seconds: float) -> int:
 def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Workers) -> None:
     """However often they are lost."""
     lose_process(loop, one)
-    before, end_s = threading.active_count(), time.monotonic() + 10
+    before, end_s = threading.active_count(), time.monotonic() + 30
     lose_process(loop, one)
     # Those of the pool that was lost may still be ending.
     while threading.active_count() > before and time.monotonic() < end_s:
