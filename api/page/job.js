@@ -159,7 +159,7 @@ function simpleOf(report) {
  * @param {{use: Use} | null} kept
  */
 function titleOf(job, kept) {
-  const words = { assign: "Mapping", place: "Placement", plan: "Training plan" };
+  const words = { assign: "Mapping", place: "Placement", plan: "Training plan", experts: "Experts" };
   return kept?.use === "circuit" || job.report?.schema === "tiger.circuit/1" ? "Circuit" : words[job.kind] ?? "Job";
 }
 

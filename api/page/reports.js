@@ -1,8 +1,8 @@
 /**
  * Reports in words and figures: what was found, how good it is, and what each stage reached.
  *
- * @import { CircuitReport, PlacementReport, PlanReport, Report, Stage } from "./types"
- * @typedef {Report | CircuitReport | PlacementReport | PlanReport} AnyReport
+ * @import { CircuitReport, ExpertReport, PlacementReport, PlanReport, Report, Stage } from "./types"
+ * @typedef {Report | CircuitReport | PlacementReport | PlanReport | ExpertReport} AnyReport
  * @typedef {[string, string]} Figure A name and a text.
  * @typedef {{seconds: number, cost: number | null, bound?: number | null}} Point
  */
@@ -46,7 +46,7 @@ export function stagesOf(report) {
  * @returns {(value: number | null | undefined) => string}
  */
 export function formatCost(report) {
-  const seconds = report?.schema === "tiger.plan/1" || (report?.schema === "tiger.placement/1" && report.objective !== "both");
+  const seconds = report?.schema === "tiger.plan/1" || (report?.schema === "tiger.experts/1" && report.objective.unit === "s") || (report?.schema === "tiger.placement/1" && report.objective !== "both");
   return seconds ? formatSeconds : (value) => formatNumber(value, 6);
 }
 
@@ -58,6 +58,7 @@ export function boundOf(report) {
   if (report.schema === "tiger.circuit/1") return null;
   if (report.schema === "tiger.report/1") return report.lower_bound;
   if (report.schema === "tiger.plan/1") return report.lower_bound_s;
+  if (report.schema === "tiger.experts/1") return report.objective.bound.total;
   if (report.objective === "both") return null;
   return (report.iteration_s !== null ? report.iteration_bound_s : report.objective === "latency" ? report.latency_bound_s : report.lower_bound_s) ?? null;
 }
@@ -77,9 +78,10 @@ const DESCRIBED = {
   "tiger.circuit/1": describeCircuit,
   "tiger.placement/1": describePlacement,
   "tiger.plan/1": describePlan,
+  "tiger.experts/1": describeExperts,
 };
 /** @type {Record<AnyReport["schema"], (report: any) => Figure[]>} */
-const FIGURES = { "tiger.report/1": mappingFigures, "tiger.circuit/1": circuitFigures, "tiger.placement/1": placementFigures, "tiger.plan/1": planFigures };
+const FIGURES = { "tiger.report/1": mappingFigures, "tiger.circuit/1": circuitFigures, "tiger.placement/1": placementFigures, "tiger.plan/1": planFigures, "tiger.experts/1": expertFigures };
 
 /** @param {Report} report */
 function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
@@ -186,6 +188,34 @@ function planFigures(report) {
     ["Tokens a second", formatNumber(report.tokens_per_s && Math.round(report.tokens_per_s))],
     ["Batch", formatNumber(report.batch)],
     ["Choices", formatNumber(report.choices)],
+    ["Time", formatSeconds(report.seconds)],
+  ];
+  return figures.filter(isKnown);
+}
+
+/** @param {ExpertReport} report */
+function describeExperts(report) {
+  const { before, after, bound } = report.objective, format = formatCost(report);
+  const gain = before.total > after.total ? `, ${formatShare((before.total - after.total) / before.total)} less than the map before (${format(before.total)})` : ", the same as the map before";
+  const proof = report.optimal ? " It is optimal." : ` No map takes less than ${format(bound.total)}.`;
+  const what = { s: "A step takes", hops: "Hops of a transition:", tokens: "Largest loads of all layers, in tokens:" }[report.objective.unit];
+  return `${what} ${format(after.total)}${gain}.${proof}${report.verdict ? ` ${capitalize(report.verdict.advice)}: ${report.verdict.reason}.` : ""}`;
+}
+
+/**
+ * @param {ExpertReport} report
+ * @returns {Figure[]}
+ */
+function expertFigures(report) {
+  const { before, after, bound } = report.objective, format = formatCost(report);
+  /** @type {Figure[]} */
+  const figures = [
+    ["Before", format(before.total)],
+    ["After", format(after.total)],
+    ["Lower bound", format(bound.total)],
+    ["Layers", formatNumber(report.layers)],
+    ["Experts of a layer", formatNumber(report.experts)],
+    ["Replicas", formatNumber(report.replicas)],
     ["Time", formatSeconds(report.seconds)],
   ];
   return figures.filter(isKnown);
