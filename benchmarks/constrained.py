@@ -18,7 +18,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of
 from tiger.topologies.spec import build
 
-SEEDS = range(3)
+SEEDS = range(2)
 SIZES = ((200, ("torus:5x8", "tree:5x8@1,10"), (1.05, 1.25)), (1000, ("torus:10x10", "tree:10x10@1,10"), (1.05,)))
 DEGREES = (6, 20)
 LIMIT_S = 5.0
@@ -47,7 +47,9 @@ def table(say: Callable[[str], None], _: object = None) -> Iterator[tuple[str, .
         for spec, slack, degree in product(specs, slacks, DEGREES):
             say(f"{size} tasks of degree {degree} on {spec} with slack {slack}")
             # Every kernel is loaded before a clock runs.
-            solve(make(size, spec, slack, degree, 0), effort=2)
+            first = make(size, spec, slack, degree, 0)
+            solve(first, effort=2)
+            anneal_plainly(first, np.asarray(launch_order(first)), 0.0, 0)
             rows = [_compare(make(size, spec, slack, degree, seed), seed) for seed in SEEDS]
             every += rows
             yield f"{size}, {spec}", f"{slack:.2f}", str(degree), *_cells(rows)
