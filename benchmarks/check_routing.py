@@ -27,7 +27,10 @@ def read_gates(text: str) -> Iterator[Gate]:
             found = _GATE.fullmatch(statement.strip())
             if found is None:
                 raise ValueError(f"expected a gate, got {statement.strip()!r}")
-            angles = [float(eval(angle, {"pi": math.pi})) for angle in (found[2] or "").split(",") if angle]
+            try:
+                angles = [float(eval(angle, {"pi": math.pi})) for angle in (found[2] or "").split(",") if angle]
+            except (ArithmeticError, NameError, SyntaxError, TypeError):
+                raise ValueError(f"expected angles, got {found[2]!r}") from None
             # A file rounds angles as it likes: ten digits tell any two of a circuit apart.
             numbers = tuple(int(number) for number in re.findall(r"\d+", found[3]))
             yield found[1], tuple(round(angle, 10) for angle in angles), numbers
@@ -106,6 +109,24 @@ def count_added(original: str, routed: str, edges: Iterable[tuple[int, int]]) ->
     return replay.swaps, replay.bridges
 
 
+def main() -> int:
+    """Check the files that are named, and return the exit status: 1 for another circuit, 2 for files that are none."""
+    if len(sys.argv) != 4:
+        print("check_routing: expected ORIGINAL.qasm ROUTED.qasm DEVICE.json", file=sys.stderr)
+        return 2
+    try:
+        original, routed, device = (Path(name).read_text(encoding="utf-8") for name in sys.argv[1:])
+        edges = [(int(a), int(b)) for a, b in json.loads(device)]
+    except (OSError, ValueError, TypeError) as error:
+        print(f"check_routing: expected two circuits and pairs of qubits, got {error}", file=sys.stderr)
+        return 2
+    try:
+        print("{} SWAPs, {} BRIDGEs".format(*count_added(original, routed, edges)))
+    except ValueError as error:
+        print(f"check_routing: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    first, second, pairs = (Path(name).read_text(encoding="utf-8") for name in sys.argv[1:4])
-    print("{} SWAPs, {} BRIDGEs".format(*count_added(first, second, json.loads(pairs))))
+    sys.exit(main())

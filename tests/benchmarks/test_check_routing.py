@@ -39,6 +39,8 @@ def test_swaps_and_bridges_are_counted(gates: str, added: tuple[int, int]) -> No
         ("cx $0,$1; cx $1,$2; swap $0,$1;", "gate 2: swap on"),
         ("cx $0,$1; cx $2,$1; cx $0,$1; cx $2,$1;", "gate 1: a CX from"),
         ("swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1;", "gates of the original are missing at the end"),
+        ("rz(1/0) $2;", "expected angles"),
+        ("rz(pi pi) $2;", "expected angles"),
         ("b[0] = measure $0;", "expected a gate"),
     ],
 )
@@ -63,3 +65,13 @@ def test_the_command_needs_python_alone(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", check_routing.__file__, "a.qasm", "b.qasm", "c.json"]
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert answer.stdout == "2 SWAPs, 0 BRIDGEs\n"
+
+
+def test_files_that_are_none_and_circuits_that_differ_have_exit_codes(tmp_path: Path) -> None:
+    """And one line each, never a traceback."""
+    for name, text in {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3"}.items():
+        (tmp_path / name).write_text(text)
+    for names, code in (("a.qasm b.qasm c.json", 1), ("a.qasm b.qasm d.json", 2), ("a.qasm b.qasm e", 2), ("", 2)):
+        command = [sys.executable, "-I", "-S", check_routing.__file__, *names.split()]
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (answer.returncode, answer.stderr.count("\n")) == (code, 1)
