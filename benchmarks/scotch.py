@@ -52,7 +52,8 @@ def _target(problem: Problem) -> str:
     """Return a torus or a tree in Scotch's format."""
     metric = problem.metric
     if isinstance(metric, GridMetric):
-        return f"torus{len(metric.dims)}D\n{' '.join(map(str, metric.dims))}\n"
+        # Scotch counts along the first extent fastest, TIGER along the last.
+        return f"torus{len(metric.dims)}D\n{' '.join(map(str, reversed(metric.dims)))}\n"
     assert isinstance(metric, TreeMetric)
     levels = zip(metric.fanouts, metric.distances[::-1], strict=True)
     return f"tleaf\n{len(metric.fanouts)} {' '.join(f'{fan} {distance:g}' for fan, distance in levels)}\n"
