@@ -11,6 +11,7 @@ from scipy.spatial import Delaunay, cKDTree
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem, default_rule
 from tiger.model.tasks import TaskGraph
+from tiger.patterns.spec import build as build_pattern
 from tiger.topologies.spec import build
 
 
@@ -23,7 +24,7 @@ class Case(NamedTuple):
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Yield seven problems of 512 to 65,536 tasks, numbered at random, that fill their nodes."""
+    """Yield eight problems of 512 to 65,536 tasks, numbered at random, that fill their nodes, one nearly."""
     for name, traffic, hardware, known in (
         ("8 x 8 x 8 stencil", stencil(seed, 8, 8, 8), "torus:8x8x8", 1344),
         ("16 x 16 x 16 stencil", stencil(seed, 16, 16, 16), "torus:8x8x8", 5376),
@@ -34,6 +35,7 @@ def cases(seed: int) -> Iterator[Case]:
         ("65,536 points triangulated", triangulate(seed, 65536), "tree:8x8x4@1,10,100", None),
     ):
         yield Case(f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware), known)
+    yield Case("16 x 16 x 16 halo on torus:16x16x18, 10 % away", _build_allocation(seed), None)
 
 
 def build_full_problem(traffic: sp.csr_array, hardware: str) -> Problem:
@@ -43,6 +45,14 @@ def build_full_problem(traffic: sp.csr_array, hardware: str) -> Problem:
     topology = build(hardware)
     topology = topology.with_slots(np.full(topology.size, ceil(size / topology.size)))
     return Problem(tasks=tasks, topology=topology, rule=default_rule(tasks, topology))
+
+
+def _build_allocation(seed: int) -> Problem:
+    """Return 4,096 ranks that talk to the 26 around them, on a torus of which a tenth of the nodes is away."""
+    tasks, topology = build_pattern("halo:16x16x16,faces=16,corners=1"), build("torus:16x16x18")
+    slots = np.ones(topology.size, np.int64)
+    slots[np.random.default_rng(seed).permutation(topology.size)[: topology.size // 10]] = 0
+    return Problem(tasks=tasks, topology=topology.with_slots(slots), rule="one-to-one")
 
 
 def stencil(seed: int, *shape: int) -> sp.csr_array:

@@ -1,8 +1,5 @@
 """Rank orders of 1,024 ranks on three networks, beside what launchers, Scotch and SharedMap make of them."""
 
-import os
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -155,27 +152,8 @@ def _places(problem: Problem, report: Report) -> Found:
 
 def _map_by_scotch(problem: Problem, folder: Path) -> Found | None:
     """Return what Scotch makes of the network itself, whose switches take no ranks; None where it is not installed."""
-    maker = shutil.which("amk_grf") or shutil.which("scotch_amk_grf")
-    links = problem.topology.links
-    if maker is None:
-        return None
-    graph = nx.Graph()
-    graph.add_nodes_from(range(problem.topology.size))
-    graph.add_edges_from(_neighbours(problem.topology) if links is None else zip(links.u, links.v, strict=True))
-    lines = [f"{graph.degree(k)} {' '.join(map(str, graph[k]))}" for k in range(len(graph))]
-    head = f"0\n{len(graph)} {2 * graph.number_of_edges()}\n0 000\n"
-    (folder / "net.grf").write_text(head + "\n".join(lines) + "\n", encoding="ascii")
-    hosts = problem.topology.hosts.tolist()
-    (folder / "hosts").write_text("\n".join(map(str, [len(hosts), *hosts])) + "\n", encoding="ascii")
-    command = [maker, "net.grf", "net.tgt", "-lhosts"]
-    subprocess.run(command, check=True, capture_output=True, cwd=folder, env=os.environ)
-    return scotch.map_graph(problem, folder, folder / "net.tgt")
-
-
-def _neighbours(topology: Topology) -> IntArray:
-    """Return the pairs of nodes that are 1 apart."""
-    nodes = np.arange(topology.size)
-    return np.argwhere(topology.metric.between(nodes[:, None], nodes[None, :]) == 1)
+    target = scotch.write_network(problem.topology, folder)
+    return None if target is None else scotch.map_graph(problem, folder, target)
 
 
 def _map_by_sharedmap(problem: Problem, network: Network) -> Found | None:

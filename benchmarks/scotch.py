@@ -6,11 +6,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
+from tiger.model.topology import Topology
 
 THREADS = "1"
 
@@ -38,6 +40,30 @@ def map_graph(problem: Problem, folder: Path, target: Path | None = None) -> tup
     return places, seconds
 
 
+def write_network(topology: Topology, folder: Path) -> Path | None:
+    """Write a network as Scotch's target, whose switches and nodes without slots take no tasks; None without Scotch."""
+    maker = shutil.which("amk_grf") or shutil.which("scotch_amk_grf")
+    if maker is None:
+        return None
+    graph, links = nx.Graph(), topology.links
+    graph.add_nodes_from(range(topology.size))
+    graph.add_edges_from(_neighbours(topology) if links is None else zip(links.u, links.v, strict=True))
+    lines = [f"{graph.degree(k)} {' '.join(map(str, graph[k]))}" for k in range(len(graph))]
+    head = f"0\n{len(graph)} {2 * graph.number_of_edges()}\n0 000\n"
+    (folder / "net.grf").write_text(head + "\n".join(lines) + "\n", encoding="ascii")
+    hosts = topology.hosts.tolist()
+    (folder / "hosts").write_text("\n".join(map(str, [len(hosts), *hosts])) + "\n", encoding="ascii")
+    command = [maker, "net.grf", "net.tgt", "-lhosts"]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder, env=os.environ)
+    return folder / "net.tgt"
+
+
+def _neighbours(topology: Topology) -> IntArray:
+    """Return the pairs of nodes that are 1 apart."""
+    nodes = np.arange(topology.size)
+    return np.argwhere(topology.metric.between(nodes[:, None], nodes[None, :]) == 1)
+
+
 def _graph(problem: Problem) -> str:
     """Return the tasks in Scotch's graph format with edge loads, every edge listed at both ends."""
     both = (problem.tasks.traffic + problem.inflow).tocsr()
@@ -52,7 +78,8 @@ def _target(problem: Problem) -> str:
     """Return a torus or a tree in Scotch's format."""
     metric = problem.metric
     if isinstance(metric, GridMetric):
-        return f"torus{len(metric.dims)}D\n{' '.join(map(str, metric.dims))}\n"
+        # Scotch counts along the first extent fastest, TIGER along the last.
+        return f"torus{len(metric.dims)}D\n{' '.join(map(str, reversed(metric.dims)))}\n"
     assert isinstance(metric, TreeMetric)
     levels = zip(metric.fanouts, metric.distances[::-1], strict=True)
     return f"tleaf\n{len(metric.fanouts)} {' '.join(f'{fan} {distance:g}' for fan, distance in levels)}\n"

@@ -103,7 +103,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
-    from tiger.solvers.annealing.refinement import Refinement
+    from tiger.solvers.annealing.refinement import COOL, Refinement
     from tiger.solvers.multilevel import multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
@@ -114,7 +114,9 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     if large and few and tight:
         searches.append(("multilevel", multilevel.Multilevel(finish=Refinement(), usage=Usage(rounds="first"))))
     elif large:
-        searches += [("refinement", Refinement()), ("multilevel", multilevel.Multilevel(finish=Refinement()))]
+        good = geometry.applies(problem) and geometry.has_holes(problem)
+        searches.append(("refinement", Refinement(COOL, Usage()) if good else Refinement()))
+        searches.append(("multilevel", multilevel.Multilevel(finish=Refinement())))
     if few or tight or not large:
         searches.append(("annealing", shared_annealing.SharedAnnealing() if annealed else Annealing()))
     return tuple(searches)

@@ -43,19 +43,22 @@ class Region(NamedTuple):
 def regions(metric: GridMetric, seats: IntArray, tasks: int) -> Iterator[Region]:
     """Yield boxes of nodes: the smallest around all with `seats[m]`, then others that hold the tasks more tightly.
 
-    Those are up to 12 that fill it from a corner, by size, where all its nodes have as many seats; with them it is
-    left out where it has twice the seats.
+    Those are up to 12 that fill it from a corner, by size, and hold the tasks; with them it is left out where it has
+    twice the seats.
     """
     around = box(metric, np.flatnonzero(seats), seats)
-    sizes, each = [around.extents], int(around.seats.max())
-    if (around.seats == each).all():
-        needed = -(-tasks // each)
-        tight = _sizes(metric, around.extents, needed)
-        sizes = [*(sizes if len(around.nodes) <= LOOSE * needed or not tight else []), *tight]
-    for size in sizes:
-        kept = (around.coords < np.array(size)).all(axis=1)
-        inner = Footprint(around.nodes[kept], around.coords[kept], size, around.seats[kept])
-        yield Region(inner, _axes(metric, size))
+    needed = -(-tasks * len(around.nodes) // int(around.seats.sum()))
+    inner = [_corner(around, size) for size in _sizes(metric, around.extents, needed)]
+    tight = [footprint for footprint in inner if footprint.seats.sum() >= tasks]
+    whole = [around] if len(around.nodes) <= LOOSE * needed or not tight else []
+    for footprint in (*whole, *tight):
+        yield Region(footprint, _axes(metric, footprint.extents))
+
+
+def _corner(around: Footprint, size: tuple[int, ...]) -> Footprint:
+    """Return the box of a size in the first corner of another."""
+    kept = (around.coords < np.array(size)).all(axis=1)
+    return Footprint(around.nodes[kept], around.coords[kept], size, around.seats[kept])
 
 
 def box(metric: GridMetric, nodes: IntArray, seats: IntArray) -> Footprint:

@@ -56,3 +56,11 @@ def test_boxes_of_few_and_of_many_axes(axes):
     assert found == ([(9,), (5,)] if axes == 1 else [(2,) * axes])
     assert box(metric, np.arange(metric.size), np.ones(metric.size, np.int64)).extents == metric.dims
     assert footprints.SPARE > 1
+
+
+def test_tight_regions_of_hardware_with_holes_hold_the_tasks():
+    """Tests 20 tasks on 12 x 12 nodes of which a quarter is missing."""
+    seats = (np.random.default_rng(0).random(144) < 0.75).astype(np.int64)
+    found = list(regions(GridMetric((12, 12), (True, True)), seats, 20))
+    assert min(len(region.footprint.nodes) for region in found) <= 36
+    assert all(region.footprint.seats.sum() >= 20 for region in found)

@@ -10,7 +10,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of, violations
-from tiger.solvers.geometry.geometry import Geometry, applies
+from tiger.solvers.geometry.geometry import Geometry, applies, has_holes
 from tiger.topologies.spec import build
 
 
@@ -184,3 +184,26 @@ def test_memory_is_respected():
     problem = Problem(tasks=tasks, topology=hardware, rule="capacity")
     search(problem, np.array([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7]))
     assert isinstance(traffic, sp.csr_array)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dims", "spec"), [((8, 8, 8), "torus:8x8x9"), ((22, 23), "grid:24x24")])
+def test_holes_stretch_few_edges(dims, spec):
+    """Tests 56 of 576 nodes missing: at most 1.4 hops an edge; without moves to the seats near by 1.56 and 1.84."""
+    slots, graph = np.ones(576, np.int64), grid(dims, 3)
+    slots[np.random.default_rng(2).permutation(576)[:56]] = 0
+    problem = Problem(tasks=task_graph_of(graph), topology=build(spec).with_slots(slots), rule="one-to-one")
+    assert search(problem)[1] <= 1.4 * graph.number_of_edges()
+
+
+@pytest.mark.parametrize(("slots", "holes"), [([1, 1, 1, 1], False), ([1, 1, 0, 1], True), ([2, 2, 1, 2], True)])
+def test_holes_are_seats_that_are_missing(slots, holes):
+    """Tests four nodes in a row of a grid whose other nodes have no slots."""
+    topology = build("grid:3x4").with_slots([0] * 4 + slots + [0] * 4)
+    assert has_holes(Problem(tasks=task_graph_of(grid((3,))), topology=topology, rule="capacity")) == holes
+
+
+def test_trees_have_no_holes():
+    """Tests a tree with a leaf without slots."""
+    topology = build("tree:2x2@1,2").with_slots([1, 0, 1, 1])
+    assert not has_holes(Problem(tasks=task_graph_of(grid((3,))), topology=topology, rule="capacity"))
