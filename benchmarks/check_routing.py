@@ -15,7 +15,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_GATE = re.compile(r"(\w+)\s*(?:\(([\d.e+\-*/ pi]+)\))?\s*((?:\$|q\[)\d+\]?(?:\s*,\s*(?:\$|q\[)\d+\]?)*)")
+# Angles are short and without powers, so that none takes long to work out.
+_GATE = re.compile(
+    r"(\w+)\s*(?:\(((?!.*\*\*)[\d.e+\-*/ pi,]{1,200})\))?\s*"
+    r"((?:\$|q\[)\d+\]?(?:\s*,\s*(?:\$|q\[)\d+\]?)*)"
+)
 _OTHER = re.compile(r"\s*(OPENQASM|include|qreg|creg|bit|barrier)\b|\s*$")
 Gate = tuple[str, tuple[float, ...], tuple[int, ...]]
 
@@ -28,7 +32,9 @@ def read_gates(text: str) -> Iterator[Gate]:
             if found is None:
                 raise ValueError(f"expected a gate, got {statement.strip()!r}")
             try:
-                angles = [float(eval(angle, {"pi": math.pi})) for angle in (found[2] or "").split(",") if angle]
+                angles = (
+                    [float(eval(angle.strip(), {"pi": math.pi})) for angle in found[2].split(",")] if found[2] else []
+                )
             except (ArithmeticError, NameError, SyntaxError, TypeError):
                 raise ValueError(f"expected angles, got {found[2]!r}") from None
             # A file rounds angles as it likes: ten digits tell any two of a circuit apart.
@@ -48,6 +54,8 @@ class Replay:
         self.left: dict[int, deque[Gate]] = {qubit: deque() for qubit in self.holds.values()}
         self.begun: dict[int, list[tuple[int, ...]]] = {}
         self.swaps = self.bridges = 0
+        if unknown := self.holds.keys() - {place for edge in self.edges for place in edge}:
+            raise ValueError(f"expected a layout on qubits of the device, got {min(unknown)}")
         if any(qubit not in self.left for gate in read_gates(original) for qubit in gate[2]):
             raise ValueError("expected a layout with a place of its own for every qubit")
         for gate in read_gates(original):

@@ -15,7 +15,7 @@ from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
-from tiger.objectives.cost import cost_of
+from tiger.objectives.cost import cost_of, violations
 from tiger.topologies.spec import build
 
 SEEDS = range(2)
@@ -93,8 +93,10 @@ def _compare(problem: Problem, seed: int) -> tuple[Ratio, Ratio]:
         begun = time.process_time()
         cost = solve(problem, seed=seed, **options).cost
         seconds = time.process_time() - begun
-        peer = cost_of(problem, anneal_plainly(problem, start, seconds, seed)).total
-        ratios.append(Ratio(cost / peer, seconds))
+        places = anneal_plainly(problem, start, seconds, seed)
+        if violations(problem, places):
+            raise RuntimeError("expected a peer that keeps the rules")
+        ratios.append(Ratio(cost / cost_of(problem, places).total, seconds))
     return ratios[0], ratios[1]
 
 

@@ -8,8 +8,10 @@ from numba import njit
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 
-# Temperatures fall from half the mean traffic of a task to well below the smallest change of costs, 1.
-TEMPERATURES, HOT, COLD = 100, 0.5, 0.15
+# Temperatures fall from the mean traffic of a task to the least that costs change by, 1. From half of it down to 0.15
+# costs are 1.0 % higher after 1 to 2 s, in the mean of 14 of the problems, 4 % on trees with 6 neighbours a task, and
+# from twice as hot 0.4 %; of twelve other pairs none ends lower.
+TEMPERATURES, HOT, COLD = 100, 1.0, 1.0
 # Moves a temperature that tell how many fit into the time.
 TRIAL = 2_000
 

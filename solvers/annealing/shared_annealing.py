@@ -21,8 +21,10 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Entries of the table of costs up to which it stays in a cache of the second level: 1,000 tasks on 128 nodes.
 ENTRIES = 1 << 17
-# Proposals in a call that can't be stopped: 15 to 40 ms.
-CHUNK = 1_000_000
+# Proposals between which the table is worked out anew, as sums of many changes drift. Calls of so many take 15 to 40 ms
+# and can't be stopped. They are shorter where a move changes more than LONG entries of the table, those of the task's
+# neighbours, which then takes most of the time: 1.2 s a call for 1,000 tasks that all talk, on 100 nodes.
+CHUNK, LONG = 1_000_000, 2_048
 # Exponential variates drawn once, of which proposals take one at random: drawing would cost more than pricing.
 NOISE_BITS = 12
 
@@ -50,14 +52,17 @@ class SharedParams:
     hot: float = 0.3
     cold: float = 0.006
 
-    def slices(self, tasks: int, effort: int, scale: float) -> Iterator[tuple[float, int]]:
-        """Yield temperatures, and proposals at each, so that no slice is longer than a chunk."""
-        proposals = effort * min(self.task_proposals * tasks, self.most_proposals)
-        each = -(-proposals // self.temperatures)
-        repeats = -(-each // CHUNK)
-        for temperature in scale * np.geomspace(self.hot, self.cold, self.temperatures):
-            for _ in range(repeats):
-                yield float(temperature), -(-each // repeats)
+    def calls(self, inst: Instance, effort: int, scale: float) -> Iterator[tuple[float, int, int]]:
+        """Yield temperatures, proposals made since the table was to be worked out anew, and proposals to make."""
+        proposals = effort * min(self.task_proposals * inst.movable.size, self.most_proposals)
+        repeats = -(-proposals // (self.temperatures * CHUNK))
+        each = -(-proposals // (self.temperatures * repeats))
+        changed = inst.indices.size * len(inst.price) // len(inst.work)
+        longest = CHUNK * LONG // max(changed, LONG)
+        falling = scale * np.geomspace(self.hot, self.cold, self.temperatures)
+        for k in range(self.temperatures * repeats):
+            for done in range(0, each, longest):
+                yield float(falling[k // repeats]), done, min(longest, each - done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +83,26 @@ class SharedAnnealing:
         if not inst.movable.size:
             return Assignment(places=start.copy())
         first = descend_from(problem, inst, start, stop)
-        best, lowest = first.copy(), total(inst, first)
+        best = first.copy()
         scale = find_scales(problem, inst, first, derive(seed))[1]
         state, costs = state_of(problem, first), node_costs(problem, inst, derive(seed, 1))
-        for temperature, proposals in self.params.slices(inst.movable.size, effort, scale):
+        costs.sums[1] = total(inst, first)
+        for temperature, done, proposals in self.params.calls(inst, effort, scale):
             if stop():
                 break
-            lowest = anneal_shared(inst, costs, state, best, lowest, temperature, proposals)
-        return Assignment(places=descend_from(problem, inst, best, stop))
+            if not done:
+                fill(inst, costs, state.place)
+            anneal_shared(inst, costs, state, best, temperature, proposals)
+        found = descend_from(problem, inst, best, stop)
+        # Where costs are many decades apart, small ones are lost in sums of changes, and what seemed lower is not.
+        return Assignment(places=found if total(inst, found) <= total(inst, first) else first)
 
 
 class NodeCosts(NamedTuple):
     """Hold what tasks cost where: `cost[n, m]` of each on every node with the others where they are, inf: not allowed.
 
     `alone[n, m]` is the part of it without traffic, `away[m, m]` the distances, `noise[2**NOISE_BITS]` exponential
-    variates and `draw[1]` the state of a generator.
+    variates, `draw[1]` the state of a generator, and `sums[2]` the cost of the mapping under change and the lowest.
     """
 
     cost: FloatArray
@@ -100,10 +110,11 @@ class NodeCosts(NamedTuple):
     away: FloatArray
     noise: FloatArray
     draw: IntArray
+    sums: FloatArray
 
 
 def node_costs(problem: Problem, inst: Instance, seed: int) -> NodeCosts:
-    """Return the tables of a problem, with `cost` yet to be worked out; O(n m)."""
+    """Return the tables of a problem, with `cost` and `sums` yet to be worked out; O(n m)."""
     nodes = np.arange(problem.topology.size)
     alone = np.multiply.outer(inst.work, inst.price)
     alone[problem.banned[:, 0], problem.banned[:, 1]] = np.inf
@@ -119,12 +130,13 @@ def node_costs(problem: Problem, inst: Instance, seed: int) -> NodeCosts:
         away=np.ascontiguousarray(problem.metric.between(nodes[:, None], nodes[None, :]), np.float64),
         noise=rng.exponential(size=1 << NOISE_BITS),
         draw=rng.integers(1, 1 << 62, 1),
+        sums=np.full(2, np.inf),
     )
 
 
-@inner_kernel
-def fill(inst: Instance, costs: NodeCosts, place: IntArray) -> float:
-    """Work the table of costs out anew, and return the cost of the mapping; O(edges m)."""
+@kernel
+def fill(inst: Instance, costs: NodeCosts, place: IntArray) -> None:
+    """Work the table of costs and the cost of the mapping out anew; O(edges m)."""
     total = 0.0
     for t in range(len(place)):
         row, alone = costs.cost[t], costs.alone[t]
@@ -136,7 +148,7 @@ def fill(inst: Instance, costs: NodeCosts, place: IntArray) -> float:
                 row[q] += inst.out[e] * there[q]
         # Traffic is in the costs of both of its tasks.
         total += (row[place[t]] + alone[place[t]]) / 2
-    return total
+    costs.sums[0] = total
 
 
 @inner_kernel
@@ -167,16 +179,14 @@ def anneal_shared(
     costs: NodeCosts,
     state: State,
     best: IntArray,
-    lowest: float,
     temperature: float,
     proposals: int,
-) -> float:
-    """Make relocations and swaps by Metropolis' rule at one temperature, and return the lowest cost so far.
+) -> None:
+    """Make relocations and swaps by Metropolis' rule at one temperature.
 
-    `best[n]` becomes the cheapest mapping seen, where that costs less than `lowest`.
+    `best[n]` becomes the cheapest mapping seen, where that costs less than the lowest before.
     """
-    # Sums of many changes drift, so each call begins with fresh ones.
-    current = fill(inst, costs, state.place)
+    current, lowest = costs.sums
     tolerance = smallest_gain(inst, lowest)
     for _ in range(proposals):
         # Proposal: any task to any node, and there to a free seat or in exchange for one of its tasks.
@@ -193,7 +203,7 @@ def anneal_shared(
             if current < lowest - tolerance:
                 lowest = current
                 copy(state.place, best)
-    return lowest
+    costs.sums[0], costs.sums[1] = current, lowest
 
 
 @inner_kernel

@@ -41,6 +41,7 @@ def test_swaps_and_bridges_are_counted(gates: str, added: tuple[int, int]) -> No
         ("swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1;", "gates of the original are missing at the end"),
         ("rz(1/0) $2;", "expected angles"),
         ("rz(pi pi) $2;", "expected angles"),
+        ("rz(9**9**9**9) $2;", "expected a gate"),
         ("b[0] = measure $0;", "expected a gate"),
     ],
 )
@@ -55,6 +56,20 @@ def test_a_layout_needs_a_place_for_every_qubit() -> None:
     for layout in ("0 1", "0 0 1"):
         with pytest.raises(ValueError, match="expected a layout with a place of its own"):
             count_added(ORIGINAL, f"// layout: {layout}\n", LINE)
+
+
+def test_bug_a_layout_beside_the_device_was_taken() -> None:
+    """A qubit whose gates are all its own may be on no qubit that the device lacks."""
+    with pytest.raises(ValueError, match="expected a layout on qubits of the device, got 9"):
+        count_added("qreg q[2]; h q[1];", "// layout: 0 9\nh $9;", LINE)
+
+
+def test_bug_gates_of_several_angles_were_refused() -> None:
+    """They are taken with the same angles, and with no others."""
+    original = "qreg q[1]; u3(0.1, pi/2,-pi) q[0];"
+    assert count_added(original, "// layout: 2\nu3(0.1,1.5707963267948966,-pi) $2;", LINE) == (0, 0)
+    with pytest.raises(ValueError, match="gate 0: u3 on"):
+        count_added(original, "// layout: 2\nu3(0.1,-pi,pi/2) $2;", LINE)
 
 
 def test_the_command_needs_python_alone(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Tests of annealing with a table of what tasks cost on shared nodes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,10 +16,12 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import registry
 from tiger.solvers.annealing.shared_annealing import (
+    CHUNK,
     SharedAnnealing,
     SharedParams,
     anneal_shared,
     applies,
+    fill,
     node_costs,
 )
 from tiger.solvers.instance import instance_of, state_of
@@ -51,8 +55,9 @@ def test_the_lowest_cost_is_that_of_the_mapping_kept(random_problem, seed):
     inst, start = instance_of(problem), launch_order(problem)
     if inst.movable.size:
         best, costs = start.copy(), node_costs(problem, inst, seed)
-        lowest = anneal_shared(inst, costs, state_of(problem, start), best, np.inf, 1e9, 300)
-        assert lowest == pytest.approx(cost_of(problem, best).total, rel=1e-9)
+        fill(inst, costs, start)
+        anneal_shared(inst, costs, state_of(problem, start), best, 1e9, 300)
+        assert costs.sums[1] == pytest.approx(cost_of(problem, best).total, rel=1e-9)
 
 
 def test_small_problems_end_at_their_optimum(random_problem, brute_force):
@@ -74,6 +79,32 @@ def test_same_seed_same_mapping_and_a_stop_ends_it():
     runs = [FEW.search(problem, start, effort=1, seed=seed, stop=bool).places.tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
     assert FEW.search(problem, start, effort=1, seed=1, stop=lambda: True).places.tolist() == start.tolist()
+
+
+def test_bug_it_ended_above_its_start_where_costs_are_decades_apart():
+    """A sum of changes that went through huge costs lost the small ones, and seemed lower than it was."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        traffic = rng.integers(0, 2, (6, 6)) * 10.0 ** rng.integers(-200, 60, (6, 6))
+        tasks = TaskGraph(names=tuple("abcdef"), traffic=sp.csr_array(np.triu(traffic, 1)))
+        nodes = replace(build("ring:3"), slots=np.full(3, 4))
+        problem = Problem(tasks=tasks, topology=nodes, rule="capacity")
+        start = SharedAnnealing().search(problem, launch_order(problem), effort=1, seed=0, stop=bool).places
+        places = FEW.search(problem, start, effort=1, seed=seed, stop=bool).places
+        assert cost_of(problem, places).total <= cost_of(problem, start).total
+
+
+def test_bug_calls_were_long_where_all_tasks_talk():
+    """A limit of time could be passed by a second; now a call makes the fewer moves the more each of them changes."""
+    dense = Problem(
+        tasks=TaskGraph(names=tuple(map(str, range(300))), traffic=sp.csr_array(np.ones((300, 300)))),
+        topology=build("torus:10x10"),
+        rule="capacity",
+    )
+    for problem, longest in ((tight_problem(300, "torus:10x10"), CHUNK), (dense, CHUNK // 14)):
+        calls = list(SharedParams().calls(instance_of(problem), 8, 1.0))
+        assert max(proposals for _, _, proposals in calls) <= longest
+        assert 160_000_000 <= sum(proposals for _, _, proposals in calls) < 160_001_000
 
 
 def test_longer_annealing_ends_lower():
