@@ -37,7 +37,8 @@ class GateDag:
     `pairs[g, 2]`: circuit qubits that have to be adjacent, or -1, -1 for a node that only keeps others in order.
     `after[first[v]:first[v + 1]]`: nodes that wait for v, `waits[v]`: how many nodes v waits for.
     `bridge[g]`: whether a node may be carried out as a BRIDGE. `inner[k, 3]`: node, qubit, qubit of every two-qubit
-    gate inside a block of control flow, which wants its qubits near.
+    gate inside a block of control flow, which wants its qubits near. `price[g + 1]`: what a SWAP right beside a node on
+    its pair costs, and last what any other does; 1 where it is SWAPs that count.
     """
 
     qubits: int
@@ -46,12 +47,15 @@ class GateDag:
     after: IndexArray
     bridge: BoolArray
     inner: IndexArray = field(default_factory=lambda: np.empty((0, 3), np.int32))
+    price: IndexArray = field(default_factory=lambda: np.empty(0, np.int32))
     waits: IndexArray = field(init=False)
 
     def __post_init__(self) -> None:
-        """Count what every node waits for."""
+        """Count what every node waits for; SWAPs cost the same everywhere unless it is said what they do."""
         waits = np.bincount(self.after, minlength=len(self.pairs)).astype(np.int32)
         object.__setattr__(self, "waits", lock(waits))
+        if not len(self.price):
+            object.__setattr__(self, "price", lock(np.ones(len(self.pairs) + 1, np.int32)))
 
     @property
     def gates(self) -> int:
@@ -72,6 +76,7 @@ class GateDag:
             after=after,
             bridge=lock(self.bridge[::-1].copy()),
             inner=lock(inner),
+            price=lock(np.append(self.price[-2::-1], self.price[-1:])),
         )
 
 

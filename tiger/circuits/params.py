@@ -33,6 +33,11 @@ class LayoutOptions(SearchOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutParams(LayoutOptions):
-    """Add to the options of a mapping how many `threads` run it, which never changes the result."""
+    """Add to the options of a mapping how many `threads` run it, which never changes the result.
+
+    Where a later optimization fuses SWAPs with gates on the same pair, `basis` names the two-qubit gates that it writes
+    both in, and these are what counts instead of SWAPs.
+    """
 
     threads: int = 1
+    basis: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.routing.prices import price_route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
@@ -69,6 +70,7 @@ class RouteIncumbent(Incumbent[Route]):
     The first solution is a placeholder without gates. No route is better than one without extra CX gates.
     """
 
+    dag: GateDag
     stop: Deadline
     bound: float | None = 0.0
     routes: list[Route] = field(default_factory=list)
@@ -77,7 +79,7 @@ class RouteIncumbent(Incumbent[Route]):
     def add(self, route: Route) -> int:
         """Note a route, and take it as the best if it is; return its extra CX gates."""
         self.routes.append(route)
-        self.take(route, float(route.extra_cx))
+        self.take(route, 3 * price_route(self.dag, route) / int(self.dag.price[-1]))
         return route.extra_cx
 
 
@@ -119,7 +121,7 @@ def begin(
     stop = Deadline(None if params.time_limit_s is None else time.monotonic() + params.time_limit_s)
     start = allot_parts(dag, coupling, fixed).start
     task = CircuitTask(dag=dag, coupling=coupling, params=params, fixed=fixed, start=start)
-    return task, RouteIncumbent(solution=Route(start=start, steps=np.empty((0, 2), np.int32)), stop=stop)
+    return task, RouteIncumbent(dag=dag, solution=Route(start=start, steps=np.empty((0, 2), np.int32)), stop=stop)
 
 
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:

@@ -8,7 +8,7 @@ from tests.circuits.routing.settings import router_params
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import frontier, lookahead, router
+from tiger.circuits.routing import frontier, lookahead, prices, router
 
 PARAMS = router_params(20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0)
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
@@ -23,7 +23,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (frontier, lookahead, router):
+    for module in (frontier, lookahead, prices, router):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

@@ -1,7 +1,7 @@
 """A compiled beam search over SWAPs and BRIDGEs: many routings advance side by side, and the most promising go on.
 
-All of them have paid the same at any time; what they still have to pay is estimated from the distances of the gates
-that wait and come soon, and from how many gates are left. Equal states are merged. A heuristic: not optimal.
+All of them have taken as many steps at any time; what they still have to pay is estimated from the distances of the
+gates that wait and come soon, and from how many gates are left. Equal states are merged. A heuristic: not optimal.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from tiger.circuits.routing.frontier import (
     stack_ready,
 )
 from tiger.circuits.routing.lookahead import link_lookahead, score_swap
+from tiger.circuits.routing.prices import NOTHING, quote_swap
 from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
 from tiger.circuits.routing.smallest import select
 from tiger.solvers.kernel import inner_kernel
@@ -38,14 +39,13 @@ def search_beam(
     O(levels * width * (front * degree + g)) at worst.
     """
     counters, params = state.counters[0], router_params[0]
-    limit = min(limit, len(beam.origin) - 1)
     open_beam(arrays, state, beam, params)
     count, level, stalled, fewest, weight = 1, 0, 0, counters.left, params.lookahead_weight
     width = int(min(params.width, len(beam.alive)))
     best = find_leader(beam, count)
     # A level adds one SWAP or BRIDGE to every state: all states of a level have paid the same.
     while beam.header[beam.alive[best]].front > 0:
-        if level >= limit:
+        if beam.header[beam.alive[best]].paid >= limit or level >= len(beam.origin) - 1:
             break
         stalled += 1
         params.lookahead_weight = weight if stalled < PATIENCE else 0.0
@@ -146,10 +146,12 @@ def load_row(state: State, beam: Beam, r: int) -> None:
     for v in range(len(state.place)):
         state.place[v] = beam.place[r, v]
         state.holds[beam.place[r, v]] = v
+        state.last[v] = beam.last[r, v]
     for i in range(beam.header[r].front):
         state.front[i] = beam.front[r, i]
     counters.front = beam.header[r].front
     counters.left = beam.header[r].left
+    counters.cost = beam.header[r].paid
     counters.low = low
     counters.high = high
     # Steps are counted from here on: those of the option alone change the hash.
@@ -205,17 +207,21 @@ def store_row(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
         beam.need[r, v] = need[v]
     for v in range(len(state.place)):
         beam.place[r, v] = state.place[v]
+        beam.last[r, v] = state.last[v]
     for i in range(counters.front):
         beam.front[r, i] = state.front[i]
     beam.header[r].front = counters.front
     beam.header[r].left = counters.left
+    beam.header[r].paid = counters.cost
     beam.header[r].low = low
     beam.header[r].high = high
-    # All states of a level have paid the same: what is still to pay ranks them, and noise makes attempts differ.
+    # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether their SWAPs
+    # fused with gates, and by noise, which makes attempts differ.
     beam.value[r] = estimate_cost(arrays, state, params) + params.noise * draw_below(counters, 1024) / 1024
+    beam.value[r] += params.fusion * counters.cost
     # Copying counts as work too, some entries for one candidate scored.
     counters.work += (len(state.place) + high - low) // 2 + 2 * counters.front
-    list_options(arrays, state, beam, r)
+    list_options(arrays, state, beam, params, r)
 
 
 @inner_kernel
@@ -231,7 +237,7 @@ def estimate_cost(arrays: RoutingArrays, state: State, params: RouterParams) -> 
 
 
 @inner_kernel
-def list_options(arrays: RoutingArrays, state: State, beam: Beam, r: int) -> None:
+def list_options(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int) -> None:
     """Note the best options of the state in its row: SWAPs next to the front, and BRIDGEs."""
     counters = state.counters[0]
     for o in range(OPTIONS):
@@ -244,14 +250,16 @@ def list_options(arrays: RoutingArrays, state: State, beam: Beam, r: int) -> Non
                 break
             # An edge between two qubits of the front is scored from its lower end alone.
             if q > p or state.first_gate[state.holds[q]] < 0:
-                insert_option(beam, r, score_swap(arrays, state, p, q), -1 - p, q)
+                price = quote_swap(arrays.price, state.last, state.holds[p], state.holds[q])
+                insert_option(beam, r, score_swap(arrays, state, p, q) + params.fusion * price, -1 - p, q)
         counters.work += arrays.neighbours.shape[1]
     for i in range(counters.front):
         v = state.front[i]
         p, q = state.place[arrays.pairs[v, 0]], state.place[arrays.pairs[v, 1]]
         # A BRIDGE saves the one hop that the gate is too long, and moves nothing.
         if arrays.bridge[v] != 0 and arrays.hops[p, q] == 2:
-            insert_option(beam, r, -state.weight[2 * i], v, find_nearer_neighbour(arrays, p, q))
+            gain = params.fusion * arrays.price[len(arrays.price) - 1] - state.weight[2 * i]
+            insert_option(beam, r, gain, v, find_nearer_neighbour(arrays, p, q))
 
 
 @inner_kernel
@@ -337,6 +345,7 @@ def return_to_start(arrays: RoutingArrays, state: State, beam: Beam) -> None:
     for v in range(len(beam.start_place)):
         state.place[v] = beam.start_place[v]
         state.holds[beam.start_place[v]] = v
-    counters.steps = counters.cost = counters.front = 0
+        state.last[v] = NOTHING
+    counters.steps = counters.moves = counters.cost = counters.gate_cost = counters.front = 0
     stack_ready(state)
     carry_out_ready(arrays, state)

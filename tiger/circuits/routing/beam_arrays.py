@@ -15,26 +15,28 @@ OPTIONS = 6
 
 
 class Header:
-    """Say of a state how long its front is, how many gates are left, which nodes are touched, and its hash."""
+    """Say of a state how long its front is, its gates left, which nodes are touched, its hash, and what it has paid."""
 
     front: int
     left: int
     low: int
     high: int
     hash: int
+    paid: int
 
 
 class Beam(NamedTuple):
     """Hold the states of a beam, three rows for each that goes on, allocated once and used for many.
 
-    A row has the mapping `place[r, N]`, the counts `need[r, g]` within a range, the `front[r, f]`, a `header[r]`, and
-    its best options `gain[r, o]`, `option[r, o, 2]`. `start_need[g]` and `start_place[N]` are the counts and the
-    mapping at the beginning. `alive` and `free` are rows. `keys` and `order` serve to select. `origin[l, b]` and
-    `taken[l, b, 2]` say for the states that level l leaves which state of the level before they come from, and by which
-    step. `seen[t]` are hashes.
+    A row has the mapping `place[r, N]`, what was `last[r, N]`, the counts `need[r, g]` within a range, the
+    `front[r, f]`, a `header[r]`, and its best options `gain[r, o]`, `option[r, o, 2]`. `start_need[g]` and
+    `start_place[N]` are the counts and the mapping at the beginning. `alive` and `free` are rows. `keys` and `order`
+    serve to select. `origin[l, b]` and `taken[l, b, 2]` say for the states that level l leaves which state of the level
+    before they come from, and by which step. `seen[t]` are hashes.
     """
 
     place: IndexArray
+    last: IndexArray
     need: IndexArray
     front: IndexArray
     header: Sequence[Header]
@@ -61,6 +63,7 @@ def allocate_beam(arrays: RoutingArrays, width: int, most: int) -> Beam:
 
     return Beam(
         place=zeros(rows, size),
+        last=zeros(rows, size),
         need=zeros(rows, count),
         front=zeros(rows, count + 1),
         header=allocate_records(Header, rows),

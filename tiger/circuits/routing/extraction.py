@@ -9,6 +9,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
+from tiger.circuits.routing.prices import NOTHING, price_gate, price_swap
 from tiger.circuits.routing.tokens import Choice, Device, Tokens, build_tokens, clear_list, exchange, list_qubit
 from tiger.circuits.routing.window_router import DEPTH, Attempt, AttemptCounters, Circuit, Scores, Window, WindowState
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -75,7 +76,7 @@ def build_circuit(dag: GateDag) -> Circuit:
     barrier = np.zeros(len(dag.pairs), np.int32)
     barrier[dag.inner[:, 0]] = 1
     pairs, first, after = dag.pairs.copy(), dag.first.copy(), dag.after.copy()
-    return Circuit(pairs, first, after, dag.bridge.astype(np.int32), barrier)
+    return Circuit(pairs, first, after, dag.bridge.astype(np.int32), barrier, dag.price.copy())
 
 
 def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
@@ -101,6 +102,8 @@ def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
         choice=allocate_records(Choice),
         work=np.zeros(1, np.int64),
         weight=np.zeros(DEPTH),
+        last=_zeros(size) - 1,
+        before=_zeros(size) - 1,
         scores=allocate_records(Scores),
     )
     return WindowState(circuit, device, build_tokens(np.arange(size, dtype=np.int32)), window, attempt)
@@ -146,6 +149,7 @@ def rewind(state: WindowState, buffer: RouteBuffer) -> None:
         state.tokens.place[qubit] = buffer.start[qubit]
         state.tokens.holds[buffer.start[qubit]] = qubit
         buffer.left[qubit] = buffer.ahead[qubit]
+        state.attempt.before[qubit] = NOTHING
 
 
 @inner_kernel
@@ -169,11 +173,17 @@ def carry_out_to(state: WindowState, buffer: RouteBuffer, goal: int) -> None:
     for k in range(buffer.span[0].cursor, goal):
         what, where = buffer.steps[k, 0], buffer.steps[k, 1]
         if what < 0:
+            a, b = state.tokens.holds[-1 - what], state.tokens.holds[where]
+            price_swap(state.circuit.price, state.attempt.before, a, b)
             exchange(state.tokens, -1 - what, where)
-        else:
-            for qubit in state.circuit.pairs[what]:
-                if qubit >= 0:
-                    buffer.left[qubit] -= 1
+        elif state.circuit.pairs[what, 0] >= 0:
+            a, b = state.circuit.pairs[what]
+            if where < 0:
+                price_gate(state.circuit.price, state.attempt.before, a, b, what)
+            else:
+                state.attempt.before[a] = state.attempt.before[b] = NOTHING
+            buffer.left[a] -= 1
+            buffer.left[b] -= 1
     buffer.span[0].cursor = max(buffer.span[0].cursor, goal)
 
 

@@ -13,6 +13,7 @@ from tiger.circuits.coupling import Coupling, HopArray, IndexArray
 from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.circuits.lehmer import RNG_FACTOR, RNG_MODULUS
 from tiger.circuits.records import allocate_records
+from tiger.circuits.routing.prices import NOTHING, price_bridge, price_gate
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -28,6 +29,7 @@ class RoutingArrays(NamedTuple):
     after: IndexArray
     waits: IndexArray
     bridge: IntArray
+    price: IndexArray
     neighbours: IndexArray
     hops: HopArray
 
@@ -35,16 +37,19 @@ class RoutingArrays(NamedTuple):
 class RouterCounters:
     """Count what a routing has done and holds: the record that kernels update.
 
-    `front`, `stack`, `steps`, `links` and `front_qubits` are lengths of the arrays of `State`; `cost` counts SWAPs and
-    BRIDGEs, `left` the gates not done, `since_gate` the SWAPs since the last gate. `work` counts candidates scored and
-    gates looked at. `here`, `there` are the step chosen, `rng` the state of the random numbers, `decay_floor` what
-    every qubit's decay is at least. Nodes from `low` up to `high` have been touched.
+    `front`, `stack`, `steps`, `links` and `front_qubits` are lengths of the arrays of `State`; `moves` counts SWAPs and
+    BRIDGEs, `cost` is their price and `gate_cost` what it was after the last gate, `left` the gates not done,
+    `since_gate` the SWAPs since the last gate. `work` counts candidates scored and gates looked at. `here`, `there` are
+    the step chosen, `rng` the state of the random numbers, `decay_floor` what every qubit's decay is at least. Nodes
+    from `low` up to `high` have been touched.
     """
 
     front: int
     stack: int
     steps: int
+    moves: int
     cost: int
+    gate_cost: int
     links: int
     front_qubits: int
     work: int
@@ -62,11 +67,11 @@ class RouterParams:
     """Set how a router scores: the record that a search draws for every attempt.
 
     `lookahead` gates behind the front count, the first with `lookahead_weight` and each less than the one before, the
-    more slowly the larger `fade` is. A SWAP costs `decay` for every recent SWAP of its qubits. A gate of the front that
-    is h hops long weighs 1 / (h - 1) ** `distance_power`, and `later_weight` where another on its qubits is earlier in
-    the circuit. Where no SWAP scores below `bridge_score`, a BRIDGE is taken. Beams alone use `gate_price`, what a gate
-    that is not looked at is expected to cost in SWAPs, `noise`, the range of random numbers added to estimates, and
-    `width`, how many states go on.
+    more slowly the larger `fade` is. A SWAP costs `decay` for every recent SWAP of its qubits, and `fusion` for all
+    that its price is above 1. A gate of the front that is h hops long weighs 1 / (h - 1) ** `distance_power`, and
+    `later_weight` where another on its qubits is earlier in the circuit. Where no SWAP scores below `bridge_score`, a
+    BRIDGE is taken. Beams alone use `gate_price`, what a gate that is not looked at is expected to cost in SWAPs,
+    `noise`, the range of random numbers added to estimates, and `width`, how many states go on.
     """
 
     lookahead: float
@@ -79,6 +84,7 @@ class RouterParams:
     gate_price: float
     noise: float
     width: float
+    fusion: float
 
 
 class State(NamedTuple):
@@ -88,7 +94,8 @@ class State(NamedTuple):
     it is done. `front` are gates that wait for nothing but distance, `stack` nodes to try. The gates looked at are
     linked to their circuit qubits: `head[N]`, then `link[i]`, with the `other` qubit and the `weight`. `front_qubits`
     are the circuit qubits of the front, and `first_gate[N]` the lowest gate of the front on a qubit, -1 for none.
-    `queue` and `touched` are scratch. `steps[k, 2]` are as in `Route`; `decay[N]` counts recent SWAPs of device qubits.
+    `queue` and `touched` are scratch. `steps[k, 2]` are as in `Route`; `decay[N]` counts recent SWAPs of device qubits,
+    and `last[N]` is what was last on circuit qubits, as prices take it.
     """
 
     place: IndexArray
@@ -106,6 +113,7 @@ class State(NamedTuple):
     touched: IndexArray
     steps: IndexArray
     decay: IndexArray
+    last: IndexArray
     counters: Sequence[RouterCounters]
 
 
@@ -113,7 +121,7 @@ def build_arrays(dag: GateDag, coupling: Coupling) -> tuple[RoutingArrays, Routi
     """Return the circuit forwards and backwards; nodes keep their numbers, so that backward steps only turn around."""
     count = len(dag.pairs)
     heads = np.repeat(np.arange(count, dtype=np.int32), np.diff(dag.first))
-    shared = (np.array(dag.bridge, np.int64), coupling.neighbours.copy(), coupling.hops.copy())
+    shared = (np.array(dag.bridge, np.int64), dag.price.copy(), coupling.neighbours.copy(), coupling.hops.copy())
     pairs = dag.pairs.copy()
     first, before = build_adjacency(dag.after, heads, count)
     backward = RoutingArrays(pairs, first.copy(), before.copy(), np.diff(dag.first).astype(np.int32), *shared)
@@ -146,6 +154,7 @@ def allocate_state(arrays: RoutingArrays, most: int) -> State:
         touched=fill(edges + 1),
         steps=np.zeros((count + most + 1, 2), np.int32),
         decay=np.zeros(size, np.int32),
+        last=fill(size),
         counters=counters,
     )
 
@@ -160,7 +169,8 @@ def begin(arrays: RoutingArrays, state: State, start: IndexArray) -> None:
         state.head[v] = -1
         state.first_gate[v] = -1
         state.decay[v] = 0
-    counters.front = counters.stack = counters.steps = counters.cost = 0
+        state.last[v] = NOTHING
+    counters.front = counters.stack = counters.steps = counters.cost = counters.moves = counters.gate_cost = 0
     counters.links = counters.front_qubits = counters.decay_floor = counters.since_gate = 0
     counters.left = 0
     # Barriers and other nodes without a pair are no gates.
@@ -205,8 +215,15 @@ def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
     state.steps[counters.steps, 1] = middle
     counters.steps += 1
     counters.since_gate = 0
-    if arrays.pairs[v, 0] >= 0:
+    a, b = arrays.pairs[v, 0], arrays.pairs[v, 1]
+    if a >= 0:
         counters.left -= 1
+        if middle < 0:
+            counters.cost += price_gate(arrays.price, state.last, a, b, v)
+        else:
+            state.last[state.holds[middle]] = NOTHING
+            counters.cost += price_bridge(arrays.price, state.last, a, b)
+    counters.gate_cost = counters.cost
     # Below 0, so that it is never taken for one that waits for nothing.
     state.need[v] = -1
     # Kahn 1962: a node is ready when the last that it waits for is done.
@@ -263,7 +280,16 @@ def carry_out_known(arrays: RoutingArrays, state: State, steps: IndexArray, coun
             exchange(state, -1 - steps[i, 0], steps[i, 1])
         else:
             carry_out(arrays, state, steps[i, 0], steps[i, 1])
-    state.counters[0].steps = 0
+    begin_counting(state)
+
+
+@inner_kernel
+def begin_counting(state: State) -> None:
+    """Count steps and costs from here on, and put what is ready on the stack."""
+    counters = state.counters[0]
+    counters.steps = counters.moves = counters.cost = counters.gate_cost = 0
+    for v in range(len(state.last)):
+        state.last[v] = NOTHING
     stack_ready(state)
 
 

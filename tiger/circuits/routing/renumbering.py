@@ -38,4 +38,5 @@ def renumber(dag: GateDag, order: IndexArray) -> GateDag:
     inner = dag.inner.copy()
     inner[:, 0] = number[inner[:, 0]]
     pairs, bridge = dag.pairs[order], dag.bridge[order]
-    return replace(dag, pairs=pairs, first=first, after=after, bridge=bridge, inner=inner)
+    price = np.append(dag.price[order], dag.price[-1:])
+    return replace(dag, pairs=pairs, first=first, after=after, bridge=bridge, inner=inner, price=price)

@@ -9,18 +9,21 @@ from typing import NamedTuple
 
 from tiger.circuits.coupling import FAR, HopArray, IndexArray
 from tiger.circuits.lehmer import RNG_MODULUS
+from tiger.circuits.routing.attempt_params import draw_params
 from tiger.circuits.routing.beam import search_beam
 from tiger.circuits.routing.beam_arrays import Beam
 from tiger.circuits.routing.frontier import (
+    TOO_MUCH,
     RouterCounters,
     RouterParams,
     RoutingArrays,
     State,
     begin,
+    begin_counting,
     carry_out,
     draw_below,
-    stack_ready,
 )
+from tiger.circuits.routing.prices import price_part
 from tiger.circuits.routing.router import route
 from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -29,8 +32,6 @@ from tiger.solvers.kernel import inner_kernel, kernel
 NO_LIMIT, NEVER_COST = 900_000_000, 2_000_000_000
 # Which side of a cut is routed again.
 BOTH, AFTER, BEFORE = range(3)
-# Gates of the extended set at most: with fading weights few more would count.
-LOOKAHEAD = 40
 # A new mapping is routed backwards and forwards so many times, as in SABRE's reverse traversal.
 PASSES = 5
 
@@ -43,6 +44,7 @@ class RoutingViews(NamedTuple):
     after: IndexArray
     waits: IndexArray
     bridge: IntArray
+    price: IndexArray
     neighbours: IndexArray
     hops: HopArray
 
@@ -116,14 +118,16 @@ def advance(lane: Lane, plan: Plan) -> None:
     pool, state, counters = lane.pool, lane.state, lane.state.counters[0]
     attempt = pool.attempt[0]
     while counters.work < plan.goal and pool.cost[find_cheapest(pool)] > 0:
-        draw_params(lane.params[0], counters)
+        alone = lane.views.price[len(lane.views.price) - 1]
+        draw_params(lane.params[0], counters, alone)
         lane.params[0].width = plan.width
         choose_attempt(lane, plan)
-        cost, limit = 0, min(pool.cost[attempt.route], len(pool.trial) - len(lane.views.pairs))
+        # A SWAP at the cut may fuse with a gate on the other side of it.
+        cost, limit = 0, pool.cost[attempt.route] + alone - 1
         # First what is before the cut, routed backwards from the mapping there, then what is after it.
         for side in range(2):
             if cost <= limit and attempt.part == (AFTER if side == 0 else BEFORE):
-                cost += append_old_side(pool, side)
+                cost += append_old_side(pool, state, lane.views, side)
             elif cost <= limit:
                 arrays = select_view(lane.views, side + (2 if draw_below(counters, 100) < plan.ordered else 0))
                 prepare_side(arrays, state, pool, side)
@@ -132,7 +136,10 @@ def advance(lane: Lane, plan: Plan) -> None:
                 else:
                     cost += route(arrays, state, lane.params, draw_below(counters, RNG_MODULUS), limit - cost)
                 if cost <= limit:
-                    append_new_side(pool, state, side)
+                    cost += append_new_side(pool, state, side)
+        if cost <= limit and alone > 1:
+            made, scratch = pool.trial[: attempt.made], (state.holds, state.last)
+            cost = price_part(lane.views.price, lane.views.pairs, made, pool.ahead, scratch)
         keep_route(pool, cost)
         # An attempt counts even where nothing was scored, so that the search ends.
         counters.work += 1
@@ -146,20 +153,6 @@ def find_cheapest(pool: Pool) -> int:
         if pool.cost[e] < pool.cost[best]:
             best = e
     return best
-
-
-@inner_kernel
-def draw_params(params: RouterParams, counters: RouterCounters) -> None:
-    """Draw the settings of an attempt, around SABRE's (weight 0.5, decay 0.001) and wide, as circuits differ."""
-    params.lookahead = LOOKAHEAD
-    params.lookahead_weight = 0.4 + 0.8 * draw_below(counters, 1024) / 1024
-    params.fade = 0.5 + 3.0 * draw_below(counters, 1024) / 1024
-    params.decay = 0.1 if draw_below(counters, 4) == 0 else 0.001
-    params.bridge_score = -0.3 * draw_below(counters, 4)
-    params.distance_power = draw_below(counters, 2)
-    params.later_weight = 1.0 if draw_below(counters, 3) > 0 else 0.3
-    params.gate_price = 1.0 + 3.0 * draw_below(counters, 1024) / 1024
-    params.noise = 0.5 * draw_below(counters, 3)
 
 
 @inner_kernel
@@ -315,8 +308,8 @@ def perturb(hops: HopArray, place: IndexArray, counters: RouterCounters) -> None
 def select_view(views: RoutingViews, number: int) -> RoutingArrays:
     """Return the circuit one way: 0 is backwards and 1 forwards, 2 more are in strict order."""
     k = number ^ 1
-    shared = (views.bridge, views.neighbours, views.hops)
-    return RoutingArrays(views.pairs, views.first[k], views.after[k], views.waits[k], shared[0], shared[1], shared[2])
+    first, after, waits = views.first[k], views.after[k], views.waits[k]
+    return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.price, views.neighbours, views.hops)
 
 
 @inner_kernel
@@ -329,37 +322,44 @@ def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> 
     for i in range(low, high):
         if pool.steps[e, i, 0] >= 0:
             carry_out(arrays, state, pool.steps[e, i, 0], -1)
-    state.counters[0].steps = 0
-    stack_ready(state)
+    begin_counting(state)
 
 
 @inner_kernel
-def append_new_side(pool: Pool, state: State, side: int) -> None:
-    """Append the steps of a new side to the route in the making; those before the cut come backwards."""
+def append_new_side(pool: Pool, state: State, side: int) -> int:
+    """Append the steps of a new side to the route in the making; those before the cut come backwards.
+
+    Returns 0, and TOO_MUCH where there is no room for them.
+    """
     made, attempt = state.counters[0].steps, pool.attempt[0]
     if side == 0:
         attempt.made = 0
         copy_mapping(state.place, pool.ahead)
+    if attempt.made + made > len(pool.trial):
+        return TOO_MUCH
     for i in range(made):
         k, j = attempt.made + i, made - 1 - i if side == 0 else i
         pool.trial[k, 0], pool.trial[k, 1] = state.steps[j, 0], state.steps[j, 1]
     attempt.made += made
+    return 0
 
 
 @inner_kernel
-def append_old_side(pool: Pool, side: int) -> int:
-    """Append the steps of a side that stays to the route in the making; return their cost."""
-    attempt, cost, e = pool.attempt[0], 0, pool.attempt[0].route
+def append_old_side(pool: Pool, state: State, views: RoutingViews, side: int) -> int:
+    """Append the steps of a side that stays to the route in the making; return their cost, TOO_MUCH without room."""
+    attempt, e = pool.attempt[0], pool.attempt[0].route
     if side == 0:
         attempt.made = 0
         copy_mapping(pool.start[e], pool.ahead)
     low, high = (0, attempt.cut) if side == 0 else (attempt.cut, pool.length[e])
+    if attempt.made + high - low > len(pool.trial):
+        return TOO_MUCH
     for i in range(low, high):
         k = attempt.made
         pool.trial[k, 0], pool.trial[k, 1] = pool.steps[e, i, 0], pool.steps[e, i, 1]
         attempt.made += 1
-        cost += pool.steps[e, i, 0] < 0 or pool.steps[e, i, 1] >= 0
-    return cost
+    place = pool.ahead if side == 0 else pool.place
+    return price_part(views.price, views.pairs, pool.steps[e, low:high], place, (state.holds, state.last))
 
 
 @inner_kernel

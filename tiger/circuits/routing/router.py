@@ -22,6 +22,7 @@ from tiger.circuits.routing.frontier import (
     stack_adjacent,
 )
 from tiger.circuits.routing.lookahead import link_lookahead, score_swap
+from tiger.circuits.routing.prices import price_swap, quote_swap
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # SABRE resets the decay of all qubits every five SWAPs and after every gate (Li, Ding, Xie 2019). Raising
@@ -33,7 +34,7 @@ ROUNDING = 1e-9
 
 @kernel
 def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], seed: int, limit: int) -> int:
-    """Route what is not done yet from the mapping in `state`; return SWAPs plus BRIDGEs, TOO_MUCH if above `limit`.
+    """Route what is not done yet from the mapping in `state`; return the price of it, TOO_MUCH if above `limit`.
 
     Call `begin(arrays, state, start)` before, or `begin` and then `carry_out_known(arrays, state, steps, count)`. The
     params are one record. The steps are `state.steps[:state.counters[0].steps]`, the end mapping is `state.place`; the
@@ -41,11 +42,11 @@ def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], s
     """
     counters = state.counters[0]
     counters.rng = 1 + seed % (RNG_MODULUS - 1)
-    limit = min(limit, len(state.steps) - len(arrays.pairs) - 1)
+    most = len(state.steps) - len(arrays.pairs) - 1
     carry_out_ready(arrays, state)
     link_lookahead(arrays, state, params[0])
     while counters.front > 0:
-        if counters.cost >= limit:
+        if counters.cost >= limit or counters.moves >= most:
             return TOO_MUCH
         # As many SWAPs without a gate as this may go round in circles.
         if counters.since_gate > 2 * len(state.place):
@@ -79,6 +80,7 @@ def choose_swap_or_bridge(arrays: RoutingArrays, state: State, params: RouterPar
             score = score_swap(arrays, state, p, q) + params.decay * (
                 max(recent, state.decay[q]) - counters.decay_floor
             )
+            score += params.fusion * (quote_swap(arrays.price, state.last, state.holds[p], state.holds[q]) - 1)
             if score > best + ROUNDING:
                 continue
             # Ties are broken at random, all with the same chance.
@@ -88,7 +90,7 @@ def choose_swap_or_bridge(arrays: RoutingArrays, state: State, params: RouterPar
                 counters.here = -1 - p
                 counters.there = q
         counters.work += arrays.neighbours.shape[1]
-    if params.bridge_score < best:
+    if params.bridge_score + params.fusion * (arrays.price[len(arrays.price) - 1] - 1) < best:
         choose_bridge(arrays, state)
 
 
@@ -118,7 +120,7 @@ def find_nearer_neighbour(arrays: RoutingArrays, p: int, q: int) -> int:
 def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> None:
     """Carry out a SWAP (-1 - p, q) or a BRIDGE (node, middle), and put the gates it makes adjacent on the stack."""
     counters = state.counters[0]
-    counters.cost += 1
+    counters.moves += 1
     counters.since_gate += 1
     # A BRIDGE carries its gate out and leaves the mapping as it is.
     if here >= 0:
@@ -129,6 +131,7 @@ def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> No
     state.steps[counters.steps, 0] = here
     state.steps[counters.steps, 1] = there
     counters.steps += 1
+    counters.cost += price_swap(arrays.price, state.last, state.holds[p], state.holds[q])
     exchange(state, p, q)
     # SABRE's decay (Li, Ding, Xie 2019): qubits of recent SWAPs cost more, until the floor rises above them.
     state.decay[p] = max(state.decay[p], counters.decay_floor) + 1
@@ -148,9 +151,10 @@ def force_gate(arrays: RoutingArrays, state: State) -> None:
     counters, best = state.counters[0], state.front[0]
     while counters.since_gate > 0:
         counters.since_gate -= 1
-        counters.cost -= 1
+        counters.moves -= 1
         counters.steps -= 1
         exchange(state, -1 - state.steps[counters.steps, 0], state.steps[counters.steps, 1])
+    counters.cost = counters.gate_cost
     # The closest gate of the front needs the fewest SWAPs.
     for i in range(counters.front):
         a, b = arrays.pairs[state.front[i], 0], arrays.pairs[state.front[i], 1]
@@ -160,6 +164,6 @@ def force_gate(arrays: RoutingArrays, state: State) -> None:
     a, b = arrays.pairs[best, 0], arrays.pairs[best, 1]
     # The steps array bounds how many SWAPs a route may have, whatever limit was given.
     most = len(state.steps) - len(arrays.pairs) - 1
-    while arrays.hops[state.place[a], state.place[b]] > 1 and counters.cost < most:
+    while arrays.hops[state.place[a], state.place[b]] > 1 and counters.moves < most:
         p = state.place[a]
         apply_step(arrays, state, -1 - p, find_nearer_neighbour(arrays, p, state.place[b]))

@@ -26,6 +26,7 @@ from tiger.circuits.routing.frontier import (
     begin,
     build_arrays,
 )
+from tiger.circuits.routing.prices import price_route
 from tiger.circuits.routing.renumbering import order_by_level, renumber
 from tiger.circuits.routing.rerouting import NEVER_COST, Attempt, Lane, Plan, Pool, RoutingViews, advance
 from tiger.circuits.routing.router import route
@@ -128,7 +129,7 @@ def search(
     origin, or a layout parts qubits that meet.
     """
     starts = _starts(dag, coupling, origins)
-    known = min(origins.routes, key=lambda route: route.extra_cx, default=None)
+    known = min(origins.routes, key=lambda route: price_route(dag, route), default=None)
     if known is not None and (known.extra_cx == 0 or not params.work + params.passages):
         return known
     if not params.work + params.passages:
@@ -170,7 +171,7 @@ def _search(
         _build_pool(coupling, dag, own, (number, schedule.lanes), params.phases) for number in range(schedule.lanes)
     ]
     lanes = [_build_lane(views, pool, [params.seed, number]) for number, pool in enumerate(pools)]
-    _share_best(lanes, known)
+    _share_best(lanes, known, dag)
     with run_lanes(len(lanes), params.threads) as run_all:
         for phase in schedule.phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
@@ -180,7 +181,7 @@ def _search(
                 chunk = phase._replace(work=min(left, CHUNK))
                 run_all(partial(_advance, lanes, _plan(chunk, params.phases, int(origins.fixed is not None))))
             # Lanes exchange after every phase, at points that depend on work alone and not on threads.
-            _share_best(lanes, _find_best(lanes))
+            _share_best(lanes, _find_best(lanes), dag)
     return _find_best(lanes)
 
 
@@ -258,15 +259,15 @@ def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[
     )
     pool.attempt[0].parted = int(parted)
     for e, known in enumerate(origins.routes[number::lanes][: params.routes]):
-        _keep(pool, e, known)
+        _keep(pool, e, known, price_route(dag, known))
     return pool
 
 
-def _keep(pool: Pool, e: int, known: Route) -> None:
+def _keep(pool: Pool, e: int, known: Route, cost: int) -> None:
     """Put a route into the pool."""
     pool.start[e], pool.length[e] = known.start, len(known.steps)
     pool.steps[e, : len(known.steps)] = known.steps
-    pool.cost[e] = known.swaps + known.bridges
+    pool.cost[e] = cost
 
 
 def _build_lane(views: RoutingViews, pool: Pool, seed: list[int]) -> Lane:
@@ -280,7 +281,7 @@ def _build_lane(views: RoutingViews, pool: Pool, seed: list[int]) -> Lane:
 def _forward_view(views: RoutingViews) -> RoutingArrays:
     """Return the circuit as it is."""
     first, after, waits = views.first[0], views.after[0], views.waits[0]
-    return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.neighbours, views.hops)
+    return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.price, views.neighbours, views.hops)
 
 
 def _schedule(params: SearchParams, passage: int) -> Schedule:
@@ -317,7 +318,8 @@ def _plan(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
 
 def _widen(lane: Lane, width: int) -> Lane:
     """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
-    most = 2 * int(lane.pool.cost[:-1].min()) + 1
+    best = _find_best([lane])
+    most = 2 * (best.swaps + best.bridges) + 1
     return lane._replace(beam=allocate_beam(_forward_view(lane.views), max(width, 1), most))
 
 
@@ -334,8 +336,9 @@ def _find_best(lanes: list[Lane]) -> Route:
     return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())
 
 
-def _share_best(lanes: list[Lane], best: Route) -> None:
+def _share_best(lanes: list[Lane], best: Route, dag: GateDag) -> None:
     """Put the best route in place of the worst of every lane that has none as good."""
+    cost = price_route(dag, best)
     for lane in lanes:
-        if lane.pool.cost[:-1].min() > best.swaps + best.bridges:
-            _keep(lane.pool, int(lane.pool.cost[:-1].argmax()), best)
+        if lane.pool.cost[:-1].min() > cost:
+            _keep(lane.pool, int(lane.pool.cost[:-1].argmax()), best, cost)

@@ -23,6 +23,7 @@ def build_views(dag: GateDag, coupling: Coupling) -> RoutingViews:
         after=after,
         waits=np.stack([view.waits for view in views]),
         bridge=views[0].bridge,
+        price=views[0].price,
         neighbours=views[0].neighbours,
         hops=views[0].hops,
     )

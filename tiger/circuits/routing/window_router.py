@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiger.circuits.coupling import IndexArray
+from tiger.circuits.routing.prices import price_gate, price_swap, quote_swap
 from tiger.circuits.routing.tokens import (
     AT_GOALS,
     Choice,
@@ -30,13 +31,17 @@ WORST = 1e18
 
 
 class Circuit(NamedTuple):
-    """Hold a gate DAG of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `barrier[g]` 1 where windows end."""
+    """Hold a gate DAG of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `barrier[g]` 1 where windows end.
+
+    `price[g + 1]` is as in `GateDag`.
+    """
 
     pairs: IndexArray
     first: IndexArray
     after: IndexArray
     bridge: IndexArray
     barrier: IndexArray
+    price: IndexArray
 
 
 class Window(NamedTuple):
@@ -68,18 +73,20 @@ class AttemptCounters:
 
 
 class Scores:
-    """Say what a hop away from a goal, a random number in (0, 1) and a BRIDGE add to a score."""
+    """Say what a hop away from a goal, a random number in (0, 1), a BRIDGE, and each price above 1 add to a score."""
 
     goals: float
     noise: float
     bridge: float
+    fusion: float
 
 
 class Attempt(NamedTuple):
     """Hold one attempt: what is `done[w]`, what waits in `front`, where lines begin (`head[N]`), the `log` of steps.
 
     `counters`, `choice`, the next step, and `scores` are one record each. `work[0]` counts candidates. `weight[DEPTH]`
-    has the weight of a gate by its rank on its qubits.
+    has the weight of a gate by its rank on its qubits. What was `last[N]` on circuit qubits, and `before[N]` ahead of
+    the window, is as prices take it.
     """
 
     need: IndexArray
@@ -91,6 +98,8 @@ class Attempt(NamedTuple):
     choice: Sequence[Choice]
     work: IntArray
     weight: FloatArray
+    last: IndexArray
+    before: IndexArray
     scores: Sequence[Scores]
 
 
@@ -131,6 +140,9 @@ def restart(state: WindowState) -> None:
     window, attempt = state.window, state.attempt
     counters = attempt.counters[0]
     counters.length = counters.front = counters.used = 0
+    if state.circuit.price[-1] > 1:
+        for v in range(len(attempt.last)):
+            attempt.last[v] = attempt.before[v]
     counters.left = window.size[0]
     for i in range(window.size[0]):
         attempt.need[i] = window.need[i]
@@ -163,6 +175,8 @@ def carry_out(state: WindowState, k: int, middle: int) -> None:
     counters, i = attempt.counters[0], attempt.front[k]
     node = window.nodes[i]
     log_step(attempt, node, middle)
+    if circuit.pairs[node, 0] >= 0:
+        price_gate(circuit.price, attempt.last, circuit.pairs[node, 0], circuit.pairs[node, 1], node)
     attempt.done[i] = 1
     counters.left -= 1
     counters.front -= 1
@@ -217,6 +231,7 @@ def choose_next_step(state: WindowState, limit: int) -> bool:
         # A BRIDGE moves nothing: it competes with SWAPs by a score of its own, drawn for the attempt.
         if circuit.bridge[node] == 1 and state.device.hops[a, b] == 2 and (counters.away + 1) // 2 <= slack:
             score = scores.bridge + scores.noise * draw_unit(state.tokens.rng_state)
+            score += scores.fusion * (circuit.price[-1] - 1)
             if score < best:
                 best = score
                 choice.p, choice.q, choice.entry = a, b, k
@@ -239,6 +254,8 @@ def choose_swap_of(state: WindowState, p: int, slack: int, best: float) -> float
         # Both qubits' gates, as SABRE sums them, then the goals, and noise that makes trials differ.
         score = score_move(state, p, q) + score_move(state, q, p)
         score += scores.goals * change + scores.noise * draw_unit(state.tokens.rng_state)
+        a, b = state.tokens.holds[p], state.tokens.holds[q]
+        score += scores.fusion * (quote_swap(state.circuit.price, attempt.last, a, b) - 1)
         if score < best:
             best = score
             choice.p, choice.q, choice.entry = p, q, -1
@@ -292,6 +309,7 @@ def take_step(state: WindowState) -> None:
                 carry_out(state, k, middle)
                 return
     attempt.counters[0].away += count_added_hops(device, tokens, p, q)
+    price_swap(state.circuit.price, attempt.last, tokens.holds[p], tokens.holds[q])
     exchange(tokens, p, q)
     list_qubit(tokens, tokens.holds[p])
     list_qubit(tokens, tokens.holds[q])

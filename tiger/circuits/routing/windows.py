@@ -30,6 +30,7 @@ from tiger.circuits.routing.extraction import (
     replace_window,
     rewind,
 )
+from tiger.circuits.routing.prices import price_route, price_steps
 from tiger.circuits.routing.threads import RunAll, run_lanes
 from tiger.circuits.routing.tokens import build_device, count_hops_away, draw_unit
 from tiger.circuits.routing.window_router import (
@@ -43,6 +44,11 @@ from tiger.circuits.routing.window_router import (
 )
 from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
+
+# Steps behind a window that are priced with it, and the most SWAPs more than before in a routing of it.
+BEHIND, MORE = 64, 4
+# The most that a SWAP which fuses with no gate adds to a score, in hops.
+FUSION = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,7 +135,7 @@ def polish(
                 if stop():
                     return best
                 routes = _run_round(direction, routes, plan, rng, run_all)
-            best = min((best, *routes), key=lambda each: each.extra_cx)
+            best = min((best, *routes), key=lambda each: price_route(dag, each))
     return best
 
 
@@ -230,7 +236,10 @@ def reroute_window(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: fl
         reach = 1 + int(plan.reach * draw_unit(rng_state))
     extract(state, buffer, most, reach)
     if buffer.span[0].cost > 1:
-        try_routings(state, buffer, plan.trials, heat)
+        if state.circuit.price[-1] > 1:
+            try_priced_routings(state, buffer, plan.trials, heat)
+        else:
+            try_routings(state, buffer, plan.trials, heat)
         if buffer.span[0].new >= 0:
             replace_window(buffer)
     clear_window(state)
@@ -254,6 +263,51 @@ def try_routings(state: WindowState, buffer: RouteBuffer, trials: int, heat: flo
             cost, span.new = used, length
             for k in range(length):
                 buffer.new[k, 0], buffer.new[k, 1] = attempt.log[k, 0], attempt.log[k, 1]
+
+
+@inner_kernel
+def try_priced_routings(state: WindowState, buffer: RouteBuffer, trials: int, heat: float) -> None:
+    """Re-route the window a few times, each time accepting what the temperature allows by the price of all SWAPs."""
+    attempt, span, alone = state.attempt, buffer.span[0], state.circuit.price[-1]
+    away, count = count_hops_away(state.device, state.tokens), state.tokens.counters[0].count
+    behind = span.cursor + span.scanned
+    begin_pricing(state, buffer)
+    old = price_range(state, buffer, buffer.steps, span.cursor, min(behind + BEHIND, span.end))
+    span.new = -1
+    for _ in range(trials):
+        limit = old - int(alone * heat * np.log(draw_unit(state.tokens.rng_state)))
+        draw_weights(attempt, state.tokens.rng_state)
+        attempt.scores[0].fusion = FUSION * draw_unit(state.tokens.rng_state) / alone
+        attempt.counters[0].away = away
+        # A few SWAPs more may cost less, beside gates.
+        used = route_window(state, span.cost + int(MORE * draw_unit(state.tokens.rng_state)))
+        undo(state, count)
+        length = attempt.counters[0].length
+        if used < FAILED and span.end + length - span.taken <= len(buffer.steps):
+            begin_pricing(state, buffer)
+            cost = price_range(state, buffer, attempt.log, 0, length)
+            cost += price_range(state, buffer, buffer.deferred, 0, span.deferred)
+            cost += price_range(state, buffer, buffer.steps, behind, min(behind + BEHIND, span.end))
+            attempt.work[0] += (length + span.deferred + BEHIND) // 8
+            if cost <= limit:
+                old, span.new = cost, length
+                for k in range(length):
+                    buffer.new[k, 0], buffer.new[k, 1] = attempt.log[k, 0], attempt.log[k, 1]
+
+
+@inner_kernel
+def begin_pricing(state: WindowState, buffer: RouteBuffer) -> None:
+    """Set who is where, and what was last on everyone, at the beginning of the window."""
+    for v in range(len(state.attempt.last)):
+        buffer.full.holds[v] = state.tokens.holds[v]
+        state.attempt.last[v] = state.attempt.before[v]
+
+
+@inner_kernel
+def price_range(state: WindowState, buffer: RouteBuffer, steps: IndexArray, low: int, high: int) -> int:
+    """Return what some steps cost after those priced before."""
+    circuit, last = state.circuit, state.attempt.last
+    return price_steps(circuit.price, circuit.pairs, steps, low, high, buffer.full.holds, last)
 
 
 @inner_kernel

@@ -14,6 +14,7 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
+from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.flow import Blocks, route_in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
@@ -48,7 +49,7 @@ def find_mapping(
     level and seed, or there is no less of another objective. InputError for circuits that cannot be mapped.
     """
     begun = time.perf_counter()
-    coupling, model = coupling_of(device), model_of(dag, commute=params.commute)
+    coupling, model = coupling_of(device), _read(dag, params)
     _check(model, coupling, fixed)
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
@@ -63,9 +64,20 @@ def find_mapping(
         return _check_start(map_circuit(gate_dag, coupling, own_params, fixed=places), places).route
 
     emission = emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
-    if known is not None and aim.loss(known.dag) < aim.loss(emission.dag):
+    # Priced routes are compared by their prices, where SABRE's circuit is one.
+    counted = not (params.basis and own)
+    if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     return Mapping(emission, mapped, known)
+
+
+def _read(dag: DAGCircuit, params: LayoutParams) -> CircuitModel:
+    """Read a circuit, with prices of SWAPs where a later optimization fuses them with gates."""
+    model = model_of(dag, commute=params.commute)
+    if not params.basis:
+        return model
+    gate_dag = replace(model.gate_dag, price=price_swaps(model, params.basis))
+    return replace(model, build=model.build._replace(gate_dag=gate_dag))
 
 
 def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) -> None:

@@ -18,6 +18,7 @@ from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
 from tiger.circuits.params import LEVELS, LayoutParams
+from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
@@ -26,7 +27,7 @@ from tiger.circuits.transpiler.target import has_errors
 NAME = "tiger"
 EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
 # Qiskit's own default level; the levels from which the preset is compared with, and commuting gates change places.
-DEFAULT_LEVEL, COMPARING_LEVEL, COMMUTING_LEVEL = 2, 1, 3
+DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
@@ -144,6 +145,7 @@ def _params(config: PassManagerConfig, level: int | None) -> LayoutParams:
         seed=int(np.random.default_rng().integers(2**31)) if seed is None else int(seed),
         threads=os.cpu_count() or 1,
         commute=level >= COMMUTING_LEVEL,
+        basis=basis_of(config.target) if level >= FUSING_LEVEL and config.target is not None else (),
     )
 
 
