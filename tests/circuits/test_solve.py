@@ -54,7 +54,7 @@ def test_a_route_that_meets_the_bound_ends_the_search() -> None:
     triangle = gate_dag_of(3, [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]).gate_dag
     found = map_circuit(triangle, GRID, LayoutParams())
     assert (found.route.extra_cx, found.lower_bound) == (3, 3)
-    assert [stage.name for stage in found.stages] == ["embedding", "bound", "proposals"]
+    assert [stage.name for stage in found.stages] == ["embedding", "bound", "segments"]
 
 
 def test_another_objective_does_not_end_at_the_bound() -> None:
@@ -73,8 +73,8 @@ def test_stages_never_cost_more_than_those_before() -> None:
     assert [stage.name for stage in found.stages] == [
         "embedding",
         "bound",
-        "proposals",
         "segments",
+        "proposals",
         "search",
         "windows",
     ]

@@ -1,7 +1,7 @@
 """What happens to a circuit: every stage of its mapping is a function here, in the order in which they run.
 
-Layouts that need no SWAPs -> how many SWAPs it takes at least -> layouts that the Ising formulations propose -> layouts
-of segments that need no SWAPs -> a search on whole routes from all of these -> windows of the best route, routed again
+Layouts that need no SWAPs -> how many SWAPs it takes at least -> layouts of segments that need no SWAPs -> layouts that
+the Ising formulations propose -> a search on whole routes from all of these -> windows of the best route, routed again
 -> where errors or time count, the device qubits on which the route does best. Read `map_circuit` first. An anchor is a
 layout at some time in the circuit, from which a route grows both ways.
 """
@@ -113,8 +113,9 @@ def map_circuit(
     if not incumbent.optimal:
         lower_bound = bound_extra_cx(task, incumbent)
         incumbent.bound = 0.0 if objective is not None else float(lower_bound)
-        route_proposals(task, incumbent, None if objective is None else objective.losses())
+        # Segments take a tenth of the time of the proposals, and end the search where few SWAPs are enough.
         route_segments(task, incumbent)
+        route_proposals(task, incumbent, None if objective is None else objective.losses())
         search_whole_routes(task, incumbent)
         reroute_windows(task, incumbent)
     if objective is not None:
@@ -151,6 +152,18 @@ def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> int:
     return 3 * swaps
 
 
+def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
+    """Route from the layouts of segments that need no SWAP."""
+    if task.fixed is not None or not task.level.anchors or incumbent.ended:
+        return
+    with incumbent.stage("segments") as detail:
+        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
+        anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
+        if anchors:
+            detail["extra_cx"] = incumbent.add(_search(task, incumbent, anchors, (), task.level.trial))
+    incumbent.anchors += anchors
+
+
 def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: Losses | None = None) -> None:
     """Route from the layouts of both Ising formulations, which errors count in where they are given."""
     if not task.level.anchors or incumbent.ended:
@@ -171,19 +184,7 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: Losses
             own = [proposal.anchor for proposal in proposals if proposal.name.startswith(name)]
             if own:
                 detail[f"{name}_extra_cx"] = incumbent.add(_search(task, incumbent, own, (), task.level.trial))
-    incumbent.anchors += [proposal.anchor for proposal in proposals]
-
-
-def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
-    """Route from the layouts of segments that need no SWAP."""
-    if task.fixed is not None or not task.level.anchors or incumbent.ended:
-        return
-    with incumbent.stage("segments") as detail:
-        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
-        anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
-        if anchors:
-            detail["extra_cx"] = incumbent.add(_search(task, incumbent, anchors, (), task.level.trial))
-    incumbent.anchors += anchors
+    incumbent.anchors[:0] = [proposal.anchor for proposal in proposals]
 
 
 def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
