@@ -1,9 +1,10 @@
 """What happens to a circuit: every stage of its mapping is a function here, in the order in which they run.
 
-Layouts that need no SWAPs -> how many SWAPs it takes at least -> layouts of segments that need no SWAPs -> layouts that
-the Ising formulations propose -> a search on whole routes from all of these -> windows of the best route, routed again
--> where errors or time count, the device qubits on which the route does best. Read `map_circuit` first. An anchor is a
-layout at some time in the circuit, from which a route grows both ways.
+Layouts that need no SWAPs -> how many SWAPs it takes at least -> the fewest, where that is a small question -> layouts
+of segments that need no SWAPs -> layouts that the Ising formulations propose -> a search on whole routes from all of
+these -> windows of the best route, routed again -> where errors or time count, the device qubits on which the route
+does best. Read `map_circuit` first. An anchor is a layout at some time in the circuit, from which a route grows both
+ways.
 """
 
 import time
@@ -18,7 +19,7 @@ from tiger.circuits.embedding.embedding import EmbeddingParams, find_perfect_lay
 from tiger.circuits.embedding.pair_sets import ProofParams
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
-from tiger.circuits.embedding.swap_bound import bound_swaps
+from tiger.circuits.embedding.swap_bound import SwapBound, bound_swaps
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
 from tiger.circuits.ising.static import Losses
@@ -26,6 +27,7 @@ from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.routing.exact import ExactParams, find_exact_route, is_small
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
@@ -34,6 +36,8 @@ from tiger.run.stage import Stage
 
 # Solvers of mappings want a time limit above 0: one that is over is passed on as a millisecond.
 LEAST_LIMIT_S = 1e-3
+# States of an exact search at any effort: 240 MB.
+MOST_STATES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +115,7 @@ def map_circuit(
     lower_bound = 0
     find_perfect_layout(task, incumbent)
     if not incumbent.optimal:
-        lower_bound = bound_extra_cx(task, incumbent)
+        lower_bound = search_exactly(task, incumbent, bound_extra_cx(task, incumbent))
         incumbent.bound = 0.0 if objective is not None else float(lower_bound)
         # Segments take a tenth of the time of the proposals, and end the search where few SWAPs are enough.
         route_segments(task, incumbent)
@@ -142,14 +146,30 @@ def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
             incumbent.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
 
-def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> int:
-    """Return how many extra CX gates every route has."""
+def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
+    """Bound the extra CX gates of all routes from below."""
+    params = ProofParams(work=task.level.bound_calls)
     with incumbent.stage("bound") as detail:
-        swaps = bound_swaps(
-            task.dag, task.coupling, ProofParams(work=task.level.bound_calls), task.fixed, incumbent.stop
+        bound = bound_swaps(task.dag, task.coupling, params, task.fixed, incumbent.stop)
+        detail["lower_bound"] = 3 * bound.swaps
+    return bound
+
+
+def search_exactly(task: CircuitTask, incumbent: RouteIncumbent, bound: SwapBound) -> int:
+    """Search for the fewest extra CX gates of a small circuit; return how many every route has."""
+    states = task.level.exact_states * task.params.effort
+    met = incumbent.meets(incumbent.value, float(3 * bound.swaps))
+    if met or not states or not is_small(task.dag, task.coupling):
+        return 3 * bound.swaps
+    fixed = None if task.fixed is None else task.start
+    with incumbent.stage("exact") as detail:
+        found = find_exact_route(
+            task.dag, task.coupling, bound, ExactParams(states=min(states, MOST_STATES)), fixed, incumbent.stop
         )
-        detail["lower_bound"] = 3 * swaps
-    return 3 * swaps
+        if found.route is not None:
+            incumbent.add(found.route)
+        detail["lower_bound"] = 3 * found.bound
+    return 3 * found.bound
 
 
 def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:

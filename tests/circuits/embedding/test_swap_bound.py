@@ -1,44 +1,36 @@
 """Lower bounds on the SWAPs and BRIDGEs of circuits, against the fewest that there are."""
 
+from collections.abc import Callable
+
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.circuits.embedding.brute_force import count_fewest
+from tests.circuits.brute_force import TinyProblem, count_fewest, tiny_problems
 from tests.fuzz.profile import cases
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.embedding import swap_bound
 from tiger.circuits.embedding.pair_sets import ProofParams
-from tiger.circuits.embedding.swap_bound import bound_swaps
-from tiger.circuits.gate_dag import Axis, GateDag, Step, gate_dag_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 RING = Coupling.of(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
 TRIANGLE = ((0, 1), (1, 2), (0, 2))
-AXES: tuple[tuple[Axis | None, Axis | None], ...] = (("z", "x"), ("z", "z"), ("x", "x"), (None, None), ("z", None))
+
+
+def bound_swaps(
+    dag: GateDag,
+    device: Coupling,
+    params: ProofParams = swap_bound.DEFAULT,
+    fixed: np.ndarray | None = None,
+    stop: Callable[[], bool] = bool,
+) -> int:
+    """Return the bound alone."""
+    return swap_bound.bound_swaps(dag, device, params, fixed, stop).swaps
 
 
 def build_dag(qubits: int, *pairs: tuple[int, int], bridge: bool = False) -> GateDag:
     """Return a circuit of gates that keep their order."""
     return gate_dag_of(qubits, [Step(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]).gate_dag
-
-
-@st.composite
-def devices(draw: st.DrawFn) -> Coupling:
-    """Draw a device of two to five qubits, in parts now and then."""
-    size = draw(st.integers(2, 5))
-    pairs = [(a, b) for b in range(size) for a in range(b)]
-    return Coupling.of(size, draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=6)))
-
-
-@st.composite
-def circuits(draw: st.DrawFn, qubits: int) -> GateDag:
-    """Draw up to eight gates, some of which commute or may be BRIDGEs, and operations that only keep the order."""
-    steps = list[Step]()
-    for _ in range(draw(st.integers(1, 8))):
-        a, b = draw(st.permutations(range(qubits)))[:2]
-        pair = draw(st.integers(0, 9)) > 0
-        steps.append(Step((a, b), draw(st.sampled_from(AXES)), pair, pair and draw(st.booleans())))
-    return gate_dag_of(qubits, steps).gate_dag
 
 
 def test_what_embeds_needs_nothing() -> None:
@@ -89,13 +81,19 @@ def test_a_circuit_without_gates_needs_nothing() -> None:
 
 
 @cases(quick=100, long=2_000)
-@given(st.data())
-def test_no_route_has_fewer(data: st.DataObject) -> None:
+@given(tiny_problems())
+def test_no_route_has_fewer(problem: TinyProblem) -> None:
     """The bound is at most what a search through all layouts finds, from any layout or from a given one."""
-    device = data.draw(devices())
-    qubits = data.draw(st.integers(2, device.size))
-    dag, fixed = data.draw(circuits(qubits)), None
-    if data.draw(st.booleans()):
-        fixed = np.array(data.draw(st.permutations(range(device.size)))[:qubits], np.int32)
+    dag, device, fixed = problem
     fewest = count_fewest(dag, device, fixed)
     assert fewest is None or bound_swaps(dag, device, fixed=fixed) <= fewest
+
+
+@cases(quick=50, long=2_000)
+@given(tiny_problems())
+def test_what_comes_after_a_node_is_bounded_too(problem: TinyProblem) -> None:
+    """From the begin of the first node on and after none of them, there is at most what there is in all."""
+    dag, device, _ = problem
+    fewest, bound = count_fewest(dag, device), swap_bound.bound_swaps(dag, device)
+    assert (bound.onward >= bound.later).all()
+    assert fewest is None or bound.onward.max() <= fewest

@@ -11,6 +11,7 @@ that commute, may change places.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,14 +25,26 @@ NODES = 400
 DEFAULT = ProofParams()
 
 
+class SwapBound(NamedTuple):
+    """Return how many SWAPs and BRIDGEs together any route has at least.
+
+    At least `onward[g]` of them come from the begin of each node on, a BRIDGE of its own included, and `later[g]` after
+    its end.
+    """
+
+    swaps: int
+    onward: IntArray
+    later: IntArray
+
+
 def bound_swaps(
     dag: GateDag,
     coupling: Coupling,
     params: ProofParams = DEFAULT,
     fixed: IndexArray | None = None,
     stop: Callable[[], bool] = bool,
-) -> int:
-    """Return how many SWAPs and BRIDGEs together any route of a circuit has at least, outside of control flow.
+) -> SwapBound:
+    """Return a lower bound on the SWAPs and BRIDGEs of a circuit, outside of control flow.
 
     `fixed[n]` is the layout that routes start from, None where that is open. Gates inside control flow are left out, a
     gate is a BRIDGE only where it may be one. Deterministic but for `stop`, which ends the count early; at most one
@@ -43,7 +56,8 @@ def bound_swaps(
         nearest = _count_away(dag, coupling, fixed)
     ahead = _count_along(dag, sets.bits, sets, nearest.tolist(), stop)
     back = _count_along(dag.reverse(), sets.bits[::-1], sets, [0] * len(nearest), stop)
-    return max(ahead, back, _count_missing(sets.pairs, coupling, fixed))
+    most = max(ahead.most, back.most, _count_missing(sets.pairs, coupling, fixed))
+    return SwapBound(most, np.array(back.end[::-1], np.int64), np.array(back.begin[::-1], np.int64))
 
 
 def _count_away(dag: GateDag, coupling: Coupling, fixed: IndexArray) -> IntArray:
@@ -53,17 +67,27 @@ def _count_away(dag: GateDag, coupling: Coupling, fixed: IndexArray) -> IntArray
     return np.where(dag.pairs[:, 0] >= 0, hops - 1, 0)
 
 
-def _count_along(dag: GateDag, bits: list[int], sets: PairSets, nearest: list[int], stop: Callable[[], bool]) -> int:
-    """Return how many SWAPs and BRIDGEs there are at the end of a circuit, of which `nearest[v]` come by the end of v.
+class _Counts(NamedTuple):
+    """Return how many SWAPs and BRIDGEs come before each node, how many by its end, and how many by the last end."""
 
-    `bits[v]` is the pair of a node. O(g) sets of pairs.
+    begin: list[int]
+    end: list[int]
+    most: int
+
+
+def _count_along(
+    dag: GateDag, bits: list[int], sets: PairSets, nearest: list[int], stop: Callable[[], bool]
+) -> _Counts:
+    """Count along a circuit in which `nearest[v]` SWAPs and BRIDGEs come by the end of v, and `bits[v]` is its pair.
+
+    O(g) sets of pairs.
     """
     first, after, bridge = dag.first.tolist(), dag.after.tolist(), dag.bridge.tolist()
-    begin, before = [0] * len(bits), [0] * len(bits)
+    begin, ends, before = [0] * len(bits), [0] * len(bits), [0] * len(bits)
     most = last = 0
     for v, own in enumerate(bits):
         if v % NODES == 0 and stop():
-            return most
+            return _Counts(begin, ends, most)
         begun, window = begin[v], before[v]
         if nearest[v] - bridge[v] > begun:
             begun, window = nearest[v] - bridge[v], 0
@@ -72,6 +96,7 @@ def _count_along(dag: GateDag, bits: list[int], sets: PairSets, nearest: list[in
         # A gate that is no BRIDGE runs after the SWAP that it needs, so it belongs to what follows.
         if end > begun:
             window = 0 if bridge[v] else own
+        begin[v], ends[v] = begun, end
         if end > most:
             most, last = end, 0
         last |= window if end == most else 0
@@ -79,7 +104,7 @@ def _count_along(dag: GateDag, bits: list[int], sets: PairSets, nearest: list[in
             if end > begin[w]:
                 begin[w], before[w] = end, 0
             before[w] |= window if end == begin[w] else 0
-    return most + (not sets.embeds(last))
+    return _Counts(begin, ends, most + (not sets.embeds(last)))
 
 
 def _count_missing(pairs: IndexArray, coupling: Coupling, fixed: IndexArray | None) -> int:

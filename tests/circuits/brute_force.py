@@ -2,11 +2,43 @@
 
 from collections.abc import Iterator
 from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.gate_dag import Axis, GateDag, Step, gate_dag_of
 
 State = tuple[tuple[int, ...], frozenset[int]]
+AXES: tuple[tuple[Axis | None, Axis | None], ...] = (("z", "x"), ("z", "z"), ("x", "x"), (None, None), ("z", None))
+
+
+class TinyProblem(NamedTuple):
+    """Hold a circuit of n qubits, a device, and the layout `fixed[n]` that routes start from, None where it is open."""
+
+    dag: GateDag
+    device: Coupling
+    fixed: IndexArray | None
+
+
+@st.composite
+def tiny_problems(draw: st.DrawFn) -> TinyProblem:
+    """Draw a device of two to five qubits, in parts now and then, and up to eight gates, with a layout or without.
+
+    Some gates commute and some may be BRIDGEs; operations that only keep the order are among them.
+    """
+    size = draw(st.integers(2, 5))
+    pairs = [(a, b) for b in range(size) for a in range(b)]
+    device = Coupling.of(size, draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=6)))
+    qubits, steps = draw(st.integers(2, size)), list[Step]()
+    for _ in range(draw(st.integers(1, 8))):
+        a, b = draw(st.permutations(range(qubits)))[:2]
+        pair = draw(st.integers(0, 9)) > 0
+        steps.append(Step((a, b), draw(st.sampled_from(AXES)), pair, pair and draw(st.booleans())))
+    place = draw(st.none() | st.permutations(range(size)))
+    fixed = None if place is None else np.array(place[:qubits], np.int32)
+    return TinyProblem(gate_dag_of(qubits, steps).gate_dag, device, fixed)
 
 
 def count_fewest(dag: GateDag, coupling: Coupling, fixed: IndexArray | None = None) -> int | None:
