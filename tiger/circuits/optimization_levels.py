@@ -36,7 +36,7 @@ class OptimizationLevel:
     """
 
     embedding_calls: int
-    bound_calls: int = 4_000_000
+    bound_calls: int = 50_000
     exact_states: int = 0
     anchors: int = 0
     large_anchors: int = 4
@@ -62,10 +62,10 @@ class OptimizationLevel:
 
 
 PARAMS_OF_LEVEL = (
-    OptimizationLevel(embedding_calls=2_000, bound_calls=100_000, placement=PlacementParams(lanes=0)),
+    OptimizationLevel(embedding_calls=2_000, placement=PlacementParams(lanes=0)),
     OptimizationLevel(
         embedding_calls=20_000,
-        bound_calls=400_000,
+        bound_calls=200_000,
         exact_states=50_000,
         search=Budget(50_000, 0, 100_000_000),
         passages=32,
@@ -73,6 +73,7 @@ PARAMS_OF_LEVEL = (
     ),
     OptimizationLevel(
         embedding_calls=200_000,
+        bound_calls=1_000_000,
         exact_states=200_000,
         anchors=16,
         search=Budget(10_000_000, 20_000, 100_000_000),
@@ -80,6 +81,7 @@ PARAMS_OF_LEVEL = (
     ),
     OptimizationLevel(
         embedding_calls=1_000_000,
+        bound_calls=2_000_000,
         exact_states=1_000_000,
         anchors=16,
         search=Budget(40_000_000, 1_000_000, 250_000_000),

@@ -24,7 +24,7 @@ class ProofParams:
     4,525 with 500.
     """
 
-    work: int = 4_000_000
+    work: int = 1_000_000
     one: int = 2_000
 
 
