@@ -26,6 +26,7 @@ from pathlib import Path
 
 from benchmarks import (
     affinity,
+    bounds,
     browser,
     chains,
     circuits,
@@ -70,6 +71,7 @@ MODULES = (
     rings,
     circuits,
     record,
+    bounds,
     delivered,
     movement,
     noise,
@@ -93,6 +95,7 @@ FOLDERS = {
     "qap": "data",
     "circuits": "circuits",
     "record": "circuits",
+    "bounds": "circuits",
     "movement": "circuits",
     "noise": "circuits",
     "chains": "profiles",

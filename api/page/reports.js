@@ -55,8 +55,7 @@ export function formatCost(report) {
  * @param {AnyReport} report
  */
 export function boundOf(report) {
-  if (report.schema === "tiger.circuit/1") return null;
-  if (report.schema === "tiger.report/1") return report.lower_bound;
+  if (report.schema === "tiger.report/1" || report.schema === "tiger.circuit/1") return report.lower_bound;
   if (report.schema === "tiger.plan/1") return report.lower_bound_s;
   if (report.schema === "tiger.experts/1") return report.objective.bound.total;
   if (report.objective === "both") return null;
@@ -114,9 +113,10 @@ function mappingFigures(report) {
 }
 
 /** @param {CircuitReport} report */
-function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, baseline_depth }) {
+function describeCircuit({ swaps, bridges, extra_cx, baseline_extra_cx, depth, baseline_depth, optimal, lower_bound }) {
+  const proof = optimal ? " No routing adds fewer." : lower_bound ? ` At least ${formatNumber(lower_bound)} are needed.` : "";
   const than = baseline_extra_cx === null ? "" : ` Qiskit's own layout and routing add ${formatNumber(baseline_extra_cx)} at the same level and seed${baseline_depth === null ? "" : `, with depth ${formatNumber(baseline_depth)}`}.`;
-  return `Routing adds ${formatNumber(extra_cx)} CX gates (${countOf(swaps, "SWAP")}${bridges ? `, ${countOf(bridges, "bridge")}` : ""}); the depth is ${formatNumber(depth)}.${than}`;
+  return `Routing adds ${formatNumber(extra_cx)} CX gates (${countOf(swaps, "SWAP")}${bridges ? `, ${countOf(bridges, "bridge")}` : ""}); the depth is ${formatNumber(depth)}.${proof}${than}`;
 }
 
 /**
@@ -128,6 +128,7 @@ function circuitFigures(report) {
   const figures = [
     ["Extra CX", formatNumber(report.extra_cx)],
     ["Qiskit's extra CX", formatNumber(report.baseline_extra_cx)],
+    ["Lower bound", formatNumber(report.lower_bound)],
     ["SWAPs", formatNumber(report.swaps)],
     ["Bridges", formatNumber(report.bridges)],
     ["Depth", formatNumber(report.depth)],

@@ -13,7 +13,7 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
     """Let the stages of every level that search score so many candidates, those of level 0 without windows."""
     short = Budget(work, 0, work)
     brief = tuple(
-        replace(each, search=short, windows=short if each.windows.most else Budget(), trial=work)
+        replace(each, search=short, windows=short if each.windows.most else Budget(), trial=work, exact_states=0)
         for each in PARAMS_OF_LEVEL
     )
     shapes = ProposalShapes(moves=min(work, ProposalShapes().moves))

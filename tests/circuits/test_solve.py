@@ -49,11 +49,35 @@ def test_what_embeds_costs_nothing() -> None:
     assert (found.route.extra_cx, [stage.name for stage in found.stages]) == (0, ["embedding"])
 
 
+def test_a_route_that_meets_the_bound_ends_the_search() -> None:
+    """Three qubits that all meet need one SWAP on a grid, and no stage after the one that finds it."""
+    triangle = gate_dag_of(3, [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]).gate_dag
+    found = map_circuit(triangle, GRID, LayoutParams())
+    assert (found.route.extra_cx, found.lower_bound) == (3, 3)
+    assert [stage.name for stage in found.stages] == ["embedding", "bound", "segments"]
+
+
+def test_another_objective_does_not_end_at_the_bound() -> None:
+    """It wants several routes with the fewest SWAPs to choose from."""
+    steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
+    build = gate_dag_of(3, steps)
+    objective = DepthObjective(build.gate_dag, count_singles(3, steps, build, ["cx"] * 3), GRID)
+    found = map_circuit(build.gate_dag, GRID, LayoutParams(), objective=objective)
+    assert (found.lower_bound, found.stages[-2].name) == (3, "windows")
+
+
 def test_stages_never_cost_more_than_those_before() -> None:
     """The last one's cost is the route's."""
     found = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams())
     costs = [stage.cost for stage in found.stages]
-    assert [stage.name for stage in found.stages] == ["embedding", "proposals", "segments", "search", "windows"]
+    assert [stage.name for stage in found.stages] == [
+        "embedding",
+        "bound",
+        "segments",
+        "proposals",
+        "search",
+        "windows",
+    ]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] == found.route.extra_cx
 

@@ -29,6 +29,7 @@ def test_the_figures_are_those_of_the_report() -> None:
         (CIRCUIT, "--objective depth"),
         (CIRCUIT, "--objective success"),
         (FREE, "Neither more effort nor a higher level can lower the extra CX."),
+        (replace(CIRCUIT, lower_bound=9), "Neither more effort nor a higher level can lower the extra CX."),
     ],
 )
 def test_advice_follows_from_the_report(report: CircuitReport, advice: str) -> None:
@@ -49,6 +50,20 @@ def test_advice_follows_from_the_report(report: CircuitReport, advice: str) -> N
 def test_advice_without_a_reason_is_not_given(report: CircuitReport, advice: str) -> None:
     """What would not help this report is left out."""
     assert not any(advice in text for text in explain_circuit(report).advice)
+
+
+@pytest.mark.parametrize(
+    ("bound", "sentence"),
+    [
+        (9, "No routing adds fewer extra CX: their number is proved to be the least."),
+        (6, "No routing adds fewer than 6 extra CX, so that at most 34% can still be gained."),
+        (0, "No useful lower bound is known, so that the fewest extra CX may be any number."),
+        (None, "No useful lower bound is known, so that the fewest extra CX may be any number."),
+    ],
+)
+def test_the_bound_is_part_of_the_quality(bound: int | None, sentence: str) -> None:
+    """Met, below the result, or of no use."""
+    assert sentence in explain_circuit(replace(CIRCUIT, lower_bound=bound)).quality
 
 
 def test_what_cannot_be_met_comes_with_help() -> None:

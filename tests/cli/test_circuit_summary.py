@@ -52,6 +52,16 @@ def test_the_headline_compares_with_qiskit(baseline: int | None, headline: str) 
 
 
 @pytest.mark.parametrize(
+    ("bound", "gap", "proof"),
+    [(9, "0.00%", "yes"), (6, "33.33%", "not proved"), (0, "no useful bound", "not proved")],
+)
+def test_the_bound_is_stated(bound: int, gap: str, proof: str) -> None:
+    """With the gap that it leaves, as for mappings."""
+    text = " ".join(circuit_summary(replace(REPORT, lower_bound=bound)).split())
+    assert f"lower bound {bound} gap {gap} optimal {proof}" in text
+
+
+@pytest.mark.parametrize(
     ("figures", "headline"),
     [
         ({"objective": "depth"}, "solved: depth 11\n"),

@@ -27,14 +27,17 @@ NO_WORK = Budget()
 class OptimizationLevel:
     """Set the work of all stages at a level.
 
-    `embedding_calls` are places tried for a qubit. `anchors` says how many layouts the Ising proposals and the segments
-    may give each, 0 to leave both stages out, and `large_anchors` how many on devices of more than `large_qubits`;
-    every such list of layouts is routed with `trial` candidates scored. `search` and `windows` are those of the search
-    on whole routes and of the windows. The search does at least `passages` routings of the whole circuit where that is
-    not 0, and no beams. It gets half of its work on devices of `halving_qubits`, a third on twice as many.
+    `embedding_calls` are places tried for a qubit, `bound_calls` those for a lower bound; `exact_states` are states of
+    an exact search. `anchors` says how many layouts the Ising proposals and the segments may give each, 0 to leave both
+    stages out, and `large_anchors` how many on devices of more than `large_qubits`; every such list of layouts is
+    routed with `trial` candidates scored. `search` and `windows` are those of the search on whole routes and of the
+    windows. The search does at least `passages` routings of the whole circuit where that is not 0, and no beams. It
+    gets half of its work on devices of `halving_qubits`, a third on twice as many.
     """
 
     embedding_calls: int
+    bound_calls: int = 50_000
+    exact_states: int = 0
     anchors: int = 0
     large_anchors: int = 4
     large_qubits: int = 200
@@ -62,18 +65,24 @@ PARAMS_OF_LEVEL = (
     OptimizationLevel(embedding_calls=2_000, placement=PlacementParams(lanes=0)),
     OptimizationLevel(
         embedding_calls=20_000,
+        bound_calls=200_000,
+        exact_states=50_000,
         search=Budget(50_000, 0, 100_000_000),
         passages=32,
         placement=PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
     ),
     OptimizationLevel(
         embedding_calls=200_000,
+        bound_calls=1_000_000,
+        exact_states=200_000,
         anchors=16,
         search=Budget(10_000_000, 20_000, 100_000_000),
         windows=Budget(2_000_000, 1_000, 10_000_000),
     ),
     OptimizationLevel(
         embedding_calls=1_000_000,
+        bound_calls=2_000_000,
+        exact_states=1_000_000,
         anchors=16,
         search=Budget(40_000_000, 1_000_000, 250_000_000),
         windows=Budget(10_000_000, 10_000, 50_000_000),

@@ -1,9 +1,10 @@
 """What happens to a circuit: every stage of its mapping is a function here, in the order in which they run.
 
-Layouts that need no SWAPs -> layouts that the Ising formulations propose -> layouts of segments that need no SWAPs ->
-a search on whole routes from all of these -> windows of the best route, routed again -> where errors or time count, the
-device qubits on which the route does best. Read `map_circuit` first. An anchor is a layout at some time in the circuit,
-from which a route grows both ways.
+Layouts that need no SWAPs -> how many SWAPs it takes at least -> the fewest, where that is a small question -> layouts
+of segments that need no SWAPs -> layouts that the Ising formulations propose -> a search on whole routes from all of
+these -> windows of the best route, routed again -> where errors or time count, the device qubits on which the route
+does best. Read `map_circuit` first. An anchor is a layout at some time in the circuit, from which a route grows both
+ways.
 """
 
 import time
@@ -15,8 +16,10 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import EmbeddingParams, find_perfect_layouts
+from tiger.circuits.embedding.pair_sets import ProofParams
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
+from tiger.circuits.embedding.swap_bound import SwapBound, bound_swaps
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
 from tiger.circuits.ising.static import Losses
@@ -24,6 +27,7 @@ from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.routing.exact import ExactParams, find_exact_route, is_small
 from tiger.circuits.routing.prices import price_route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
@@ -33,13 +37,19 @@ from tiger.run.stage import Stage
 
 # Solvers of mappings want a time limit above 0: one that is over is passed on as a millisecond.
 LEAST_LIMIT_S = 1e-3
+# States of an exact search at any effort: 240 MB.
+MOST_STATES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
-    """Hold the best route, and what every stage reached: its cost is in extra CX gates."""
+    """Hold the best route, and what every stage reached: its cost is in extra CX gates.
+
+    No route has fewer than `lower_bound` extra CX gates.
+    """
 
     route: Route
+    lower_bound: int = 0
     stages: tuple[Stage, ...] = field(default=())
 
 
@@ -67,7 +77,8 @@ class CircuitTask:
 class RouteIncumbent(Incumbent[Route]):
     """Hold the best route of a circuit and its extra CX gates; also all routes known, and mappings to route from.
 
-    The first solution is a placeholder without gates. No route is better than one without extra CX gates.
+    The first solution is a placeholder without gates. The search ends at a route with as many extra CX gates as
+    `bound`, which is 0 where another objective wants to choose among routes.
     """
 
     dag: GateDag
@@ -103,15 +114,21 @@ def map_circuit(
         with incumbent.stage("known"):
             for route in known:
                 incumbent.add(route)
+    lower_bound = 0
     find_perfect_layout(task, incumbent)
     if not incumbent.optimal:
-        route_proposals(task, incumbent, None if objective is None else objective.losses())
+        lower_bound = search_exactly(task, incumbent, bound_extra_cx(task, incumbent))
+        # Of routes with the fewest SWAPs another may suit an objective, or cost less beside the gates of the circuit.
+        priced = int(dag.price[-1]) > 1
+        incumbent.bound = 0.0 if objective is not None or priced else float(lower_bound)
+        # Segments take a tenth of the time of the proposals, and end the search where few SWAPs are enough.
         route_segments(task, incumbent)
+        route_proposals(task, incumbent, None if objective is None else objective.losses())
         search_whole_routes(task, incumbent)
         reroute_windows(task, incumbent)
     if objective is not None:
         place_best(task, incumbent, objective)
-    return Mapped(route=incumbent.solution, stages=tuple(incumbent.stages))
+    return Mapped(route=incumbent.solution, lower_bound=lower_bound, stages=tuple(incumbent.stages))
 
 
 def begin(
@@ -133,9 +150,47 @@ def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
             incumbent.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
 
+def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
+    """Bound the extra CX gates of all routes from below."""
+    params = ProofParams(work=task.level.bound_calls)
+    with incumbent.stage("bound") as detail:
+        bound = bound_swaps(task.dag, task.coupling, params, task.fixed, incumbent.stop)
+        detail["lower_bound"] = 3 * bound.swaps
+    return bound
+
+
+def search_exactly(task: CircuitTask, incumbent: RouteIncumbent, bound: SwapBound) -> int:
+    """Search for the fewest extra CX gates of a small circuit; return how many every route has."""
+    states = task.level.exact_states * task.params.effort
+    met = incumbent.meets(incumbent.value, float(3 * bound.swaps))
+    if met or not states or not is_small(task.dag, task.coupling):
+        return 3 * bound.swaps
+    fixed = None if task.fixed is None else task.start
+    with incumbent.stage("exact") as detail:
+        found = find_exact_route(
+            task.dag, task.coupling, bound, ExactParams(states=min(states, MOST_STATES)), fixed, incumbent.stop
+        )
+        if found.route is not None:
+            incumbent.add(found.route)
+        detail["lower_bound"] = 3 * found.bound
+    return 3 * found.bound
+
+
+def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
+    """Route from the layouts of segments that need no SWAP."""
+    if task.fixed is not None or not task.level.anchors or incumbent.ended:
+        return
+    with incumbent.stage("segments") as detail:
+        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
+        anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
+        if anchors:
+            detail["extra_cx"] = incumbent.add(_search(task, incumbent, anchors, (), task.level.trial))
+    incumbent.anchors += anchors
+
+
 def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: Losses | None = None) -> None:
     """Route from the layouts of both Ising formulations, which errors count in where they are given."""
-    if not task.level.anchors or incumbent.stop():
+    if not task.level.anchors or incumbent.ended:
         return
     left_s = incumbent.stop.left_s
     params = ProposalParams(
@@ -152,27 +207,17 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: Losses
         for name in ("static", "levels"):
             own = [proposal.anchor for proposal in proposals if proposal.name.startswith(name)]
             if own:
-                detail[f"{name}_extra_cx"] = incumbent.add(_search(task, own, (), task.level.trial, incumbent.stop))
-    incumbent.anchors += [proposal.anchor for proposal in proposals]
-
-
-def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
-    """Route from the layouts of segments that need no SWAP."""
-    if task.fixed is not None or not task.level.anchors or incumbent.stop():
-        return
-    with incumbent.stage("segments") as detail:
-        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
-        anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
-        if anchors:
-            detail["extra_cx"] = incumbent.add(_search(task, anchors, (), task.level.trial, incumbent.stop))
-    incumbent.anchors += anchors
+                detail[f"{name}_extra_cx"] = incumbent.add(_search(task, incumbent, own, (), task.level.trial))
+    incumbent.anchors[:0] = [proposal.anchor for proposal in proposals]
 
 
 def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Search on whole routes, from all that is known."""
+    if incumbent.optimal:
+        return
     work = task.level.search_work(task.dag, task.coupling, task.params.effort)
     with incumbent.stage("search"):
-        incumbent.add(_search(task, incumbent.anchors, incumbent.routes, work, incumbent.stop))
+        incumbent.add(_search(task, incumbent, incumbent.anchors, incumbent.routes, work))
 
 
 def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent) -> None:
@@ -185,6 +230,7 @@ def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent) -> None:
         seed=task.params.seed,
         threads=task.params.threads,
         fixed=None if task.fixed is None else task.start[: task.dag.qubits],
+        goal=int(incumbent.bound or 0),
     )
     with incumbent.stage("windows"):
         incumbent.add(polish(task.dag, task.coupling, incumbent.solution, params, incumbent.stop))
@@ -201,7 +247,9 @@ def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObj
         detail["loss"] = objective.loss(incumbent.solution)
 
 
-def _search(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route], work: int, stop: Deadline) -> Route:
+def _search(
+    task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor], routes: Iterable[Route], work: int
+) -> Route:
     """Return what a search finds from layouts for some time and from routes."""
     origins = Origins(
         layouts=(task.start,),
@@ -212,7 +260,8 @@ def _search(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route]
     params = SearchParams(
         work=work,
         passages=task.level.search_passages(task.coupling, task.params.effort),
+        goal=int(incumbent.bound or 0),
         seed=task.params.seed,
         threads=task.params.threads,
     )
-    return search(task.dag, task.coupling, origins, params, stop)
+    return search(task.dag, task.coupling, origins, params, incumbent.stop)

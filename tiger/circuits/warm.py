@@ -13,7 +13,14 @@ from tiger.circuits.noise.placement import DepthObjective, PlacementParams, Plac
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
-from tiger.circuits.solve import begin, find_perfect_layout, route_proposals, route_segments
+from tiger.circuits.solve import (
+    begin,
+    bound_extra_cx,
+    find_perfect_layout,
+    route_proposals,
+    route_segments,
+    search_exactly,
+)
 
 # The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12
@@ -41,6 +48,7 @@ def load(name: str) -> None:
     steps, build = _circuit()
     if name == "routing":
         task, incumbent = begin(build.gate_dag, line, LayoutParams(), None)
+        search_exactly(task, incumbent, bound_extra_cx(task, incumbent))
         for stage in (find_perfect_layout, route_proposals, route_segments):
             stage(task, incumbent)
         return

@@ -12,6 +12,7 @@ from tiger.cli.explanation import (
     describe_stages,
     explain_unmet,
     percent,
+    percent_at_most,
 )
 from tiger.model.units import number_text as number
 
@@ -53,12 +54,23 @@ def _say_quality(report: CircuitReport) -> Iterator[str]:
     yield from _compare("extra CX", report.extra_cx, report.baseline_extra_cx)
     yield from _compare("depth", report.depth, report.baseline_depth)
     yield from _compare("success", report.success_probability, report.baseline_success_probability)
-    if report.extra_cx == 0:
-        yield "Every gate runs where its qubits start, so that nothing can be added less."
+    yield _say_bound(report)
     stages = [(stage.name, stage.cost) for stage in report.stages if math.isfinite(stage.cost)]
     contributed = describe_stages(stages)
     if contributed is not None:
         yield contributed
+
+
+def _say_bound(report: CircuitReport) -> str:
+    """Say how many extra CX any routing of the circuit has."""
+    if report.extra_cx == 0:
+        return "Every gate runs where its qubits start, so that nothing can be added less."
+    if report.extra_cx == report.lower_bound:
+        return "No routing adds fewer extra CX: their number is proved to be the least."
+    if report.gap is None:
+        return "No useful lower bound is known, so that the fewest extra CX may be any number."
+    left = percent_at_most(report.gap)
+    return f"No routing adds fewer than {report.lower_bound:,} extra CX, so that at most {left} can still be gained."
 
 
 def _compare(name: str, value: float | None, own: float | None) -> Iterator[str]:
@@ -85,8 +97,7 @@ def _say_limits(report: CircuitReport) -> Iterator[str]:
 
 def _advise(report: CircuitReport) -> Iterator[str]:
     """Yield what may improve the circuit."""
-    settled = report.extra_cx == 0 and report.objective == "cx"
-    if settled:
+    if report.optimal:
         yield "Neither more effort nor a higher level can lower the extra CX."
     else:
         search = f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."

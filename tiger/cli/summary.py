@@ -136,7 +136,7 @@ def _facts(report: "Report") -> str:
         "random order": number(report.baselines.random),
         "lower bound": number(report.lower_bound),
         "gap": _gap(report),
-        "optimal": "yes" if report.optimal else "not proved",
+        "optimal": _proof(report),
         "verdict": report.verdict.advice if report.verdict else "-",
         "feasible": "yes" if report.feasible else "no",
         "rule": report.rule,
@@ -173,11 +173,16 @@ def _bound(bound: float | None, value: float) -> str:
     return f"{number(bound)}, no useful bound" if bound is not None and bound <= 0 < value else number(bound)
 
 
-def _gap(report: "Report") -> str:
+def _gap(report: "Report | CircuitReport") -> str:
     """Return how much of the cost the lower bound leaves open."""
     if report.gap is not None:
         return f"{report.gap:.2%}"
     return "-" if report.lower_bound is None else "no useful bound"
+
+
+def _proof(report: "Report | CircuitReport") -> str:
+    """Return whether nothing better is possible."""
+    return "yes" if report.optimal else "not proved"
 
 
 def _placements(report: "CircuitReport") -> str:
@@ -195,6 +200,9 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "  SWAPs": number(report.swaps),
         "  BRIDGEs": number(report.bridges),
         "  Qiskit's extra CX": number(report.baseline_extra_cx),
+        "  lower bound": number(report.lower_bound),
+        "  gap": _gap(report),
+        "  optimal": "-" if report.extra_cx is None or report.objective != "cx" else _proof(report),
         "depth": number(report.depth),
         "  Qiskit's depth": number(report.baseline_depth),
         "success": number(report.success_probability),

@@ -32,3 +32,12 @@ def meets(cost: float, bound: float) -> bool:
 def rounding(bound: float) -> float:
     """Return how far a cost can be above a bound that it meets: nothing for a whole bound, as costs are whole then."""
     return 0.0 if bound.is_integer() else ROUNDING * abs(bound)
+
+
+def compute_gap(cost: float | None, bound: float | None) -> float | None:
+    """Return (cost - bound) / cost, 0 when both are 0, None without a cost or a bound above 0."""
+    if cost is None or bound is None:
+        return None
+    if bound <= 0:
+        return 0.0 if cost == 0 else None
+    return (cost - bound) / cost

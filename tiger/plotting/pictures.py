@@ -139,6 +139,7 @@ def _list_of_circuit(report: CircuitReport) -> Artists:
         report.stages,
         _costs(report.stages),
         before=("Qiskit's own layout and routing", report.baseline_extra_cx),
+        bound=("lower bound", report.lower_bound),
     )
     return {
         "layout": lambda: draw_layout(view()),

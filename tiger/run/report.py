@@ -11,6 +11,7 @@ from tiger.model.answer import Answer
 from tiger.model.arrays import IntArray
 from tiger.model.document import HIDDEN, Document
 from tiger.model.problem import Problem
+from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.objectives.cost import cost_of, metrics
@@ -118,7 +119,7 @@ class Report(Answer):
 
     def __post_init__(self) -> None:
         """Work out the gap and the verdict."""
-        object.__setattr__(self, "gap", _gap(self.cost, self.lower_bound))
+        object.__setattr__(self, "gap", compute_gap(self.cost, self.lower_bound))
         object.__setattr__(self, "verdict", self._judge())
 
     @classmethod
@@ -224,12 +225,3 @@ class Report(Answer):
             return Comparison(self.verdict.metric, self.verdict.after, self.verdict.order, self.verdict.before)
         best = self.baselines.best
         return None if self.cost is None or best is None else Comparison("cost", self.cost, *best)
-
-
-def _gap(cost: float | None, bound: float | None) -> float | None:
-    """Return (cost - bound) / cost, 0 when both are 0, None without a cost or a bound above 0."""
-    if cost is None or bound is None:
-        return None
-    if bound <= 0:
-        return 0.0 if cost == 0 else None
-    return (cost - bound) / cost

@@ -1,6 +1,7 @@
 """The report of a circuit's mapping."""
 
 import json
+from dataclasses import replace
 
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
@@ -11,7 +12,7 @@ KEYS = {
     "schema", "initial_layout", "final_layout", "qasm", "swaps", "bridges", "extra_cx", "depth", "data_movement",
     "baseline_extra_cx", "success_probability", "baseline_depth", "baseline_success_probability",
     "placement_extra_cx", "seed", "stages", "seconds", "feasible", "violations", "solver",
-    "level", "objective", "warnings",
+    "level", "objective", "warnings", "lower_bound", "gap", "optimal",
 }  # fmt: skip
 
 
@@ -50,3 +51,13 @@ def test_what_cannot_be_met_has_no_figures() -> None:
     data = report.to_dict()
     assert {data[name] for name in ("qasm", "swaps", "bridges", "extra_cx", "depth", "data_movement")} == {None}
     assert (data["violations"], data["initial_layout"]) == ([{"kind": "qubits", "message": "too many"}], {})
+
+
+def test_what_meets_the_bound_is_optimal() -> None:
+    """Where extra CX are the objective; a bound of 0 leaves the gap open."""
+    report = CircuitReport(
+        feasible=True, solver="auto", level=3, objective="cx", seed=0, seconds=0, extra_cx=12, lower_bound=9
+    )
+    met, depth = replace(report, extra_cx=9), replace(report, extra_cx=9, objective="depth")
+    assert [(each.gap, each.optimal) for each in (report, met, depth)] == [(0.25, False), (0, True), (0, False)]
+    assert replace(report, lower_bound=0).gap is None

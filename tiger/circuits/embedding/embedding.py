@@ -65,6 +65,14 @@ class PlaceConstraints(NamedTuple):
         return cls(*(np.full(qubits, -1, np.int32) for _ in range(3)))
 
 
+class Decision(NamedTuple):
+    """Return the embedding `place[n]` that a search found, None for none, which is a proof where it is `complete`."""
+
+    place: IndexArray | None
+    complete: bool
+    calls: int
+
+
 class Embedder:
     """Look for embeddings of graphs on circuit qubits in one device."""
 
@@ -82,6 +90,19 @@ class Embedder:
                 return True
             degrees.add(a, b)
         return False
+
+    def decide(self, pairs: IndexArray, calls: int) -> Decision:
+        """Look within so many calls for one embedding of pairs that differ, or for the proof that there is none."""
+        if self.refuses(pairs):
+            return Decision(None, complete=True, calls=0)
+        active, place = np.unique(pairs), np.full(int(pairs.max()) + 1, -1, np.int32)
+        partner = _table(np.searchsorted(active, pairs), len(active))
+        free = PlaceConstraints.build_free(len(active))
+        matcher = matcher_of(partner, self.device, self._domains(partner, free), free.near)
+        places = np.empty((1, len(active)), np.int32)
+        count, complete, used = search_embeddings(matcher, places, 1, calls, 0)
+        place[active] = places[0]
+        return Decision(place if count else None, complete, used)
 
     def embeddings(self, pairs: IndexArray, params: EmbeddingParams, wanted: PlaceConstraints) -> list[IndexArray]:
         """Return places[n] of the qubits of the pairs and the fixed ones, -1 for others, for every embedding found.

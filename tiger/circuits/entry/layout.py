@@ -119,6 +119,7 @@ def _map_and_report(
         swaps=added,
         bridges=more // 3 - added,
         extra_cx=more,
+        lower_bound=mapping.mapped.lower_bound,
         depth=depth_of(circuit),
         success_probability=success_of(circuit, request.device),
         stages=mapping.mapped.stages,

@@ -8,6 +8,7 @@ from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
 from tiger.model.answer import Answer
 from tiger.model.document import HIDDEN, LIKE
+from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.run.stage import Stage
@@ -25,10 +26,14 @@ class CircuitReport(Answer):
     The layouts say on which device qubit every circuit qubit, by its number in the circuit, starts and ends. `circuit`
     is the routed circuit on all device qubits and `qasm` the same as OpenQASM 2, or 3 where it takes that (None where
     neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE, and `depth` counts a SWAP as 3 and readout as 0;
-    gates in blocks of control flow count once. `baseline_..` is what Qiskit's own layout and routing come to at the
-    same level and seed. `data_movement` compares four placements of the gates (`tiger.circuits.ising.movement`), and
-    `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
-    layouts of both Ising formulations. `success_probability` needs error rates.
+    gates in blocks of control flow count once. Every routing of this circuit, in all orders of gates that `commute`
+    allows and from the layout if one was given, adds at least `lower_bound` extra CX; `gap` is (extra_cx - lower_bound)
+    / extra_cx, 0 when both are 0, None where the bound is 0 and `extra_cx` is not. `optimal` says that they meet where
+    extra CX are the objective; it is never said of another objective. `baseline_..` is what Qiskit's own layout and
+    routing come to at the same level and seed. `data_movement` compares four placements of the gates
+    (`tiger.circuits.ising.movement`), and `placement_extra_cx` what routing adds from there: a short search from the
+    trivial layout, which stays, and from the layouts of both Ising formulations. `success_probability` needs error
+    rates.
     Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have
     their best extra CX as cost; `seconds` is wall time. `device` is what the device was read from, which pictures need.
     JSON has all but the `circuit` and the `device`, by the schema `tiger.circuit/1`.
@@ -45,6 +50,9 @@ class CircuitReport(Answer):
     depth: int | None = None
     data_movement: DataMovement | None = None
     baseline_extra_cx: int | None = None
+    lower_bound: int | None = None
+    gap: float | None = field(init=False)
+    optimal: bool = field(init=False)
     success_probability: float | None = None
     baseline_depth: int | None = None
     baseline_success_probability: float | None = None
@@ -59,6 +67,12 @@ class CircuitReport(Answer):
     warnings: tuple[str, ...] = ()
     seconds: float
     device: object = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+
+    def __post_init__(self) -> None:
+        """Work out the gap, and whether no routing is better."""
+        met = self.extra_cx is not None and self.extra_cx == (self.lower_bound or 0)
+        object.__setattr__(self, "gap", compute_gap(self.extra_cx, self.lower_bound))
+        object.__setattr__(self, "optimal", met and self.objective == "cx")
 
     @property
     def headline(self) -> str:

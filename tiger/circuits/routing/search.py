@@ -72,13 +72,15 @@ class PhaseParams:
 class SearchParams:
     """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
 
-    A unit is about 15 ns. With `passages` it does at least so many routings of the whole circuit, and has no beams.
-    Twice the work may find something better, at the same seed not always.
+    A unit is about 15 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
+    routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
+    always.
     """
 
     work: int = 400_000_000
     passages: int = 0
     width: int = 512
+    goal: int = 0
     seed: int = 0
     threads: int = 1
     phases: PhaseParams = field(default_factory=PhaseParams)
@@ -130,7 +132,7 @@ def search(
     """
     starts = _starts(dag, coupling, origins)
     known = min(origins.routes, key=lambda route: price_route(dag, route), default=None)
-    if known is not None and (known.extra_cx == 0 or not params.work + params.passages):
+    if known is not None and (known.extra_cx <= params.goal or not params.work + params.passages):
         return known
     if not params.work + params.passages:
         arrays = build_arrays(dag, coupling)[0]
@@ -163,7 +165,7 @@ def _search(
     state = allocate_state(arrays, _most_steps(dag, coupling))
     start = origins.routes[0].start if origins.routes else _starts(dag, coupling, origins)[0]
     known = origins.routes[0] if origins.routes else _route_plainly(arrays, state, dag, coupling, start)
-    if known.extra_cx == 0:
+    if known.extra_cx <= params.goal:
         return known
     schedule = _schedule(params, _measure_passage(arrays, state, start))
     own = replace(origins, routes=origins.routes or (known,))
@@ -176,7 +178,7 @@ def _search(
         for phase in schedule.phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
             for left in range(phase.work, 0, -CHUNK):
-                if stop() or _find_best(lanes).extra_cx == 0:
+                if stop() or _find_best(lanes).extra_cx <= params.goal:
                     return _find_best(lanes)
                 chunk = phase._replace(work=min(left, CHUNK))
                 run_all(partial(_advance, lanes, _plan(chunk, params.phases, int(origins.fixed is not None))))

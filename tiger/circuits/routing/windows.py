@@ -56,10 +56,11 @@ class WindowParams:
     """Set how long windows are searched: `work` in candidates scored over all lanes, about 0.2 us each.
 
     `heat` is the temperature to begin with, in SWAPs; it falls to 0 with the work. With `fixed[n]` the circuit's qubits
-    keep the layout that the route starts from, which is this one. The number of threads never changes the result, that
-    of `lanes` does: a route of `piece` SWAPs and BRIDGEs for every lane is cut into as many pieces. The work is divided
-    into `rounds`, as far as a lane gets `least_share` to `most_share` of work in one. The longest window has `longest`
-    SWAPs and BRIDGEs, and more where the work for each of the route exceeds `saturated`.
+    keep the layout that the route starts from, which is this one. A route of `goal` extra CX gates ends it. The number
+    of threads never changes the result, that of `lanes` does: a route of `piece` SWAPs and BRIDGEs for every lane is
+    cut into as many pieces. The work is divided into `rounds`, as far as a lane gets `least_share` to `most_share` of
+    work in one. The longest window has `longest` SWAPs and BRIDGEs, and more where the work for each of the route
+    exceeds `saturated`.
 
     A visit goes on by up to `hops` SWAPs and begins up to `lead` steps before the next; its window reaches up to
     `reach` hops on the device in a share `near` of them, and anywhere in the others. It is routed `trials` times.
@@ -72,6 +73,7 @@ class WindowParams:
     seed: int = 0
     threads: int = 1
     fixed: IndexArray | None = None
+    goal: int = 0
     lanes: int = 4
     piece: int = 64
     rounds: int = 30
@@ -132,7 +134,7 @@ def polish(
     with run_lanes(params.lanes, params.threads) as run_all:
         for plan in plans:
             for direction in directions:
-                if stop():
+                if stop() or best.extra_cx <= params.goal:
                     return best
                 routes = _run_round(direction, routes, plan, rng, run_all)
             best = min((best, *routes), key=lambda each: price_route(dag, each))
