@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel
+from tiger.solvers.kernel import inner_allocating_kernel
 
 
 class Graph(NamedTuple):
@@ -24,7 +24,7 @@ class Graph(NamedTuple):
     pull: FloatArray
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def neighbour_regions(inst: Instance, tasks: IntArray, region: IntArray, seen: IntArray) -> IntArray:
     """Return the regions, without repeats, of the neighbours of `tasks[k]`; O(their neighbour entries).
 
@@ -44,7 +44,7 @@ def neighbour_regions(inst: Instance, tasks: IntArray, region: IntArray, seen: I
     return found[:count].copy()
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def induced_graph(inst: Instance, tasks: IntArray, local: IntArray, region: IntArray, lean: FloatArray) -> Graph:
     """Return the graph of `tasks[k]` as they are to be cut in two; O(k + their neighbour entries).
 

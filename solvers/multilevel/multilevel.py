@@ -20,7 +20,7 @@ from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel import fm_bisection
-from tiger.solvers.multilevel.dissection import Dissection
+from tiger.solvers.multilevel.dissection import BATCH, Dissection
 from tiger.solvers.multilevel.quotient import anneal_quotient
 from tiger.solvers.repair import repair_mapping
 
@@ -105,50 +105,54 @@ class Multilevel:
 
 
 def dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> IntArray | None:
-    """Return the places of one recursive bisection, None once `stop` says so; they keep pins and slots.
+    """Return the places of one recursive bisection, which keep pins and slots; None if `stop` says so at once.
 
+    Where it says so later, tasks are shared out as far as regions have been cut, and fill the nodes of these in turn.
     Cuts count memory by regions, and forbidden pairs as a pull: single nodes may break a rule.
     """
-    parts = _dissect(problem, inst, params, seed, stop)
-    return None if parts is None else _places(problem, parts)
-
-
-def _dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> Dissection | None:
-    """Cut until every region with tasks is one node; None once `stop` says so."""
-    # Dual recursive bipartitioning (Pellegrini and Roman 1996); the first cuts decide most, so the best of several.
-    parts, least = None, np.inf
-    for start in range(params.starts_at(inst.indices.size)):
-        if stop():
-            return None
-        candidate = Dissection(problem, inst, derive(seed, start))
-        while len(candidate.nodes) < params.first_regions and len(candidate.open) and not stop():
-            _halve_regions(candidate, params, stop)
-        if stop():
-            return None
-        cost = candidate.cost()
-        if parts is None or cost < least:
-            parts, least = candidate, cost
-    while parts is not None:
+    parts = _first_regions(problem, inst, params, seed, stop)
+    while parts is not None and not stop():
         _rearrange(parts, params, stop)
         _share_pairs(parts, params, stop)
-        if stop():
-            return None
         if not len(parts.open):
             break
         _halve_regions(parts, params, stop)
-    return parts
+    return None if parts is None else parts.places()
+
+
+def _first_regions(
+    problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop
+) -> Dissection | None:
+    """Return the cheapest of several dissections into the first regions, fewer if `stop` says so."""
+    # Dual recursive bipartitioning (Pellegrini and Roman 1996); the first cuts decide most, so the best of several.
+    best, least = None, np.inf
+    for start in range(params.starts_at(inst.indices.size)):
+        if stop():
+            break
+        parts = Dissection(problem, inst, derive(seed, start))
+        while len(parts.nodes) < params.first_regions and len(parts.open) and not stop():
+            _halve_regions(parts, params, stop)
+        if best is not None and stop():
+            break
+        cost = parts.cost()
+        if best is None or cost < least:
+            best, least = parts, cost
+    return best
 
 
 def _halve_regions(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Halve every region with tasks."""
-    for region in parts.walk(parts.open):
+    for regions in parts.batches():
         if stop():
             break
-        _cut(parts, region, params, stop)
+        if len(parts.members[regions[0]]) > BATCH:
+            _cut(parts, regions[0], params, stop)
+        else:
+            parts.cut(regions, (params.cuts, params.cycles), params.tries)
 
 
 def _cut(parts: Dissection, first: int, params: MultilevelParams, stop: Stop) -> None:
-    """Halve a region and cut its tasks, keeping the best of several cuts."""
+    """Halve a large region and cut its tasks like `Dissection.cut`, with questions for an end between the cuts."""
     second = parts.halve(first)
     graph, bounds = parts.graph(first, second), parts.bounds(first, second)
     # Cuts from scratch, then V-cycles, which coarsen within the sides of the best cut and so never lose it.
@@ -230,12 +234,3 @@ def _share_pair(parts: Dissection, a: int, b: int, params: MultilevelParams) -> 
         return False
     parts.share(a, b, side)
     return True
-
-
-def _places(problem: Problem, parts: Dissection) -> IntArray:
-    """Return the node of every task."""
-    places = problem.pins.copy()
-    for nodes, members in zip(parts.nodes, parts.members, strict=True):
-        if len(members):
-            places[members] = nodes[0]
-    return places
