@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import inner_allocating_kernel
+from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel
 
 
 class Graph(NamedTuple):
@@ -119,7 +119,7 @@ def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
     return count
 
 
-@inner_allocating_kernel
+@allocating_kernel
 def contract(graph: Graph, label: IntArray, count: int) -> Graph:
     """Return the graph whose vertices are the clusters `label[n]`; O(n + entries)."""
     # Counting sort of the vertices by cluster.

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.solvers.instance import Instance
-from tiger.solvers.multilevel.coarsening import Graph
+from tiger.solvers.multilevel.coarsening import Graph, contract
 from tiger.solvers.multilevel.outlines import outlines_of
 from tiger.solvers.multilevel.quotient import Quotient
 from tiger.solvers.multilevel.region_cuts import CutPlan, RegionTable, cut_regions, region_graph
@@ -69,7 +69,8 @@ class Dissection:
             seen=np.zeros(most, np.int64),
             lean=np.zeros(most + 1),
         )
-        self._ends = np.repeat(np.arange(size, dtype=np.int32), np.diff(inst.indptr))
+        none = np.zeros(size, np.int64)
+        self._whole = Graph(inst.indptr.copy(), inst.indices.copy(), inst.out + inst.back, none, none, np.zeros(size))
         parts = [hosts, *taken[:, None]]
         self._enter(self._describe(np.arange(len(parts)), np.concatenate(parts), _starts(parts)))
         # Nobody else comes to the regions of pinned tasks; what else their nodes hold is part of the first region.
@@ -163,19 +164,19 @@ class Dissection:
 
     def traffic(self) -> sp.csr_array:
         """Return the symmetric traffic between regions, without diagonal; O(entries)."""
-        others = self.region[self._inst.indices]
-        ends = self.region[self._ends]
-        keep = np.flatnonzero(ends != others)
-        size = (len(self.nodes), len(self.nodes))
-        flow = self._inst.out[keep] + self._inst.back[keep]
-        return sp.coo_array((flow, (ends[keep], others[keep])), shape=size).tocsr()
+        count = len(self.nodes)
+        graph = contract(self._whole, self.region, count)
+        traffic = sp.csr_array((graph.flow, graph.indices, graph.indptr), shape=(count, count))
+        traffic.sort_indices()
+        return traffic
 
     def cost(self) -> float:
         """Return the cost of all traffic of tasks without a pin, by mean distances between and within regions."""
         traffic, count, total, rows = self.traffic(), len(self.nodes), 0.0, self._table.rows
         counted = np.array([0.5 if len(members) else 1.0 for members in self.members])
-        ends = self.region[self._ends]
-        inside = np.bincount(ends, self._inst.out + self._inst.back, count) - traffic.sum(axis=1)
+        each = np.add.reduceat(np.append(self._whole.flow, 0.0), self._whole.indptr[:-1])
+        each[np.diff(self._whole.indptr) == 0] = 0.0
+        inside = np.bincount(self.region, each, count) - traffic.sum(axis=1)
         for r in np.flatnonzero(counted == 0.5):
             row = slice(traffic.indptr[r], traffic.indptr[r + 1])
             others = traffic.indices[row]
