@@ -124,7 +124,8 @@ class Dissection:
             price=halves.price.reshape(-1, 2),
             kept=np.zeros(len(regions), np.int64),
         )
-        self._shut(plan.tasks, np.repeat(pairs, sizes, axis=0))
+        if len(self._banned):
+            self._shut(plan.tasks, np.repeat(pairs, sizes, axis=0))
         cut_regions(self._inst, self._table, plan, counts[0], tries)
         self._enter(halves)
         ends = plan.start[:-1] + plan.kept
@@ -135,7 +136,8 @@ class Dissection:
     def graph(self, a: int, b: int) -> Graph:
         """Return the graph of the tasks of regions a, first, and b, as they are to be cut between the two."""
         tasks = np.concatenate([self.members[a], self.members[b]])
-        self._shut(tasks, np.array([[a, b]]).repeat(len(tasks), axis=0))
+        if len(self._banned):
+            self._shut(tasks, np.array([[a, b]]).repeat(len(tasks), axis=0))
         return region_graph(self._inst, self._table, tasks, a, b)
 
     def bounds(self, a: int, b: int) -> IntArray:
@@ -264,8 +266,6 @@ class Dissection:
 
     def _shut(self, tasks: IntArray, pairs: IntArray) -> None:
         """Enter which tasks are forbidden on all nodes of the first or the second region of their `pairs[k, 2]`."""
-        if not len(self._banned):
-            return
         task, home, size = self._banned[:, 0], self._home[self._banned[:, 1]], len(self._pins)
         nodes, among = np.bincount(self._home[self._home >= 0]), np.full((2, size), -2)
         among[:, tasks] = pairs.T
