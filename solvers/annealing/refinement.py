@@ -77,7 +77,7 @@ class RefineParams:
 # For what geometry makes of hardware with holes, which then costs 2 to 5 % less; the usual temperatures, the higher of
 # which undo it, leave 0.5 % more than these (4,096 tasks with diagonals on 16 x 16 x 18 nodes).
 COOL = RefineParams(swaps=Cooling(hot=0.15, cold=0.03, share=1.0))
-# A quarter of the proposals: what a quick mapping gains in 0.3 to 1.2 s, 0.5 to 3 %, before longer searches end.
+# A quarter of the proposals: what a quick mapping gains in 0.3 to 1.2 s, 0 to 2 % on trees, before longer ones end.
 BRIEF = RefineParams(task_proposals=30, base_proposals=1_000_000)
 
 

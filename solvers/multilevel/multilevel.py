@@ -40,7 +40,7 @@ class MultilevelParams:
     round, up to `most_regions` change places by `sweeps` tries each, at `temperatures` from `hot` to `cold`, relative
     to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out again in `rounds`,
     each region with the `partners` that it exchanges most traffic with. The first regions do so in `first_rounds`, by
-    cuts from scratch in every other one: 10 rounds in place of 2 are 0.9 % cheaper in the mean of ten problems of 4,096
+    cuts from scratch in every other one: 10 rounds in place of 2 are 0.8 % cheaper in the mean of ten problems of 4,096
     to 65,536 tasks after refinement (three seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer.
     """
 
@@ -65,8 +65,8 @@ class MultilevelParams:
         return min(max(self.entries // max(entries, 1), 2), self.starts)
 
 
-# Two cuts for one and 250 sweeps for 1000: 1.5 to 6 % cheaper in all of ten problems of 4,096 to 65,536 tasks on trees
-# and tori (three seeds), in 0.6 to 1.4 of the time.
+# Two cuts for one and 250 sweeps for 1000: 0.1 to 5.8 % cheaper, 2.5 % in the mean, on eight problems of 4,096 to
+# 32,768 tasks on trees and tori (three seeds), in 0.6 to 1.5 of the time.
 QUICK = MultilevelParams(cuts=2, tries=2, cycles=0, starts=1, rounds=0, first_rounds=0, sweeps=250)
 
 
