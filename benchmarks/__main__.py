@@ -11,9 +11,9 @@ QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLi
 `qasmbench/`, those of the record table in `record/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one
 with PipeDream's `graph.txt` profiles, each under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator
 graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
-printed but not put into a page. `sparse` and `ranks` compare with Scotch where `scotch_gmap` is installed, `ranks` with
-SharedMap too where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is, `scale` with METIS where `pymetis`
-is.
+printed but not put into a page. `sparse`, `anytime` and `ranks` compare with Scotch where `scotch_gmap` is installed,
+`anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is, `anytime` and
+`scale` with METIS where `pymetis` is.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from pathlib import Path
 
 from benchmarks import (
     affinity,
+    anytime,
     bounds,
     browser,
     chains,
@@ -66,6 +67,7 @@ MODULES = (
     qap,
     constrained,
     sparse,
+    anytime,
     ranks,
     multipath,
     rings,

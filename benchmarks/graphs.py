@@ -38,12 +38,12 @@ def cases(seed: int) -> Iterator[Case]:
     yield Case("16 x 16 x 16 halo on torus:16x16x18, 10 % away", _build_allocation(seed), None)
 
 
-def build_full_problem(traffic: sp.csr_array, hardware: str) -> Problem:
-    """Return the problem of placing tasks on hardware with just the slots a node that they need."""
+def build_full_problem(traffic: sp.csr_array, hardware: str, slots: int | None = None) -> Problem:
+    """Return the problem of placing tasks on hardware with so many slots a node, just those they need unless given."""
     size = traffic.shape[0]
     tasks = TaskGraph(names=tuple(map(str, range(size))), traffic=traffic, directed=False)
     topology = build(hardware)
-    topology = topology.with_slots(np.full(topology.size, ceil(size / topology.size)))
+    topology = topology.with_slots(np.full(topology.size, slots or ceil(size / topology.size)))
     return Problem(tasks=tasks, topology=topology, rule=default_rule(tasks, topology))
 
 

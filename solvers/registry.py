@@ -103,12 +103,13 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
-    from tiger.solvers.annealing.refinement import COOL, Refinement
+    from tiger.solvers.annealing.refinement import BRIEF, COOL, Refinement
     from tiger.solvers.multilevel import multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
     if large and problem.free.size >= QUICK_FROM:
-        searches.append(("bisection", multilevel.Multilevel(multilevel.QUICK, usage=Usage(rounds="first"))))
+        quick = multilevel.Multilevel(multilevel.QUICK, finish=Refinement(BRIEF), usage=Usage(rounds="first"))
+        searches.append(("bisection", quick))
     few, annealed = problem.free.size <= ANNEALED_UP_TO, shared_annealing.applies(problem)
     tight = annealed and _is_tight(problem)
     if large and few and tight:

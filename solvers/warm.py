@@ -70,7 +70,7 @@ def load(name: str) -> None:
 def load_search(name: str, problem: Problem) -> None:
     """Load the kernels that a search, by the name of its stage, calls on a problem."""
     load(name)
-    if name == "multilevel":
+    if name in ("bisection", "multilevel"):
         load("refinement")
     if name in ("bisection", "multilevel") and (problem.tasks.memory is not None or len(problem.banned)):
         load("repair")

@@ -14,6 +14,7 @@ from tiger.model.problem import Problem
 from tiger.portfolio import rounds
 from tiger.qubo.ising import IsingParams
 from tiger.request import Request
+from tiger.solvers import registry
 from tiger.solvers.warm import warm
 from tiger.topologies.spec import build
 
@@ -47,6 +48,16 @@ STAGES = {
     "neal": ["qubo", "start", "windows"],
     "tabu": ["qubo", "start", "windows"],
 }
+
+
+@pytest.mark.parametrize(("limits", "greedy"), [({}, False), ({"forbidden": [("0", "0,0")]}, True)])
+def test_large_problems_begin_with_a_bisection(limits, greedy):
+    """Tests a long path: where a mapping may have to be repaired, a greedy one comes before."""
+    tasks = task_graph_of(nx.path_graph(registry.QUICK_FROM))
+    problem = Problem(tasks=tasks, topology=build("grid:32x32"), rule="one-to-one", **limits)
+    stages = dict(portfolio.portfolio_of(Request(), problem).searches)
+    assert "bisection" in stages
+    assert ("greedy" in stages) == greedy
 
 
 @pytest.mark.slow

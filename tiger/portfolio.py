@@ -63,7 +63,10 @@ def portfolio_of(request: Request, problem: Problem) -> Portfolio:
 def _auto(request: Request, problem: Problem) -> Portfolio:
     """Return greedy, exact search where tiny, native search, and tuned windows for at most a quarter of the work."""
     tasks, nodes = len(problem.free), len(problem.topology.hosts)
-    searches = [("greedy", registry.search("greedy"))]
+    native = registry.native_searches(problem)
+    # A bisection is as fast, and leaves a greedy mapping nothing to give unless it has to be repaired.
+    led = "bisection" in dict(native) and problem.tasks.memory is None and not len(problem.banned)
+    searches = [] if led else [("greedy", registry.search("greedy"))]
     if 0 < tasks <= EXACT_TASKS:
         searches.append(("exact", registry.build_exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))))
     few = IsingParams(
@@ -77,6 +80,6 @@ def _auto(request: Request, problem: Problem) -> Portfolio:
     )
     small = tasks * nodes <= WINDOWED
     return Portfolio(
-        searches=(*searches, *registry.native_searches(problem)),
+        searches=(*searches, *native),
         windows=ising_of(registry.sampler("neal"), problem, few, request.executor) if small else None,
     )

@@ -24,7 +24,7 @@ class Graph(NamedTuple):
     pull: FloatArray
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def neighbour_regions(inst: Instance, tasks: IntArray, region: IntArray, seen: IntArray) -> IntArray:
     """Return the regions, without repeats, of the neighbours of `tasks[k]`; O(their neighbour entries).
 
@@ -44,7 +44,7 @@ def neighbour_regions(inst: Instance, tasks: IntArray, region: IntArray, seen: I
     return found[:count].copy()
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def induced_graph(inst: Instance, tasks: IntArray, local: IntArray, region: IntArray, lean: FloatArray) -> Graph:
     """Return the graph of `tasks[k]` as they are to be cut in two; O(k + their neighbour entries).
 
@@ -119,7 +119,7 @@ def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
     return count
 
 
-@inner_allocating_kernel
+@allocating_kernel
 def contract(graph: Graph, label: IntArray, count: int) -> Graph:
     """Return the graph whose vertices are the clusters `label[n]`; O(n + entries)."""
     # Counting sort of the vertices by cluster.

@@ -1,5 +1,8 @@
 """A mapping in progress: hardware cut into regions and tasks shared out among them."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
@@ -7,18 +10,34 @@ from scipy.sparse.csgraph import breadth_first_order
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.solvers.instance import Instance
-from tiger.solvers.multilevel import coarsening
-from tiger.solvers.multilevel.coarsening import Graph
+from tiger.solvers.multilevel.coarsening import Graph, contract
 from tiger.solvers.multilevel.outlines import outlines_of
 from tiger.solvers.multilevel.quotient import Quotient
+from tiger.solvers.multilevel.region_cuts import CutPlan, RegionTable, cut_regions, region_graph
 from tiger.solvers.multilevel.regions import halve
 
 # Memory in bytes beyond which sums of that of nodes may exceed 2**63.
 LARGEST_ROOM = 2.0**60
-# Least share of the distance between two halves that parting traffic costs, where nodes within are as far apart.
-LEAST_STEP = 1e-3
 # Close regions to which a region is proposed to move.
 NEAR = 6
+# Most tasks and most regions of a batch, which is cut in one call that cannot be stopped: some 50 ms.
+BATCH, MOST = 4096, 256
+
+
+class Halves(NamedTuple):
+    """Hold what is known of halves of regions.
+
+    Half h, which will be `region[h]`, has `nodes[start[h] : start[h + 1]]`, an outline `rows[h, w]`, the mean price
+    `price[h]`, and so many seats and bytes.
+    """
+
+    region: IntArray
+    nodes: IntArray
+    start: IntArray
+    rows: FloatArray
+    price: FloatArray
+    seats: IntArray
+    rooms: IntArray
 
 
 class Dissection:
@@ -31,23 +50,36 @@ class Dissection:
     def __init__(self, problem: Problem, inst: Instance, seed: int) -> None:
         self._inst, self._metric, self._banned = inst, problem.metric, problem.banned
         self.rng = np.random.default_rng(seed)
-        pins, self._spare, self._room = problem.pins, *_remaining_room(problem, inst)
-        taken = np.unique(pins[pins >= 0])
-        hosts = np.flatnonzero(self._spare > 0)
+        self._pins, self._spare, self._room = problem.pins, *_remaining_room(problem, inst)
+        taken = np.unique(self._pins[self._pins >= 0])
+        hosts, size = np.flatnonzero(self._spare > 0), len(self._pins)
         most = max(len(hosts), 1) + len(taken)
-        self.nodes = [hosts, *taken[:, None]]
+        self.nodes: list[IntArray] = []
         self.members = [problem.free, *[problem.free[:0] for _ in taken]]
-        self.region = np.where(pins < 0, 0, 1 + np.searchsorted(taken, pins))
         self.seats, self._rooms = np.zeros(most, np.int64), np.zeros(most, np.int64)
-        self._outlines = outlines_of(problem.metric, inst)
-        self._rows, self._inner, self._price = np.zeros((most, self._outlines.width)), np.zeros(most), np.zeros(most)
         self._home = np.full(problem.topology.size, -1, np.int64)
-        self._local, self._seen = np.full(len(pins), -1, np.int64), np.zeros(most, np.int64)
-        self._lean = np.zeros(most + 1)
-        self._ends = np.repeat(np.arange(len(pins), dtype=np.int32), np.diff(inst.indptr))
-        for r, nodes in enumerate(self.nodes):
-            self._outline(r, nodes)
-        self._occupy(0, hosts)
+        self._outlines = outlines_of(problem.metric, inst)
+        self._table = RegionTable(
+            rows=np.zeros((most, self._outlines.width)),
+            price=np.zeros(most),
+            away=self._outlines.away,
+            region=np.where(self._pins < 0, 0, 1 + np.searchsorted(taken, self._pins)),
+            shut=np.zeros(size),
+            local=np.full(size, -1, np.int64),
+            seen=np.zeros(most, np.int64),
+            lean=np.zeros(most + 1),
+        )
+        none = np.zeros(size, np.int64)
+        self._whole = Graph(inst.indptr.copy(), inst.indices.copy(), inst.out + inst.back, none, none, np.zeros(size))
+        parts = [hosts, *taken[:, None]]
+        self._enter(self._describe(np.arange(len(parts)), np.concatenate(parts), _starts(parts)))
+        # Nobody else comes to the regions of pinned tasks; what else their nodes hold is part of the first region.
+        self.seats[1:], self._rooms[1:], self._home[hosts] = 0, 0, 0
+
+    @property
+    def region(self) -> IntArray:
+        """Return region[n], where every task is."""
+        return self._table.region
 
     @property
     def open(self) -> IntArray:
@@ -58,32 +90,55 @@ class Dissection:
         """Return a random seed."""
         return int(self.rng.integers(2**31))
 
+    def batches(self) -> list[list[int]]:
+        """Return the open regions, each after one that it exchanges traffic with, in batches; large ones come alone."""
+        batches: list[list[int]] = []
+        tasks = 0
+        for r in self._walk(self.open):
+            tasks += len(self.members[r])
+            if not batches or tasks > BATCH or len(batches[-1]) == MOST:
+                tasks = len(self.members[r])
+                batches.append([])
+            batches[-1].append(r)
+        return batches
+
     def halve(self, r: int) -> int:
         """Cut a region's nodes in two, leave all its tasks in the first half, and return the second."""
-        nodes, new = self.nodes[r], len(self.nodes)
-        first, second = halve(self._metric, nodes, self._spare[nodes], self.rng)
-        self.nodes.append(nodes[second])
+        self._enter(self._halve([r]))
         self.members.append(self.members[r][:0])
-        for part, half in ((r, nodes[first]), (new, nodes[second])):
-            self._outline(part, half)
-            self._occupy(part, half)
-        return new
+        return len(self.nodes) - 1
+
+    def cut(self, regions: list[int], counts: tuple[int, int], tries: int) -> None:
+        """Halve regions and cut their tasks by the best of `counts[0]` cuts from scratch, then `counts[1]` cycles."""
+        halves, members = self._halve(regions), [self.members[r] for r in regions]
+        pairs, sizes = halves.region.reshape(-1, 2), np.array([len(tasks) for tasks in members])
+        seats, rooms = halves.seats.reshape(-1, 2), halves.rooms.reshape(-1, 2)
+        plan = CutPlan(
+            tasks=np.concatenate(members),
+            start=_starts(members),
+            first=pairs[:, 0].copy(),
+            second=pairs[:, 1].copy(),
+            bounds=np.stack([np.maximum(sizes - seats[:, 1], 0), np.minimum(seats[:, 0], sizes), *rooms.T], axis=1),
+            seeds=self.rng.integers(2**31, size=(len(regions), sum(counts))),
+            rows=halves.rows.reshape(len(regions), 2, -1),
+            price=halves.price.reshape(-1, 2),
+            kept=np.zeros(len(regions), np.int64),
+        )
+        if len(self._banned):
+            self._shut(plan.tasks, np.repeat(pairs, sizes, axis=0))
+        cut_regions(self._inst, self._table, plan, counts[0], tries)
+        self._enter(halves)
+        ends = plan.start[:-1] + plan.kept
+        for c, r in enumerate(regions):
+            self.members[r] = plan.tasks[plan.start[c] : ends[c]]
+            self.members.append(plan.tasks[ends[c] : plan.start[c + 1]])
 
     def graph(self, a: int, b: int) -> Graph:
         """Return the graph of the tasks of regions a, first, and b, as they are to be cut between the two."""
         tasks = np.concatenate([self.members[a], self.members[b]])
-        near = coarsening.neighbour_regions(self._inst, tasks, self.region, self._seen)
-        table = self._rows[near]
-        to_a, to_b = (self._outlines.mean_distances(table, self._rows[region]) for region in (a, b))
-        self._lean[near] = to_b - to_a
-        across = float(self._outlines.mean_distances(self._rows[a : a + 1], self._rows[b])[0])
-        self._lean[-1] = max(across - (self._inner[a] + self._inner[b]) / 2, LEAST_STEP * across)
-        graph = coarsening.induced_graph(self._inst, tasks, self._local, self.region, self._lean)
-        if self._price[a] != self._price[b]:
-            graph.pull[:] += self._inst.work[tasks] * (self._price[b] - self._price[a])
         if len(self._banned):
-            graph.pull[:] += self._forbidden_sides(tasks, a, b) * (1.0 + graph.flow.sum() + np.abs(graph.pull).sum())
-        return graph
+            self._shut(tasks, np.array([[a, b]]).repeat(len(tasks), axis=0))
+        return region_graph(self._inst, self._table, tasks, a, b)
 
     def bounds(self, a: int, b: int) -> IntArray:
         """Return the fewest and most tasks in region a if it and b share theirs, and the memory of a and b."""
@@ -98,39 +153,39 @@ class Dissection:
         self.region[self.members[a]] = a
         self.region[self.members[b]] = b
 
+    def places(self) -> IntArray:
+        """Return the node of every task; those of a region of several nodes fill these in turn."""
+        places = self._pins.copy()
+        for nodes, members in zip(self.nodes, self.members, strict=True):
+            if len(nodes) == 1 or not len(members):
+                places[members] = nodes[0] if len(nodes) else -1
+            else:
+                seats = np.cumsum(self._spare[nodes])
+                places[members] = nodes[np.searchsorted(seats, np.arange(len(members)), side="right")]
+        return places
+
     def traffic(self) -> sp.csr_array:
         """Return the symmetric traffic between regions, without diagonal; O(entries)."""
-        others = self.region[self._inst.indices]
-        ends = self.region[self._ends]
-        keep = np.flatnonzero(ends != others)
-        size = (len(self.nodes), len(self.nodes))
-        flow = self._inst.out[keep] + self._inst.back[keep]
-        return sp.coo_array((flow, (ends[keep], others[keep])), shape=size).tocsr()
+        count = len(self.nodes)
+        graph = contract(self._whole, self.region, count)
+        traffic = sp.csr_array((graph.flow, graph.indices, graph.indptr), shape=(count, count))
+        traffic.sort_indices()
+        return traffic
 
     def cost(self) -> float:
         """Return the cost of all traffic of tasks without a pin, by mean distances between and within regions."""
-        traffic, count, total = self.traffic(), len(self.nodes), 0.0
+        traffic, count, total, rows = self.traffic(), len(self.nodes), 0.0, self._table.rows
         counted = np.array([0.5 if len(members) else 1.0 for members in self.members])
-        ends = self.region[self._ends]
-        inside = np.bincount(ends, self._inst.out + self._inst.back, count) - traffic.sum(axis=1)
+        each = np.add.reduceat(np.append(self._whole.flow, 0.0), self._whole.indptr[:-1])
+        each[np.diff(self._whole.indptr) == 0] = 0.0
+        inside = np.bincount(self.region, each, count) - traffic.sum(axis=1)
         for r in np.flatnonzero(counted == 0.5):
             row = slice(traffic.indptr[r], traffic.indptr[r + 1])
             others = traffic.indices[row]
-            total += float(
-                counted[others] * traffic.data[row] @ self._outlines.mean_distances(self._rows[others], self._rows[r])
-            )
-            total += 0.5 * float(inside[r] * self._inner[r])
+            away = self._outlines.mean_distances(rows[others], rows[r])
+            total += float(counted[others] * traffic.data[row] @ away)
+            total += 0.5 * float(inside[r] * self._outlines.mean_distances(rows[r : r + 1], rows[r])[0])
         return total
-
-    def walk(self, open_: IntArray) -> list[int]:
-        """Return the open regions in an order in which each exchanges traffic with one before it, where possible."""
-        traffic, left, order = self.traffic(), np.zeros(len(self.nodes), bool), []
-        left[open_] = True
-        while left.any():
-            reached = breadth_first_order(traffic, self.rng.choice(np.flatnonzero(left)), return_predecessors=False)
-            order += [int(r) for r in reached if left[r]]
-            left[reached] = False
-        return order
 
     def quotient(self) -> Quotient:
         """Return the traffic between regions and how far apart they are; O(r^2).
@@ -138,7 +193,7 @@ class Dissection:
         Those with equal seats and equal memory may change their tasks.
         """
         traffic, count = self.traffic(), len(self.nodes)
-        away = self._outlines.table(self._rows[:count])
+        away = self._outlines.table(self._table.rows[:count])
         np.fill_diagonal(away, np.inf)
         near = np.argpartition(away, min(NEAR, count - 1), axis=1)[:, : min(NEAR, count - 1)]
         np.fill_diagonal(away, 0.0)
@@ -158,31 +213,70 @@ class Dissection:
         """Give the tasks of every region r to region `place[r]`."""
         members = self.members
         self.members = [members[r] for r in np.argsort(place)]
-        self.region = place[self.region]
+        self.region[:] = place[self.region]
 
     @property
     def has_prices(self) -> bool:
         """Return whether tasks cost more in some regions than in others, or may not go to some."""
-        return bool(np.ptp(self._price[: len(self.nodes)]) > 0 or len(self._banned))
+        return bool(np.ptp(self._table.price[: len(self.nodes)]) > 0 or len(self._banned))
 
-    def _outline(self, r: int, nodes: IntArray) -> None:
-        """Enter where a region is."""
-        self.nodes[r] = nodes
-        self._rows[r] = self._outlines.outline(nodes, np.maximum(self._spare[nodes], 1))
-        self._inner[r] = self._outlines.mean_distances(self._rows[r : r + 1], self._rows[r])[0]
+    def _walk(self, open_: IntArray) -> list[int]:
+        """Return the open regions in an order in which each exchanges traffic with one before it, where possible."""
+        traffic, left, order = self.traffic(), np.zeros(len(self.nodes), bool), []
+        left[open_] = True
+        while left.any():
+            reached = breadth_first_order(traffic, self.rng.choice(np.flatnonzero(left)), return_predecessors=False)
+            order += [int(r) for r in reached if left[r]]
+            left[reached] = False
+        return order
 
-    def _occupy(self, r: int, nodes: IntArray) -> None:
-        """Enter what a region holds, and that its nodes belong to it."""
-        self.seats[r], self._price[r] = self._spare[nodes].sum(), self._inst.price[nodes].mean()
-        self._rooms[r] = int(min(self._room[nodes].astype(np.float64).sum(), LARGEST_ROOM))
-        self._home[nodes] = r
+    def _halve(self, regions: list[int]) -> Halves:
+        """Return the halves of regions, two after each other, and say that their nodes belong to them."""
+        found = halve(self._metric, [self.nodes[r] for r in regions], self._spare, self.rng)
+        start = np.sort(np.concatenate([found.start, found.cut]))
+        numbers = np.stack([regions, len(self.nodes) + np.arange(len(regions))], axis=1).ravel()
+        self._home[found.nodes] = np.repeat(numbers, np.diff(start))
+        return self._describe(numbers, found.nodes, start)
 
-    def _forbidden_sides(self, tasks: IntArray, a: int, b: int) -> FloatArray:
-        """Return +1 for tasks that are forbidden on every node of region b, -1 for those on every node of a."""
-        home = self._home[self._banned[:, 1]]
-        count = [np.bincount(self._banned[home == r, 0], minlength=len(self.region))[tasks] for r in (a, b)]
-        shut = [(here == len(self.nodes[r])).astype(np.float64) for here, r in zip(count, (a, b), strict=True)]
-        return np.asarray(shut[1] - shut[0], np.float64)
+    def _describe(self, numbers: IntArray, nodes: IntArray, start: IntArray) -> Halves:
+        """Return what there is to know of regions by the nodes of each."""
+        seats, begins = self._spare[nodes], start[:-1]
+        rows = self._outlines.outline(nodes, np.maximum(seats, 1), start)
+        rooms = np.minimum(np.add.reduceat(self._room[nodes].astype(np.float64), begins), LARGEST_ROOM)
+        return Halves(
+            region=numbers,
+            nodes=nodes,
+            start=start,
+            rows=rows,
+            price=np.add.reduceat(self._inst.price[nodes], begins) / np.diff(start),
+            seats=np.add.reduceat(seats, begins),
+            rooms=rooms.astype(np.int64),
+        )
+
+    def _enter(self, halves: Halves) -> None:
+        """Enter what regions are made of, new ones in the order of their numbers."""
+        for r, begin, end in zip(halves.region.tolist(), halves.start[:-1], halves.start[1:], strict=True):
+            if r == len(self.nodes):
+                self.nodes.append(halves.nodes[begin:end])
+            else:
+                self.nodes[r] = halves.nodes[begin:end]
+        table, numbers = self._table, halves.region
+        table.rows[numbers], table.price[numbers] = halves.rows, halves.price
+        self.seats[numbers], self._rooms[numbers] = halves.seats, halves.rooms
+
+    def _shut(self, tasks: IntArray, pairs: IntArray) -> None:
+        """Enter which tasks are forbidden on all nodes of the first or the second region of their `pairs[k, 2]`."""
+        task, home, size = self._banned[:, 0], self._home[self._banned[:, 1]], len(self._pins)
+        nodes, among = np.bincount(self._home[self._home >= 0]), np.full((2, size), -2)
+        among[:, tasks] = pairs.T
+        here, there = (np.bincount(task[home == row[task]], minlength=size)[tasks] for row in among)
+        shut = (there == nodes[pairs[:, 1]]).astype(np.float64) - (here == nodes[pairs[:, 0]])
+        self._table.shut[tasks] = shut
+
+
+def _starts(parts: Sequence[IntArray]) -> IntArray:
+    """Return where each of some arrays begins once they are joined, and where the last one ends."""
+    return np.cumsum([0, *map(len, parts)])
 
 
 def _remaining_room(problem: Problem, inst: Instance) -> tuple[IntArray, IntArray]:

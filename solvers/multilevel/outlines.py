@@ -8,7 +8,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, Metric
 from tiger.solvers.annealing.moves import distance
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_allocating_kernel, inner_kernel, kernel
 
 # Nodes that stand for a region, and about how many in all distances to one region, and between all, are taken from.
 PROBES, MANY, FINE = 16, 8192, 1024
@@ -17,15 +17,20 @@ LONGEST = 512
 
 
 class Outlines(Protocol):
-    """Return mean distances of regions from a few numbers kept of each, its outline of `width` numbers."""
+    """Return mean distances of regions from a few numbers kept of each, its outline of `width` numbers.
+
+    `away[width, width]` are distances between the positions that marginals count, empty for probes.
+    """
+
+    away: FloatArray
 
     @property
     def width(self) -> int:
         """Return w, the size of an outline."""
         ...
 
-    def outline(self, nodes: IntArray, seats: IntArray) -> FloatArray:
-        """Return the outline of the region of `nodes[k]`, each as important as it has `seats[k]`, > 0."""
+    def outline(self, nodes: IntArray, seats: IntArray, start: IntArray) -> FloatArray:
+        """Return the outlines of regions of `nodes[start[c] : start[c + 1]]`, each as important as its seats, > 0."""
         ...
 
     def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
@@ -42,25 +47,28 @@ class Marginals:
 
     def __init__(self, metric: GridMetric) -> None:
         self._dims, self.width = metric.dims, sum(metric.dims)
-        self._away, offset = np.zeros((self.width, self.width)), 0
+        self.away, offset = np.zeros((self.width, self.width)), 0
         for extent, around in zip(metric.dims, metric.wrap, strict=True):
             step = np.abs(np.arange(extent)[:, None] - np.arange(extent)[None, :])
             block = slice(offset, offset + extent)
-            self._away[block, block] = metric.hop * (np.minimum(step, extent - step) if around else step)
+            self.away[block, block] = metric.hop * (np.minimum(step, extent - step) if around else step)
             offset += extent
 
-    def outline(self, nodes: IntArray, seats: IntArray) -> FloatArray:
-        """Return the share of the seats at every position of every axis."""
-        share, places = seats / seats.sum(), np.unravel_index(nodes, self._dims)
-        return np.concatenate([np.bincount(x, share, extent) for x, extent in zip(places, self._dims, strict=True)])
+    def outline(self, nodes: IntArray, seats: IntArray, start: IntArray) -> FloatArray:
+        """Return the shares of the seats at every position of every axis."""
+        size, owner = len(start) - 1, np.repeat(np.arange(len(start) - 1), np.diff(start))
+        share, blocks = seats / np.add.reduceat(seats, start[:-1])[owner], []
+        for x, extent in zip(np.unravel_index(nodes, self._dims), self._dims, strict=True):
+            blocks.append(np.bincount(owner * extent + x, share, size * extent).reshape(size, extent))
+        return np.concatenate(blocks, axis=1)
 
     def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances; O(r w + w^2)."""
-        return np.asarray(outlines @ (self._away @ outline))
+        return np.asarray(outlines @ (self.away @ outline))
 
     def table(self, outlines: FloatArray) -> FloatArray:
         """Return the mean distances; O(r^2 w)."""
-        away = outlines @ (self._away @ outlines.T)
+        away = outlines @ (self.away @ outlines.T)
         return np.asarray(away + away.T) / 2
 
 
@@ -70,12 +78,13 @@ class Probes:
     width = PROBES
 
     def __init__(self, inst: Instance) -> None:
-        self._inst = inst
+        self._inst, self.away = inst, np.empty((0, 0))
 
-    def outline(self, nodes: IntArray, seats: IntArray) -> FloatArray:
+    def outline(self, nodes: IntArray, seats: IntArray, start: IntArray) -> FloatArray:
         """Return the probes, as floats."""
         filled = np.cumsum(seats)
-        steps = (np.arange(PROBES) + 0.5) * (filled[-1] / PROBES)
+        before = np.append(0, filled)[start]
+        steps = before[:-1, None] + (np.arange(PROBES) + 0.5) * (np.diff(before)[:, None] / PROBES)
         return np.asarray(nodes[np.searchsorted(filled, steps, side="right")], np.float64)
 
     def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
@@ -107,8 +116,57 @@ def outlines_of(metric: Metric, inst: Instance) -> Outlines:
 def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, distances: FloatArray) -> None:
     """Put the mean distances, of both ways, between the nodes `outlines[r, w]` and `outline[w]` into `distances[r]`."""
     for r in range(len(outlines)):
+        distances[r] = mean_of_pairs(inst, outlines[r], outline, 1)
+
+
+@inner_kernel
+def mean_of_pairs(inst: Instance, one: FloatArray, other: FloatArray, step: int) -> float:
+    """Return the mean distance, of both ways, between every `step`-th of some nodes and of others."""
+    total, count = 0.0, 0
+    for i in range(0, len(one), step):
+        for j in range(0, len(other), step):
+            x, y = int(one[i]), int(other[j])
+            total += distance(inst, x, y) + distance(inst, y, x)
+            count += 2
+    return total / count
+
+
+@inner_kernel
+def mean_distance(inst: Instance, rows: FloatArray, away: FloatArray, a: int, b: int) -> float:
+    """Return the mean distance of regions a and b with the outlines `rows[r, w]`; `away` as in Outlines."""
+    if not away.size:
+        return float(mean_of_pairs(inst, rows[a], rows[b], 1))
+    total = 0.0
+    for x in range(len(away)):
+        # In small regions most marginals are 0.
+        if rows[a, x] != 0.0:
+            inner = 0.0
+            for y in range(len(away)):
+                inner += away[x, y] * rows[b, y]
+            total += rows[a, x] * inner
+    return total
+
+
+@inner_allocating_kernel
+def enter_leans(
+    inst: Instance, rows: FloatArray, away: FloatArray, regions: tuple[IntArray, int, int], lean: FloatArray
+) -> None:
+    """Put into `lean[r]` how much farther each of some regions is from b than from a; `regions` are those, a and b."""
+    near, a, b = regions
+    if not away.size:
+        step = PROBES // min(max(MANY // max(len(near), 1), 2), PROBES)
+        for r in near:
+            lean[r] = mean_of_pairs(inst, rows[r], rows[b], step) - mean_of_pairs(inst, rows[r], rows[a], step)
+        return
+    # A mean distance is linear in the marginals, so that the difference of two comes from one vector.
+    further = np.zeros(len(away))
+    for x in range(len(away)):
+        change = rows[b, x] - rows[a, x]
+        if change != 0.0:
+            for y in range(len(away)):
+                further[y] += change * away[x, y]
+    for r in near:
         total = 0.0
-        for x in outlines[r]:
-            for y in outline:
-                total += distance(inst, int(x), int(y)) + distance(inst, int(y), int(x))
-        distances[r] = total / (2 * len(outline) * len(outline))
+        for x in range(len(away)):
+            total += rows[r, x] * further[x]
+        lean[r] = total

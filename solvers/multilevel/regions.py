@@ -1,4 +1,7 @@
-"""Regions of hardware, and how to halve one."""
+"""Regions of hardware, and how to halve them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,59 +14,104 @@ ENDS, SAMPLE, ROUNDS = 8, 64, 3
 SHARE = 0.35
 
 
-def halve(metric: Metric, nodes: IntArray, seats: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return positions in `nodes[k]`, k > 1, of two halves that keep together what is close and share seats evenly.
+class Halves(NamedTuple):
+    """Hold regions cut in two: `nodes[start[c] : cut[c]]` is one half of region c, what follows in it the other.
+
+    `cut[c]` counts from the first node of all.
+    """
+
+    nodes: IntArray
+    start: IntArray
+    cut: IntArray
+
+
+def halve(metric: Metric, regions: Sequence[IntArray], seats: IntArray, rng: np.random.Generator) -> Halves:
+    """Return halves of regions, each of k > 1 nodes, that keep together what is close and share `seats[m]` evenly.
 
     A grid is cut across its longest extent, a tree between subtrees of the highest level that tells nodes apart, and
-    any other metric where the distances to two nodes differ most. O(k log k) time.
+    any other metric where the distances to two nodes differ most. O(k log k) time for all of them together.
     """
+    nodes, start = np.concatenate(regions), np.cumsum([0, *map(len, regions)])
     if isinstance(metric, GridMetric):
-        order, key = _order_along(metric, nodes)
+        order, key = _order_along(metric, nodes, start)
     elif isinstance(metric, TreeMetric):
-        order, key = _subtrees(metric, nodes)
+        order, key = _subtrees(metric, nodes, start)
     else:
-        return _between_ends(metric, nodes, seats, rng)
-    cut = _cut(seats[order], key)
-    return order[:cut], order[cut:]
+        return _halve_between_ends(metric, regions, seats, rng)
+    return Halves(nodes[order], start, _cut(seats[nodes[order]], key, start))
 
 
-def _order_along(metric: GridMetric, nodes: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return the order of nodes along the longest extent, and which hyperplane each of them is in."""
+def _order_along(metric: GridMetric, nodes: IntArray, start: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the order of nodes along the longest extent of their region, and which hyperplane each of them is in."""
     places = np.stack(np.unravel_index(nodes, metric.dims))
     axes = zip(places, metric.dims, metric.wrap, strict=True)
-    spans = [_unroll(x, extent) if around else x for x, extent, around in axes]
-    extents = [int(np.ptp(span)) for span in spans]
-    longest = int(np.argmax(extents))
-    others = sorted(set(range(len(spans))) - {longest}, key=lambda axis: extents[axis])
-    order = np.lexsort([*(spans[axis] for axis in others), spans[longest]])
-    return order, spans[longest][order].astype(np.float64)
+    spans = np.stack([_unroll(x, extent if around else None, start) for x, extent, around in axes])
+    extents = np.maximum.reduceat(spans, start[:-1], axis=1)
+    longest, each = extents.argmax(axis=0), np.arange(len(start) - 1)
+    extents[longest, each] = metric.size
+    # The longest extent decides, then the next shorter one, and so on.
+    rank, owner = np.argsort(extents, axis=0, kind="stable"), np.repeat(each, np.diff(start))
+    keys = np.take_along_axis(spans, rank[:, owner], axis=0)
+    order = np.lexsort((*keys, owner))
+    key: IntArray = keys[-1][order]
+    return order, key
 
 
-def _unroll(places: IntArray, extent: int) -> IntArray:
-    """Return positions on an axis that wraps around, counted from behind the widest gap."""
-    used = np.flatnonzero(np.bincount(places, minlength=extent))
-    gap = int(np.diff(used, append=used[0] + extent).argmax())
-    origin = int(used[(gap + 1) % len(used)])
-    return np.remainder(places - origin, extent)
+def _unroll(places: IntArray, extent: int | None, start: IntArray) -> IntArray:
+    """Return positions on an axis, in each region from its first one: where it wraps around, behind the widest gap."""
+    least, most = np.minimum.reduceat(places, start[:-1]), np.maximum.reduceat(places, start[:-1])
+    along: IntArray = places - np.repeat(least, np.diff(start))
+    if extent is None:
+        return along
+    # In less than half of a ring the widest gap is the one around.
+    for c in np.flatnonzero(2 * (most - least) >= extent):
+        inside = slice(start[c], start[c + 1])
+        used = np.flatnonzero(np.bincount(places[inside], minlength=extent))
+        gap = int(np.diff(used, append=used[0] + extent).argmax())
+        along[inside] = np.remainder(places[inside] - int(used[(gap + 1) % len(used)]), extent)
+    return along
 
 
-def _subtrees(metric: TreeMetric, nodes: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return the order of leaves, and which subtree each is in, of the highest level with more than one."""
-    order = np.argsort(nodes, kind="stable")
+def _subtrees(metric: TreeMetric, nodes: IntArray, start: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the order of leaves, and which subtree each is in, of the highest level with more than one in a region."""
+    sizes = np.diff(start)
+    order = np.lexsort((nodes, np.repeat(np.arange(len(sizes)), sizes)))
+    key, told_apart = nodes[order], np.zeros(len(sizes), bool)
     for leaves, distance in zip(metric.leaves[::-1], metric.distances[::-1], strict=True):
         subtree = nodes[order] // leaves
-        if subtree[0] != subtree[-1] and distance > 0:
-            break
-    return order, subtree.astype(np.float64)
+        apart = (subtree[start[:-1]] != subtree[start[1:] - 1]) & (distance > 0) & ~told_apart
+        key = np.where(np.repeat(apart, sizes), subtree, key)
+        told_apart |= apart
+    return order, key
 
 
-def _cut(seats: IntArray, key: FloatArray) -> int:
-    """Return where to cut a line of nodes with rising `key[k]`: where that rises if the halves can be near even."""
-    filled = np.cumsum(seats)[:-1] / seats.sum()
+def _cut(seats: IntArray, key: IntArray, start: IntArray) -> IntArray:
+    """Return where to cut each line of nodes with rising `key[k]`: where that rises if the halves can be near even."""
+    sizes, before = np.diff(start), np.cumsum(seats)
+    total = np.add.reduceat(seats, start[:-1])
+    filled = (before - np.repeat(before[start[1:] - 1] - total, sizes)) / np.repeat(total, sizes)
     off = np.abs(filled - 0.5)
-    whole = np.where(key[1:] > key[:-1], off, np.inf)
-    best = int(whole.argmin())
-    return (best if whole[best] <= off.min() + SHARE else int(off.argmin())) + 1
+    off[start[1:] - 1] = np.inf
+    whole = np.where(np.append(key[1:] > key[:-1], False), off, np.inf)
+    best, even = _argmins(whole, start), _argmins(off, start)
+    return np.where(whole[best] <= off[even] + SHARE, best, even) + 1
+
+
+def _argmins(values: FloatArray, start: IntArray) -> IntArray:
+    """Return where the least value of each part `values[start[c] : start[c + 1]]` comes first."""
+    sizes = np.diff(start)
+    hits = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, start[:-1]), sizes))
+    return hits[np.searchsorted(hits, start[:-1])]
+
+
+def _halve_between_ends(
+    metric: Metric, regions: Sequence[IntArray], seats: IntArray, rng: np.random.Generator
+) -> Halves:
+    """Return the halves of one region after another."""
+    halves = [_between_ends(metric, nodes, seats[nodes], rng) for nodes in regions]
+    start = np.cumsum([0, *map(len, regions)])
+    nodes = [nodes[half] for nodes, pair in zip(regions, halves, strict=True) for half in pair]
+    return Halves(np.concatenate(nodes), start, start[:-1] + np.array([len(first) for first, _ in halves]))
 
 
 def _between_ends(

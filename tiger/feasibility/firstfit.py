@@ -38,6 +38,12 @@ class _Hosts:
 
     def take(self, need: list[int], held: list[int], banned: Sequence[Collection[int]]) -> list[int]:
         """Return the hosts of tasks in order, of which one then holds `held` bytes, up to the first that finds none."""
+        if len(self.nodes) and not any(need) and not any(banned):
+            # Slots alone decide: in large problems without limits on memory all of the time would go into the loop.
+            seats = np.cumsum(np.maximum(self.left, 0))
+            found = np.searchsorted(seats, np.arange(min(len(need), seats[-1])), side="right")
+            self.left[:] -= np.bincount(found, minlength=len(self.left))
+            return [int(host) for host in found]
         taken: list[int] = []
         start, size, least = 0, len(self.nodes), min(need)
         for wanted, kept, no in zip(need, held, banned, strict=True):

@@ -171,3 +171,12 @@ def test_isolated_tasks_and_free_prices_are_no_obstacle():
     places = refine(problem, start, params=SHORT)
     assert not violations(problem, places)
     assert cost_of(problem, places).total <= cost_of(problem, start).total
+
+
+def test_time_that_is_up_half_way_keeps_what_was_gained():
+    """Tests a stop after some annealing at boundaries, which leaves nodes overfull."""
+    problem = mesh(32, "tree:4x4@1,10", 64)
+    start, asked = shuffle(problem), iter(range(10**6))
+    places = refine(problem, start, stop=lambda: next(asked) >= 30, params=RefineParams(shared_from=1))
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < 0.9 * cost_of(problem, start).total

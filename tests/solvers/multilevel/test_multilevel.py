@@ -12,7 +12,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import repair
-from tiger.solvers.multilevel import coarsening, fm_bisection, multilevel, outlines, quotient
+from tiger.solvers.multilevel import coarsening, dissection, fm_bisection, multilevel, outlines, quotient, region_cuts
 from tiger.solvers.multilevel.multilevel import Multilevel, MultilevelParams, applies
 from tiger.topologies.spec import build
 
@@ -20,7 +20,7 @@ from tiger.topologies.spec import build
 @pytest.fixture
 def uncompiled(plain, monkeypatch):
     """Run every kernel of the search as plain Python."""
-    for module in (fm_bisection, coarsening, multilevel, outlines, quotient, repair):
+    for module in (fm_bisection, coarsening, dissection, multilevel, outlines, quotient, region_cuts, repair):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -156,6 +156,28 @@ def test_a_stop_is_heard_at_any_time():
     for most in (1, 3, 9, 27, 81, 243):
         asked = iter(range(10**6))
         assert not violations(problem, search(problem, stop=lambda limit=most, asked=asked: next(asked) >= limit))
+
+
+def test_a_stop_leaves_what_has_been_cut():
+    """Tests that a stop half-way gives a mapping by the regions so far, cheaper than the launch order."""
+    problem = problem_of(nx.random_regular_graph(3, 512, seed=1), "torus:8x8x8")
+    costs = []
+    for most in (5, 10, 60, 120):
+        asked = iter(range(10**6))
+        places = search(problem, stop=lambda limit=most, asked=asked: next(asked) >= limit, params=multilevel.QUICK)
+        assert not violations(problem, places)
+        costs.append(cost_of(problem, places).total)
+    assert cost_of(problem, launch_order(problem)).total > costs[0] > costs[1] > costs[2] > costs[3]
+
+
+@pytest.mark.parametrize("limits", [{}, {"pinned": {"0": "5,5", "9": "0,0"}}, {"forbidden": frozenset({("3", "0,1")})}])
+def test_batches_of_cuts_are_cuts_one_by_one(limits, monkeypatch):
+    """Tests a random graph on a grid, with cuts of all regions in one call and in one each."""
+    problem = problem_of(nx.random_regular_graph(4, 256, seed=1), "grid:16x16", **limits)
+    together = search(problem, params=multilevel.QUICK)
+    monkeypatch.setattr(dissection, "MOST", 1)
+    monkeypatch.setattr(multilevel, "BATCH", 0)
+    assert (search(problem, params=multilevel.QUICK) == together).all()
 
 
 def test_what_it_applies_to(random_problem):

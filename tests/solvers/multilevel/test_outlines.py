@@ -37,10 +37,10 @@ def drawn(ladder):
 def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
     """Tests regions of one, two and four nodes of equal seats, which probes cover evenly."""
     if not compiled:
-        monkeypatch.setattr(outlines, "probe", outlines.probe.py_func)
-        monkeypatch.setattr(outlines, "distance", outlines.distance.py_func)
+        for name in ("probe", "mean_of_pairs", "distance"):
+            monkeypatch.setattr(outlines, name, getattr(outlines, name).py_func)
     regions, made = [np.array([7]), np.array([1, 18]), np.array([0, 3, 9, 11])], drawn(metric)
-    rows = np.stack([made.outline(nodes, np.ones(len(nodes), np.int64)) for nodes in regions])
+    rows = made.outline(np.concatenate(regions), np.ones(7, np.int64), np.array([0, 1, 3, 7]))
     for one, row in zip(regions, rows, strict=True):
         expected = [metric.between(one[:, None], other) + metric.between(other, one[:, None]) for other in regions]
         assert made.mean_distances(rows, row) == pytest.approx([pairs.mean() / 2 for pairs in expected])
@@ -51,7 +51,7 @@ def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
 def test_nodes_count_by_their_seats(metric, drawn):
     """Tests that a node with three of four seats counts three times as much."""
     made, one = drawn(metric), np.array([1])
-    pair, row = made.outline(np.array([3, 9]), one.repeat([2]) * [3, 1]), made.outline(one, one)
+    pair, row = made.outline(np.array([3, 9, 1]), np.array([3, 1, 1]), np.array([0, 2, 3]))
     nodes = np.array([3, 3, 3, 9])
     expected = (metric.between(nodes, one) + metric.between(one, nodes)).mean() / 2
     assert made.mean_distances(pair[None, :], row)[0] == pytest.approx(expected)

@@ -11,10 +11,11 @@ from tiger.solvers.multilevel.regions import halve
 def halves(metric, nodes=None, seats=None):
     """Return the nodes of the two halves, sorted."""
     nodes = np.arange(metric.size) if nodes is None else np.array(nodes)
-    seats = np.ones(len(nodes), np.int64) if seats is None else np.array(seats)
-    first, second = halve(metric, nodes, seats, np.random.default_rng(0))
-    assert sorted([*first, *second]) == list(range(len(nodes)))
-    return sorted(map(sorted, (nodes[first].tolist(), nodes[second].tolist())))
+    seats = np.ones(metric.size, np.int64) if seats is None else np.array(seats)
+    found = halve(metric, [nodes], seats, np.random.default_rng(0))
+    first, second = found.nodes[: found.cut[0]], found.nodes[found.cut[0] :]
+    assert sorted([*first, *second]) == nodes.tolist()
+    return sorted(map(sorted, (first.tolist(), second.tolist())))
 
 
 def hops(graph):
@@ -75,3 +76,16 @@ def test_equal_distances_are_cut_evenly():
     """Tests a complete graph, and nodes that are all in one place."""
     assert [len(half) for half in halves(hops(nx.complete_graph(12)))] == [6, 6]
     assert [len(half) for half in halves(DenseMetric(np.zeros((4, 4))))] == [2, 2]
+
+
+@pytest.mark.parametrize("metric", [GridMetric((4, 6, 9), (True, False, True)), TreeMetric((6, 4, 9), (1.0, 2.0, 9.0))])
+def test_regions_are_halved_together_as_one_by_one(metric):
+    """Tests twenty regions of random nodes with random seats."""
+    rng = np.random.default_rng(1)
+    seats, order = rng.integers(1, 9, metric.size), rng.permutation(metric.size)
+    regions = np.split(order, np.sort(rng.choice(np.arange(2, metric.size, 3), 19, replace=False)))
+    found = halve(metric, regions, seats, rng)
+    for c, nodes in enumerate(regions):
+        alone = halve(metric, [nodes], seats, rng)
+        assert found.nodes[found.start[c] : found.start[c + 1]].tolist() == alone.nodes.tolist()
+        assert found.cut[c] - found.start[c] == alone.cut[0]
