@@ -33,11 +33,16 @@ class LayoutOptions(SearchOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutParams(LayoutOptions):
-    """Add to the options of a mapping how many `threads` run it, which never changes the result.
-
-    Where a later optimization fuses SWAPs with gates on the same pair, `basis` names the two-qubit gates that it writes
-    both in, and these are what counts instead of SWAPs.
-    """
+    """Add to the options of a mapping how many `threads` run it, which never changes the result."""
 
     threads: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FusingParams(LayoutParams):
+    """Name the two-qubit gates that a later optimization writes blocks in, which count instead of SWAPs.
+
+    It fuses SWAPs with gates on the same pair. Without a `basis` SWAPs count.
+    """
+
     basis: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.params import LayoutParams
+from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
@@ -65,7 +65,7 @@ def find_mapping(
 
     emission = emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
     # Priced routes are compared by their prices, where SABRE's circuit is one.
-    counted = not (params.basis and own)
+    counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     return Mapping(emission, mapped, known)
@@ -73,11 +73,16 @@ def find_mapping(
 
 def _read(dag: DAGCircuit, params: LayoutParams) -> CircuitModel:
     """Read a circuit, with prices of SWAPs where a later optimization fuses them with gates."""
-    model = model_of(dag, commute=params.commute)
-    if not params.basis:
+    model, basis = model_of(dag, commute=params.commute), _basis_of(params)
+    if not basis:
         return model
-    gate_dag = replace(model.gate_dag, price=price_swaps(model, params.basis))
+    gate_dag = replace(model.gate_dag, price=price_swaps(model, basis))
     return replace(model, build=model.build._replace(gate_dag=gate_dag))
+
+
+def _basis_of(params: LayoutParams) -> tuple[str, ...]:
+    """Return the two-qubit gates that count instead of SWAPs, none where these do."""
+    return params.basis if isinstance(params, FusingParams) else ()
 
 
 def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) -> None:

@@ -17,7 +17,7 @@ from qiskit.transpiler.passes import BarrierBeforeFinalMeasurements, SetLayout
 from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
-from tiger.circuits.params import LEVELS, LayoutParams
+from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, build_own_preset
@@ -132,13 +132,13 @@ def _has_pairs(device: Target | CouplingMap) -> bool:
     return isinstance(device, CouplingMap) or device.build_coupling_map() is not None
 
 
-def _params(config: PassManagerConfig, level: int | None) -> LayoutParams:
+def _params(config: PassManagerConfig, level: int | None) -> FusingParams:
     """Return the parameters of a search; without a seed every call draws one."""
     level = DEFAULT_LEVEL if level is None else level
     if level not in LEVELS:
         raise TranspilerError(f"optimization_level: expected one of {LEVELS}, found {level}")
     seed = config.seed_transpiler
-    return LayoutParams(
+    return FusingParams(
         level=level,
         effort=_effort(),
         solver=os.environ.get(SOLVER, LayoutParams().solver),
