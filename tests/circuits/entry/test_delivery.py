@@ -1,16 +1,19 @@
 """What is kept of a mapping and Qiskit's own circuit, by what both end as."""
 
 import time
+from itertools import combinations
 
 import numpy as np
 import pytest
 from qiskit import QuantumCircuit
 from qiskit.circuit.library import iSwapGate
 from qiskit.converters import circuit_to_dag
+from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.entry.delivery import choose_delivery
 from tiger.circuits.entry.hardware import Device
+from tiger.circuits.entry.layout import layout
 from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.route import Route
@@ -85,3 +88,14 @@ def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
 def test_else_the_mapping_stays(found: Mapping, request_: LayoutRequest, deadline: Deadline) -> None:
     """Also where it cannot be said what it ends as."""
     assert choose_delivery(request_, found, deadline) is found
+
+
+@pytest.mark.slow
+def test_bug_error_rates_ended_level_3_in_a_traceback():
+    """Tests four qubits that all meet on a line with errors, where Qiskit's later stages look for a better layout."""
+    circuit = QuantumCircuit(4)
+    for one, other in combinations(range(4), 2):
+        circuit.cp(0.3, one, other)
+    line = [[k, k + 1] for k in range(5)]
+    device = GenericBackendV2(6, coupling_map=line + [pair[::-1] for pair in line], seed=1).target
+    assert layout(circuit, device, level=3).feasible

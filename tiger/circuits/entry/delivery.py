@@ -7,7 +7,7 @@ import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.exceptions import QiskitError
 from qiskit.passmanager import PropertySet
-from qiskit.transpiler import CouplingMap, StagedPassManager
+from qiskit.transpiler import CouplingMap, Layout, StagedPassManager
 from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
 from tiger.circuits.entry.baseline import GATES, target_of
@@ -66,6 +66,13 @@ def _two_qubit_gates(preset: StagedPassManager, dag: DAGCircuit) -> float:
     """Return the two-qubit gates of a routed circuit after translation and optimization, infinite where these fail."""
     try:
         with catch_panics():
-            return deliver(preset, Source(dag, PropertySet()))[0]
+            return deliver(preset, _place_trivially(dag))[0]
     except QiskitError:
         return np.inf
+
+
+def _place_trivially(dag: DAGCircuit) -> Source:
+    """Return a circuit on device qubits with the layout that it then has, which Qiskit's later stages may change."""
+    index = {qubit: k for k, qubit in enumerate(dag.qubits)}
+    known = {"layout": Layout(index), "original_qubit_indices": index, "num_input_qubits": len(index)}
+    return Source(dag, PropertySet(known))
