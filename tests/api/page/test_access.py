@@ -88,13 +88,19 @@ def proxy(url: str, prefix: str) -> Iterator[str]:
     loop, ready, ports = asyncio.new_event_loop(), threading.Event(), []
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).replace(b"Connection: keep-alive", b"Connection: close")
-        method, path, rest = head.split(b" ", 2)
-        server = urlsplit(url)
-        far, back = await asyncio.open_connection(server.hostname, server.port)
-        assert path.startswith(prefix.encode())
-        back.write(b" ".join([method, path.removeprefix(prefix.encode()), rest]))
-        await asyncio.gather(pump(reader, back), pump(far, writer), return_exceptions=True)
+        ends = [writer]
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).replace(b"Connection: keep-alive", b"Connection: close")
+            method, path, rest = head.split(b" ", 2)
+            server = urlsplit(url)
+            far, back = await asyncio.open_connection(server.hostname, server.port)
+            ends.append(back)
+            assert path.startswith(prefix.encode())
+            back.write(b" ".join([method, path.removeprefix(prefix.encode()), rest]))
+            await asyncio.gather(pump(reader, back), pump(far, writer), return_exceptions=True)
+        finally:
+            for end in ends:
+                end.transport.abort()
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while piece := await reader.read(65_536):
@@ -132,3 +138,5 @@ async def _end(tasks: "set[asyncio.Task[None]]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    # Connections are closed in the turn after that which aborts them.
+    await asyncio.sleep(0)
