@@ -57,6 +57,16 @@ def test_a_route_that_meets_the_bound_ends_the_search() -> None:
     assert [stage.name for stage in found.stages] == ["embedding", "bound", "segments"]
 
 
+def test_bug_the_exact_search_lays_out_no_pairs_inside_control_flow() -> None:
+    """Two qubits that meet inside a block alone stay in one part of the device."""
+    steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
+    steps.append(Step((3, 4), (None, None), inner=((3, 4),)))
+    halves = Coupling.of(8, [(k, k + 1) for k in range(7) if k != 3])
+    found = map_circuit(gate_dag_of(5, steps).gate_dag, halves, LayoutParams(level=1))
+    assert (found.route.extra_cx, found.lower_bound) == (3, 3)
+    assert halves.part[found.route.start[3]] == halves.part[found.route.start[4]]
+
+
 def test_another_objective_does_not_end_at_the_bound() -> None:
     """It wants several routes with the fewest SWAPs to choose from."""
     steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
