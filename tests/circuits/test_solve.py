@@ -62,7 +62,7 @@ def test_bug_the_exact_search_lays_out_no_pairs_inside_control_flow(monkeypatch:
     monkeypatch.setattr("tiger.circuits.solve.PARAMS_OF_LEVEL", PARAMS_OF_LEVEL)
     steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
     steps.append(Step((3, 4), (None, None), inner=((3, 4),)))
-    halves = Coupling.of(8, [(k, k + 1) for k in range(7) if k != 3])
+    halves = Coupling.of(8, [(k, k + 2) for k in range(6)])
     found = map_circuit(gate_dag_of(5, steps).gate_dag, halves, LayoutParams(level=1))
     assert (found.route.extra_cx, found.lower_bound) == (3, 3)
     assert halves.part[found.route.start[3]] == halves.part[found.route.start[4]]
