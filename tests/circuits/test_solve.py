@@ -11,7 +11,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Build, Step, gate_dag_of
 from tiger.circuits.noise.depth import count_singles
 from tiger.circuits.noise.placement import DepthObjective
-from tiger.circuits.optimization_levels import Budget
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import map_circuit
@@ -55,6 +55,17 @@ def test_a_route_that_meets_the_bound_ends_the_search() -> None:
     found = map_circuit(triangle, GRID, LayoutParams())
     assert (found.route.extra_cx, found.lower_bound) == (3, 3)
     assert [stage.name for stage in found.stages] == ["embedding", "bound", "segments"]
+
+
+def test_bug_the_exact_search_lays_out_no_pairs_inside_control_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two qubits that meet inside a block alone stay in one part of the device."""
+    monkeypatch.setattr("tiger.circuits.solve.PARAMS_OF_LEVEL", PARAMS_OF_LEVEL)
+    steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
+    steps.append(Step((3, 4), (None, None), inner=((3, 4),)))
+    halves = Coupling.of(8, [(k, k + 2) for k in range(6)])
+    found = map_circuit(gate_dag_of(5, steps).gate_dag, halves, LayoutParams(level=1))
+    assert (found.route.extra_cx, found.lower_bound) == (3, 3)
+    assert halves.part[found.route.start[3]] == halves.part[found.route.start[4]]
 
 
 def test_another_objective_does_not_end_at_the_bound() -> None:

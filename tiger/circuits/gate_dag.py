@@ -9,10 +9,10 @@ import numpy as np
 from tiger.circuits.coupling import IndexArray
 from tiger.model.arrays import BoolArray, IntArray, lock
 
-Axis = Literal["z", "x"]
+Axis = Literal["z", "x", "y"]
 # Stands for the two qubits of a node that has not two.
 NONE = (-1, -1)
-CODES: dict[Axis | None, int] = {None: 0, "z": 1, "x": 2}
+CODES: dict[Axis | None, int] = {None: 0, "z": 1, "x": 2, "y": 3}
 
 
 class Step(NamedTuple):

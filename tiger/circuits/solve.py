@@ -160,7 +160,10 @@ def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
 
 
 def search_exactly(task: CircuitTask, incumbent: RouteIncumbent, bound: SwapBound) -> int:
-    """Search for the fewest extra CX gates of a small circuit; return how many every route has."""
+    """Search for the fewest extra CX gates of a small circuit; return how many every route has.
+
+    Beside blocks of control flow only the bound counts.
+    """
     states = task.level.exact_states * task.params.effort
     met = incumbent.meets(incumbent.value, float(3 * bound.swaps))
     if met or not states or not is_small(task.dag, task.coupling):
@@ -170,7 +173,8 @@ def search_exactly(task: CircuitTask, incumbent: RouteIncumbent, bound: SwapBoun
         found = find_exact_route(
             task.dag, task.coupling, bound, ExactParams(states=min(states, MOST_STATES)), fixed, incumbent.stop
         )
-        if found.route is not None:
+        # The search knows nothing of pairs inside control flow, nor of the parts of the device that they have to be in.
+        if found.route is not None and not len(task.dag.inner):
             incumbent.add(found.route)
         detail["lower_bound"] = 3 * found.bound
     return 3 * found.bound

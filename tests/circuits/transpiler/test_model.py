@@ -10,7 +10,7 @@ from qiskit.circuit.library import CXGate, get_standard_gate_name_mapping
 from tiger.circuits.transpiler.model import AXES, model_of
 from tiger.errors import InputError
 
-PAULIS = {"z": np.diag([1, -1]), "x": np.array([[0, 1], [1, 0]])}
+PAULIS = {"z": np.diag([1, -1]), "x": np.array([[0, 1], [1, 0]]), "y": np.array([[0, -1j], [1j, 0]])}
 
 
 @pytest.mark.parametrize("name", sorted(AXES))

@@ -47,7 +47,8 @@ class PairSets:
 
     def embeds(self, chosen: int) -> bool:
         """Return whether a layout may make all pairs of a set adjacent; False is proved, True may be undecided."""
-        known = self._known.get(chosen)
+        # Without work left no search follows, and sets of a long circuit take kilobytes each to keep.
+        known = self._known.get(chosen, True if self._left <= 0 else None)
         if known is None:
             known = self._known[chosen] = any(not chosen & ~layout for layout in self._layouts) or self._search(chosen)
         return known
@@ -61,8 +62,6 @@ class PairSets:
 
     def _search(self, chosen: int) -> bool:
         """Return what a search says of a set, True where it does not end."""
-        if self._left <= 0:
-            return True
         found = self._embedder.decide(self.pairs[_list_members(chosen)], self._one)
         self._left -= found.calls + SEARCH
         if found.place is not None:

@@ -88,7 +88,8 @@ def _count_along(
     for v, own in enumerate(bits):
         if v % NODES == 0 and stop():
             return _Counts(begin, ends, most)
-        begun, window = begin[v], before[v]
+        # What is done with is given up, as sets of a long circuit take kilobytes each.
+        begun, window, before[v] = begin[v], before[v], 0
         if nearest[v] - bridge[v] > begun:
             begun, window = nearest[v] - bridge[v], 0
         window |= own

@@ -7,7 +7,7 @@ Hart, N. Nilsson, B. Raphael, A formal basis for the heuristic determination of 
 doi:10.1109/TSSC.1968.300136.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,20 +17,24 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import complete_layout
 from tiger.circuits.embedding.swap_bound import SwapBound
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.records import allocate_records
 from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.routing.exact_states import (
+    MOST,
+    ExactStates,
+    ExactTask,
+    Move,
+    add_state,
+    allocate_states,
+    exchange,
+    unpack_layout,
+)
 from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # A layout and a set of nodes have to fit a whole number of 64 bits each, of which the sign is left out.
 BITS = 62
-# Routes of more SWAPs and BRIDGEs than this are not looked for: far above what a search of this kind reaches.
-MOST = 64
 # States expanded between two calls of `stop`: at most 0.2 s on 127 qubits.
 CHUNK = 200
-# Multipliers of the hash, odd and without a pattern: 2^64 over the golden ratio (D. Knuth, The Art of Computer
-# Programming 3, section 6.4), and a constant of splitmix64.
-MIX_LAYOUT, MIX_DONE = -7046029254386353131, -4658895280553007687
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,66 +49,6 @@ class ExactResult(NamedTuple):
 
     bound: int
     route: Route | None
-
-
-class ExactCounters:
-    """Count states and entries of the queue; hold the least estimate in it, the goal or -1, and whether it is full."""
-
-    states: int
-    entries: int
-    level: int
-    goal: int
-    full: int
-
-
-class Move(NamedTuple):
-    """Hold what leads to a state: the nodes done, the state before, the step from there, SWAPs and BRIDGEs with it."""
-
-    done: int
-    parent: int
-    step: int
-    spent: int
-
-
-class ExactTask(NamedTuple):
-    """Hold a circuit of g nodes on n qubits that have gates, and the device.
-
-    `pairs[g, 2]` and `bridge[g]` as in the gate DAG, `before[g]` the set of what each node waits for. At least
-    `onward[g]` SWAPs and BRIDGEs come from the begin of a node on and `later[g]` after it. `edges`, `hops[N, N]`: the
-    device. A place takes `width` bits of a layout, all of them set for a qubit without a place.
-    """
-
-    pairs: IndexArray
-    bridge: IntArray
-    before: IntArray
-    onward: IntArray
-    later: IntArray
-    edges: IndexArray
-    hops: IntArray
-    width: int
-
-
-class ExactStates(NamedTuple):
-    """Hold states by number: layout, nodes done, SWAPs and BRIDGEs so far, the state before, and the step from there.
-
-    A step is 1 + e for a SWAP on edge e, -1 - v for a BRIDGE of node v, 0 for qubits that get a place. `slots` is a
-    hash table of numbers, -1 where free. The queue is a list for each estimate: `first[MOST + 1]`, then `link` from
-    entry to entry, each with a `number` and the `cost` it had. `place` and `user` are scratch.
-    """
-
-    layout: IntArray
-    done: IntArray
-    spent: IndexArray
-    parent: IndexArray
-    step: IndexArray
-    slots: IndexArray
-    first: IndexArray
-    link: IndexArray
-    number: IndexArray
-    cost: IndexArray
-    place: IndexArray
-    user: IndexArray
-    counters: Sequence[ExactCounters]
 
 
 def is_small(dag: GateDag, coupling: Coupling) -> bool:
@@ -127,7 +71,7 @@ def find_exact_route(
     """
     active = _list_active(dag)
     task = _build_task(dag, coupling, bound, active)
-    states = _allocate(task, params.states)
+    states = allocate_states(task, params.states)
     place = np.full(len(active), -1, np.int32) if fixed is None else fixed[active].astype(np.int32)
     start_search(task, states, place)
     while not stop() and expand_states(task, states, CHUNK):
@@ -158,26 +102,6 @@ def _build_task(dag: GateDag, coupling: Coupling, bound: SwapBound, active: IntA
         edges=coupling.edges.copy(),
         hops=coupling.hops.astype(np.int64),
         width=coupling.size.bit_length(),
-    )
-
-
-def _allocate(task: ExactTask, most: int) -> ExactStates:
-    """Allocate what a search of so many states needs, none of which is filled before it is used."""
-    entries = 2 * most
-    return ExactStates(
-        layout=np.empty(most, np.int64),
-        done=np.empty(most, np.int64),
-        spent=np.empty(most, np.int32),
-        parent=np.empty(most, np.int32),
-        step=np.empty(most, np.int32),
-        slots=np.full(1 << (2 * most).bit_length(), -1, np.int32),
-        first=np.full(MOST + 1, -1, np.int32),
-        link=np.empty(entries, np.int32),
-        number=np.empty(entries, np.int32),
-        cost=np.empty(entries, np.int32),
-        place=np.empty(int(task.pairs.max()) + 1, np.int32),
-        user=np.empty(len(task.hops), np.int32),
-        counters=allocate_records(ExactCounters),
     )
 
 
@@ -264,113 +188,6 @@ def carry_out_here(task: ExactTask, states: ExactStates, move: Move) -> None:
         add_state(task, states, Move(move.done, move.parent, 0, move.spent))
     elif hops == 2 and task.bridge[v]:
         add_state(task, states, Move(move.done | 1 << v, move.parent, -1 - v, move.spent + 1))
-
-
-@inner_kernel
-def add_state(task: ExactTask, states: ExactStates, move: Move) -> None:
-    """Put the state of the scratch layout into the queue, unless it was reached as cheaply or costs too much."""
-    counters = states.counters[0]
-    done = carry_out_all(task, states, move.done)
-    # An estimate is never below that of the state before (pathmax), as it bounds whatever follows that one.
-    level = max(move.spent + estimate(task, states, done), counters.level)
-    if level > MOST:
-        return
-    layout = pack_layout(task, states)
-    slot = find_slot(states, layout, done)
-    s = int(states.slots[slot])
-    if s >= 0 and states.spent[s] <= move.spent:
-        return
-    if counters.states == len(states.layout) or counters.entries == len(states.link):
-        counters.full = 1
-        return
-    if s < 0:
-        s = counters.states
-        counters.states += 1
-        states.slots[slot] = s
-        states.layout[s], states.done[s] = layout, done
-    states.spent[s], states.parent[s], states.step[s] = move.spent, move.parent, move.step
-    entry = counters.entries
-    counters.entries += 1
-    states.number[entry], states.cost[entry] = s, move.spent
-    states.link[entry] = states.first[level]
-    states.first[level] = entry
-
-
-@inner_kernel
-def carry_out_all(task: ExactTask, states: ExactStates, done: int) -> int:
-    """Return the nodes that are done once all has run that can run in the scratch layout."""
-    # In the order of nodes, which is that of the gate DAG, once through is enough.
-    for v in range(len(task.pairs)):
-        if done >> v & 1 == 0 and int(task.before[v]) & ~done == 0:
-            a, b = task.pairs[v, 0], task.pairs[v, 1]
-            if a < 0 or (
-                states.place[a] >= 0 and states.place[b] >= 0 and task.hops[states.place[a], states.place[b]] == 1
-            ):
-                done |= 1 << v
-    return done
-
-
-@inner_kernel
-def estimate(task: ExactTask, states: ExactStates, done: int) -> int:
-    """Return how many SWAPs and BRIDGEs are left at least."""
-    least = 0
-    for v in range(len(task.pairs)):
-        if done >> v & 1 == 0:
-            least = max(least, task.onward[v])
-            a, b = task.pairs[v, 0], task.pairs[v, 1]
-            # Each step brings the qubits of a gate nearer by one hop at most, and the gate's own BRIDGE spans two.
-            if a >= 0 and states.place[a] >= 0 and states.place[b] >= 0:
-                least = max(least, task.hops[states.place[a], states.place[b]] - 1 + task.later[v])
-    return int(least)
-
-
-@inner_kernel
-def find_slot(states: ExactStates, layout: int, done: int) -> int:
-    """Return the slot of a state in the hash table, or the free one where it belongs."""
-    mask = len(states.slots) - 1
-    mixed = layout * MIX_LAYOUT ^ done * MIX_DONE
-    slot = (mixed ^ mixed >> 29) & mask
-    # Linear probing; the table is at most half full.
-    while states.slots[slot] >= 0:
-        s = states.slots[slot]
-        if states.layout[s] == layout and states.done[s] == done:
-            break
-        slot = (slot + 1) & mask
-    return int(slot)
-
-
-@inner_kernel
-def pack_layout(task: ExactTask, states: ExactStates) -> int:
-    """Return the scratch layout as a number."""
-    layout, none = 0, (1 << task.width) - 1
-    for a in range(len(states.place)):
-        layout = layout << task.width | (int(states.place[a]) if states.place[a] >= 0 else none)
-    return layout
-
-
-@inner_kernel
-def unpack_layout(task: ExactTask, states: ExactStates, layout: int) -> None:
-    """Set the scratch layout to that of a number."""
-    none = (1 << task.width) - 1
-    for p in range(len(states.user)):
-        states.user[p] = -1
-    for a in range(len(states.place) - 1, -1, -1):
-        p = layout & none
-        layout >>= task.width
-        states.place[a] = -1 if p == none else p
-        if p != none:
-            states.user[p] = a
-
-
-@inner_kernel
-def exchange(states: ExactStates, p: int, q: int) -> None:
-    """Swap what two device qubits hold in the scratch layout."""
-    a, b = states.user[p], states.user[q]
-    states.user[p], states.user[q] = b, a
-    if a >= 0:
-        states.place[a] = q
-    if b >= 0:
-        states.place[b] = p
 
 
 def _read_route(task: ExactTask, states: ExactStates, active: IntArray, fixed: IndexArray | None) -> Route:

@@ -16,10 +16,14 @@ Z: tuple[Axis, Axis] = ("z", "z")
 AXES: dict[str, tuple[Axis | None, ...]] = {
     **dict.fromkeys(("id", "rz", "p", "u1", "z", "s", "sdg", "t", "tdg"), ("z",)),
     **dict.fromkeys(("x", "rx", "sx", "sxdg"), ("x",)),
+    **dict.fromkeys(("y", "ry"), ("y",)),
     **dict.fromkeys(("cz", "cp", "crz", "cu1", "cs", "csdg", "rzz"), Z),
     **dict.fromkeys(("cx", "crx", "csx"), ("z", "x")),
-    **dict.fromkeys(("cy", "ch", "cry", "cu", "cu3"), ("z", None)),
+    **dict.fromkeys(("cy", "cry"), ("z", "y")),
+    **dict.fromkeys(("ch", "cu", "cu3"), ("z", None)),
+    "ecr": (None, "x"),
     "rxx": ("x", "x"),
+    "ryy": ("y", "y"),
     "rzx": ("z", "x"),
 }
 ROTATIONS = ("u", "u3")
