@@ -39,7 +39,12 @@ def repair_mapping(problem: Problem, inst: Instance, places: IntArray, stop: Sto
 
 def _find_misplaced(problem: Problem, inst: Instance, state: State) -> IntArray:
     """Return the tasks without a pin on a node that is forbidden for them or too full."""
-    return np.array([t for t in problem.free if is_misplaced(inst, state, int(t))], np.int64)
+    # All at once: `is_misplaced` called for each of 50,000 tasks took 0.2 s, up to three times a mapping.
+    places, banned = state.place, problem.banned
+    wrong = (inst.slots[places] == 0) | (inst.memory > inst.room[places])
+    wrong |= (inst.group_of < 0) & (state.used > inst.room)[places]
+    wrong[banned[places[banned[:, 0]] == banned[:, 1], 0]] = True
+    return np.flatnonzero(wrong & (problem.pins < 0))
 
 
 def _move(inst: Instance, state: State, t: int, q: int, u: int) -> None:

@@ -53,11 +53,19 @@ STAGES = {
 @pytest.mark.parametrize(("limits", "greedy"), [({}, False), ({"forbidden": [("0", "0,0")]}, True)])
 def test_large_problems_begin_with_a_bisection(limits, greedy):
     """Tests a long path: where a mapping may have to be repaired, a greedy one comes before."""
-    tasks = task_graph_of(nx.path_graph(registry.QUICK_FROM))
-    problem = Problem(tasks=tasks, topology=build("grid:32x32"), rule="one-to-one", **limits)
+    tasks = task_graph_of(nx.path_graph(portfolio.LED_FROM))
+    problem = Problem(tasks=tasks, topology=build("grid:64x64"), rule="one-to-one", **limits)
     stages = dict(portfolio.portfolio_of(Request(), problem).searches)
     assert "bisection" in stages
     assert ("greedy" in stages) == greedy
+
+
+def test_bug_a_star_of_some_size_has_a_proved_mapping():
+    """Tests a star that greedy construction lays out at the bound, and bisection does not: it was left out."""
+    tasks = task_graph_of(nx.star_graph(registry.QUICK_FROM))
+    problem = Problem(tasks=tasks, topology=build("torus:12x12x12"), rule="one-to-one")
+    assert portfolio.portfolio_of(Request(), problem).searches[0][0] == "greedy"
+    assert solve(problem).optimal
 
 
 @pytest.mark.slow

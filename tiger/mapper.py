@@ -116,9 +116,10 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent.put_off(loading_s)
     if request.nodes is not None:
         incumbent.record("nodes", chosen - begun - loading_s, {"taken": request.nodes})
-    orders, before = baselines(problem, incumbent.cost), load_links(problem, start, request.routing)
+    cyclic = cyclic_order(problem)
+    orders, before = baselines(problem, incumbent.cost, cyclic), load_links(problem, start, request.routing)
     # No launcher's own order is to be better than what comes out.
-    _offer_cyclic(incumbent, request)
+    _offer_cyclic(incumbent, request, cyclic)
     incumbent.record("baseline", time.perf_counter() - chosen, {})
     _raise_bound(incumbent, lambda: quick_bound(problem, start))
     if not incumbent.ended:
@@ -149,10 +150,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
 
 
-def _offer_cyclic(incumbent: MappingIncumbent, request: Request) -> None:
-    """Offer the cyclic order, unless the block order is asked for as it is."""
-    cyclic = None if request.solver == "identity" else cyclic_order(incumbent.problem)
-    if cyclic is not None:
+def _offer_cyclic(incumbent: MappingIncumbent, request: Request, cyclic: IntArray | None) -> None:
+    """Offer the cyclic order, if there is one, unless the block order is asked for as it is."""
+    if cyclic is not None and request.solver != "identity":
         incumbent.offer(cyclic)
 
 
@@ -256,7 +256,7 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         by_objective.put_off(incumbent.loading_s)
         return incumbent.places
 
-    _offer_cyclic(by_objective, request)
+    _offer_cyclic(by_objective, request, cyclic_order(by_objective.problem))
     arrays = objective.arrays()
     for this_round in rounds(request):
         before = len(by_objective.stages)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tiger.bounds import lower_bound as bounds
-from tiger.bounds.lower_bound import lower_bound, rearrangement_bound, strong_bound
+from tiger.bounds.lower_bound import lower_bound, quick_bound, rearrangement_bound, strong_bound
 from tiger.feasibility.start import launch_order
 from tiger.formats.files import read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of
@@ -205,6 +205,15 @@ def test_work_goes_to_cheap_nodes_in_the_bound_for_large_problems(monkeypatch):
     nodes = replace(build("grid:3"), cost=np.array([3.0, 1, 2]), slots=np.array([1, 2, 1]))
     for rule, bound in (("one-to-one", 5 + 4 + 3), ("capacity", 5 + 2 + 2)):
         assert lower_bound(Problem(tasks=tasks, topology=nodes, rule=rule), np.arange(3)) == bound
+
+
+@pytest.mark.parametrize(("slots", "bound"), [(4, 0), (3, 1), (2, 3)])
+def test_traffic_is_free_for_large_problems_where_all_partners_share_a_node(slots, bound, monkeypatch):
+    """Tests a star of three leaves whose traffic flows both ways on nodes of few slots."""
+    monkeypatch.setattr(bounds, "DENSE_CELLS", 0)
+    tasks = TaskGraph(names=tuple("abcd"), traffic=np.array([[0, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0.0]]))
+    nodes = replace(build("torus:4"), slots=np.full(4, slots))
+    assert quick_bound(Problem(tasks=tasks, topology=nodes, rule="capacity"), np.zeros(4, int)) == bound
 
 
 def test_a_cost_that_meets_the_bound_is_optimal():

@@ -5,7 +5,7 @@ import pytest
 
 from tiger.objectives.cost import violations
 from tiger.solvers import repair
-from tiger.solvers.instance import instance_of
+from tiger.solvers.instance import instance_of, state_of
 
 
 @pytest.fixture(params=[True, False], ids=["compiled", "plain"])
@@ -56,3 +56,15 @@ def test_no_time_no_repair(random_problem, random_feasible, monkeypatch):
     assert repair_mapping(problem, places, stop=lambda: True) is None
     monkeypatch.setattr(repair, "SCANS", 0)
     assert repair_mapping(problem, places) is None
+
+
+@pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
+def test_bug_misplaced_tasks_are_found_together(rule, random_problem, random_feasible):
+    """Tests that the tasks found, at a fraction of the time, are those that the kernel for one task finds."""
+    for seed in range(20):
+        problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=seed % 4 > 0, memory=seed % 3 > 0)
+        rng = np.random.default_rng(seed)
+        places = rng.permutation(random_feasible(problem, rng))
+        inst, state = instance_of(problem), state_of(problem, places)
+        alone = [t for t in problem.free.tolist() if repair.is_misplaced(inst, state, t)]
+        assert repair._find_misplaced(problem, inst, state).tolist() == alone

@@ -185,10 +185,13 @@ def _sparse_bound(problem: Problem) -> float:
     tasks, most = problem.tasks, 0.0
     row, col, volume = _edges(tasks.traffic)
     row, col, volume = row[row != col], col[row != col], volume[row != col]
+    nearest = _compute_nearest(problem, int(np.diff((tasks.traffic + problem.inflow).indptr).max(initial=0)))
+    if not nearest.any():
+        # Any task and all that it talks to may share a node.
+        return _least_work(problem)
     for share in (np.full(len(row), 0.5), _heavier_ends((row, col, volume), problem.group_of)):
         task, partner, seen = _merge([(row, col, volume * share), (col, row, volume * (1 - share))], tasks.size)
         order, rank = rank_partners(task, problem.group_of[partner], seen)
-        nearest = _compute_nearest(problem, int(rank.max(initial=-1)) + 1)
         most = max(most, float((seen[order] * nearest[rank]).sum()))
     return _least_work(problem) + most
 

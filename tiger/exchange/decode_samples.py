@@ -20,7 +20,7 @@ from tiger.qubo.decode import Reads, decode, repair
 from tiger.qubo.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
 from tiger.qubo.penalties import safe_penalties
 from tiger.qubo.tune import min_cost
-from tiger.run.baselines import baselines
+from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
@@ -66,7 +66,7 @@ def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> 
     reads = decode(qubo, rows.bits)
     checks = _checks(problem, qubo, rows, reads)
     run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(None), watch=watch or ignore)
-    simple = baselines(problem, run.cost)
+    simple = baselines(problem, run.cost, cyclic_order(problem))
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)

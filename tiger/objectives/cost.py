@@ -123,6 +123,9 @@ def _capacity_violations(problem: Problem, places: IntArray) -> tuple[Violation,
 
 def _reach_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
     """Return the first traffic that crosses disconnected parts of the hardware, and how much more does."""
+    if problem.metric is problem.topology.metric:
+        # Nothing had to be made finite.
+        return ()
     edges = problem.tasks.traffic.tocoo()
     away = problem.topology.metric.between(places[edges.row], places[edges.col])
     cut = np.flatnonzero(~np.isfinite(away) & (places[edges.row] >= 0) & (places[edges.col] >= 0))

@@ -37,14 +37,13 @@ class _Deal:
     sizes: IntArray
 
 
-def baselines(problem: Problem, block: float) -> Baselines:
-    """Return what the simple orders cost; the one in blocks is the launch order, whose cost `block` is known.
+def baselines(problem: Problem, block: float, cyclic: IntArray | None) -> Baselines:
+    """Return what the simple orders cost: in blocks, which is the launch order, `block`, and the `cyclic_order`.
 
     Where an order breaks a constraint, tasks exchange places with others further along the ring; where that does not
     make it feasible, as where traffic would cross disconnected parts of the hardware, its cost is None. Random is the
     mean of ten mappings, the same in every run. O(n log n + m + edges) for each mapping.
     """
-    cyclic = cyclic_order(problem)
     drawn = [cost.total for cost in costs_of(problem, _random_orders(problem))]
     return Baselines(
         block=block,
