@@ -25,8 +25,8 @@ FEWEST = 25
 AXES = 4
 # Mappings tried: so many that they have WORK tasks together, but at least LEAST and at most MOST.
 WORK, LEAST, MOST = 1 << 17, 2, 8
-# Tasks that are moved to the seats near by where some are missing: all 8 mappings of 4,096 tasks, one of 32,768, for
-# which a linear assignment takes 0.05 and 4 to 7 s. Above twice as many none is.
+# Tasks up to which mappings are moved to seats near by where some are missing, which takes 0.3 s for 4,096 and 1.5 s
+# for 32,768: the cheapest folding, and below half as many the next one too. It is within 0.5 % of the best of 8.
 MOVED = 1 << 15
 # How many times the nodes that are needed a tree may have for shares to all of them to be tried.
 LOOSE = 2
@@ -107,16 +107,15 @@ def _seats(problem: Problem) -> IntArray:
 
 def _on_grid(metric: GridMetric, lattice: Lattice, seats: IntArray) -> Iterator[tuple[Region, IntArray]]:
     """Yield the foldings onto boxes of a grid of nodes that promise to be the cheapest, each with its box."""
-    keep, moved = _mapping_limit(lattice.size), MOVED // lattice.size
+    keep, moved = _mapping_limit(lattice.size), min(MOVED // lattice.size, LEAST)
     plans: list[tuple[float, Folding, int, Region]] = []
     for region in regions(metric, seats, lattice.size):
         plans += [(*plan, len(plans), region) for plan in foldings(lattice, region.stages, keep)]
     cheapest = heapq.nsmallest(keep, plans, key=lambda plan: (plan[0], len(plan[1])))
     for number, (_, folding, _, region) in enumerate(cheapest):
         yield region, fold_lattice(lattice, folding, region.footprint)
-        near = transport(lattice, folding, region) if number < moved and _is_uneven(region.footprint) else None
-        if near is not None:
-            yield region, near
+        if number < moved and _is_uneven(region.footprint):
+            yield region, transport(lattice, folding, region)
 
 
 def _on_tree(metric: TreeMetric, lattice: Lattice, leaves: IntArray, seats: IntArray) -> Iterator[IntArray]:

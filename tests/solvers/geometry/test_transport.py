@@ -71,20 +71,15 @@ def test_seats_across_the_border_of_a_torus_are_near():
     assert np.minimum(away, 20 - away).max() <= 2
 
 
-def test_far_seats_are_found_by_looking_farther(monkeypatch):
-    """Tests two seats a task at first, all of which are at one end."""
-    monkeypatch.setattr(module, "DENSE", 0)
-    monkeypatch.setattr(module, "NEAREST", 2)
-    lattice = Lattice((16,), (False,), np.zeros((8, 1), np.int64), np.ones(1))
-    region = region_of(16, seats=[0] * 8 + [1] * 8)
-    assert sorted(transport(lattice, (Digit(0, 0, 8),), region)) == list(range(8, 16))
-
-
-def test_too_many_pairs_are_left_alone(monkeypatch):
-    """Tests more pairs of tasks and seats than there may be."""
-    monkeypatch.setattr(module, "DENSE", 0)
-    monkeypatch.setattr(module, "MOST_PAIRS", 63)
-    assert transport(box(8), (Digit(0, 0, 8),), region_of(8, seats=[1] * 8)) is None
+@pytest.mark.parametrize("pairs", [1, 60, 1000])
+def test_many_tasks_are_moved_in_parts(monkeypatch, pairs):
+    """Tests 24 tasks on 30 seats of 8 x 5 nodes, halved down to so few pairs: every task has a seat of its own."""
+    monkeypatch.setattr(module, "PAIRS", pairs)
+    seats = np.ones(40, np.int64)
+    seats[np.random.default_rng(1).permutation(40)[:10]] = 0
+    places = transport(box(6, 4), (Digit(0, 0, 8), Digit(1, 1, 5)), region_of(8, 5, seats=seats.tolist()))
+    assert len(set(places.tolist())) == 24
+    assert seats[places].all()
 
 
 def test_bug_a_matching_ends_on_a_long_torus_with_holes():
