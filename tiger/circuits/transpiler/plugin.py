@@ -26,7 +26,8 @@ from tiger.circuits.transpiler.target import has_errors
 
 NAME = "tiger"
 EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
-# Qiskit's own default level; the levels from which the preset is compared with, and commuting gates change places.
+# Qiskit's own default level; the level from which the preset is compared with; that from which its optimization fuses
+# SWAPs with the gates beside them, so that their blocks count; and that from which commuting gates change places.
 DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
