@@ -22,6 +22,8 @@ GROUP = "tiger.samplers"
 # beyond, for 1,000 tasks of random traffic on 100 nodes end up to 3 % lower with it; and up to there alone after the
 # first round, as 8 problems of 200 tasks end as low in 30 % less time.
 MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
+# Solvers of which several find more than one, as the seed plays a part in every round.
+SEEDED = ("auto", "search", "random")
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
 
 

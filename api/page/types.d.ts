@@ -86,6 +86,10 @@ export interface AssignRequest {
   seed?: number;
   /** Search effort; 1 unless a time limit is given. */
   effort?: number | null;
+  /**
+   * Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.
+   */
+  islands?: number;
   /** Seconds to search, at most the server's own limit. */
   time_limit_s?: number | null;
   /** Launcher that the order of tasks as ranks is written for, in the field `emitted`. */
@@ -2499,6 +2503,7 @@ export interface Report {
   solver: string;
   rule: string;
   seed: number;
+  islands: number;
   metrics: Record<string, number>;
   links: LinkLoad[];
   stages: Stage[];

@@ -114,6 +114,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         threshold=request.threshold,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
+        islands=request.islands,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=shared,
         ising=_ising_options(request.ising),

@@ -51,6 +51,7 @@ def test_an_assignment_states_graph_and_specification() -> None:
     assert (body(asked)["topology"], body(asked)["seed"], body(asked)["rule"]) == ("grid:2x2", 3, "one-to-one")
     assert not {"effort", "time_limit_s", "allocation", "slots"} & set(body(asked))
     assert body(assignment(PAIR, "grid:2x2", threshold=0.1))["threshold"] == 0.1
+    assert body(assignment(PAIR, "grid:2x2", islands=2))["islands"] == 2
 
 
 def test_a_pattern_is_sent_as_its_text() -> None:
