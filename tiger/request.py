@@ -1,7 +1,6 @@
 """What a caller asks of a solve, checked."""
 
 import time
-from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import get_args
@@ -72,14 +71,7 @@ class Request(MappingOptions):
 
     def __post_init__(self) -> None:
         """Check every value and set the deadline."""
-        if isinstance(self.solver, str):
-            registry.kind_of(self.solver)
-        elif isinstance(self.solver, type):
-            raise TypeError(f"solver: expected a sampler, got its class: pass {self.solver.__name__}()")
-        elif not callable(getattr(self.solver, "sample", None)):
-            raise TypeError(f"solver: expected a name or a dimod sampler, got {describe(self.solver)}")
-        elif not isinstance(getattr(self.solver, "parameters", None), Mapping):
-            raise TypeError(f"solver: expected a sampler whose `parameters` are a mapping, got {self.name}")
+        registry.check_solver(self.solver)
         if self.objective not in get_args(ObjectiveName):
             known = ", ".join(get_args(ObjectiveName))
             raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")

@@ -27,7 +27,7 @@ def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanReques
             return _has_few_tasks(request)
         case CircuitRequest():
             most = SMALL_TEXT if request.level <= 1 else SMALL_HARD_TEXT
-            return len(request.circuit) * request.effort <= most
+            return len(request.circuit) * request.effort * request.islands <= most
         case PlaceRequest():
             return _has_few_layers(request)
         case PlanRequest():

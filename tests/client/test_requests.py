@@ -177,10 +177,13 @@ def test_a_layout_states_text_and_device() -> None:
     assert body(asked)["topology"] == {"coupling_map": [[0, 1], [1, 2]], "num_qubits": 3}
 
 
-def test_threads_are_not_for_a_client_to_ask_for() -> None:
-    """The operator decides."""
+def test_threads_and_executors_are_not_for_a_client_to_ask_for() -> None:
+    """The operator decides; islands are part of what is asked."""
     with pytest.raises(InputError, match=r"^threads: "):
         circuit_layout(CIRCUIT, "grid:2x2", threads=2)
+    with pytest.raises(InputError, match=r"^executor: "):
+        circuit_layout(CIRCUIT, "grid:2x2", executor="dask://there:1")
+    assert body(circuit_layout(CIRCUIT, "grid:2x2", islands=2))["islands"] == 2
 
 
 def test_a_placement_states_model_and_cluster() -> None:

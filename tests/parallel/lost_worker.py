@@ -9,7 +9,9 @@ from contextlib import contextmanager
 import networkx as nx
 import numpy as np
 from distributed import Client, LocalCluster
+from qiskit import QuantumCircuit
 
+from tiger.circuits.entry.layout import layout
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem
@@ -56,6 +58,7 @@ def main():
         report = solve(problem, solver="neal", seed=1, executor=lent)
     assert report.to_dict()["mapping"] == solve(problem, solver="neal", seed=1).to_dict()["mapping"]
     compare_islands()
+    compare_circuits()
 
 
 def compare_islands():
@@ -78,6 +81,24 @@ def islands_of(problem, executor):
     """Return the mapping and the costs of the stages of four islands."""
     report = solve(problem, seed=4, effort=32, islands=4, executor=executor)
     return report.mapping, [stage.cost for stage in report.stages]
+
+
+def compare_circuits():
+    """Compare islands of a circuit without an executor with those on a cluster that loses a worker."""
+    alone = circuit_of(None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        assert circuit_of(client.get_executor()) == alone
+        with killing(cluster, 0, 1.0):
+            assert circuit_of(cluster.scheduler_address.replace("tcp://", "dask://")) == alone
+
+
+def circuit_of(executor):
+    """Return the circuit that three islands find."""
+    rng, circuit = np.random.default_rng(1), QuantumCircuit(16)
+    for _ in range(80):
+        circuit.cx(*rng.choice(16, 2, replace=False).tolist())
+    return layout(circuit, "grid:4x4", level=2, seed=3, islands=3, executor=executor).qasm
 
 
 @contextmanager

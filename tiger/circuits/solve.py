@@ -8,8 +8,9 @@ ways.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -23,6 +24,7 @@ from tiger.circuits.embedding.swap_bound import SwapBound, bound_swaps
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
 from tiger.circuits.ising.static import Losses
+from tiger.circuits.islands import run_islands
 from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
@@ -77,8 +79,9 @@ class CircuitTask:
 class RouteIncumbent(Incumbent[Route]):
     """Hold the best route of a circuit and its extra CX gates; also all routes known, and mappings to route from.
 
-    The first solution is a placeholder without gates. The search ends at a route with as many extra CX gates as
-    `bound`, which is 0 where another objective wants to choose among routes.
+    `of_islands` are the routes that the search on whole routes found, one on every island. The first solution is a
+    placeholder without gates. The search ends at a route with as many extra CX gates as `bound`, which is 0 where
+    another objective wants to choose among routes.
     """
 
     dag: GateDag
@@ -86,6 +89,7 @@ class RouteIncumbent(Incumbent[Route]):
     bound: float | None = 0.0
     routes: list[Route] = field(default_factory=list)
     anchors: list[Anchor] = field(default_factory=list)
+    of_islands: list[Route] = field(default_factory=list)
 
     def add(self, route: Route) -> int:
         """Note a route, and take it as the best if it is; return its extra CX gates."""
@@ -188,7 +192,7 @@ def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
         segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
         anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
         if anchors:
-            detail["extra_cx"] = incumbent.add(_search(task, incumbent, anchors, (), task.level.trial))
+            detail["extra_cx"] = incumbent.add(_search_once(task, incumbent, anchors))
     incumbent.anchors += anchors
 
 
@@ -211,33 +215,40 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: Losses
         for name in ("static", "levels"):
             own = [proposal.anchor for proposal in proposals if proposal.name.startswith(name)]
             if own:
-                detail[f"{name}_extra_cx"] = incumbent.add(_search(task, incumbent, own, (), task.level.trial))
+                detail[f"{name}_extra_cx"] = incumbent.add(_search_once(task, incumbent, own))
     incumbent.anchors[:0] = [proposal.anchor for proposal in proposals]
 
 
 def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
-    """Search on whole routes, from all that is known."""
+    """Search on whole routes, from all that is known, on every island."""
     if incumbent.optimal:
         return
     work = task.level.search_work(task.dag, task.coupling, task.params.effort)
-    with incumbent.stage("search"):
-        incumbent.add(_search(task, incumbent, incumbent.anchors, incumbent.routes, work))
+    with incumbent.stage("search") as detail:
+        if task.params.islands > 1:
+            detail["islands"] = task.params.islands
+        search_once = _prepare_search(task, incumbent, incumbent.anchors, incumbent.routes, work)
+        incumbent.of_islands = run_islands(search_once, task.params)
+        for route in incumbent.of_islands:
+            incumbent.add(route)
 
 
 def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent) -> None:
-    """Route windows of the best route again."""
+    """Route windows of the best route again, on several islands those of what each of them has found."""
     work = task.level.windows.work(task.dag, task.params.effort)
     if not work or incumbent.optimal:
         return
     params = WindowParams(
         work=work,
-        seed=task.params.seed,
-        threads=task.params.threads,
         fixed=None if task.fixed is None else task.start[: task.dag.qubits],
         goal=int(incumbent.bound or 0),
     )
     with incumbent.stage("windows"):
-        incumbent.add(polish(task.dag, task.coupling, incumbent.solution, params, incumbent.stop))
+        polish_once = partial(_polish, (task.dag, task.coupling, params, incumbent.stop))
+        # From the best of both, two islands ended 1.3 % higher in the mean of three seeds (QAOA on 100 qubits).
+        routes = incumbent.of_islands if task.params.islands > 1 else [incumbent.solution]
+        for route in run_islands(polish_once, task.params, routes):
+            incumbent.add(route)
 
 
 def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObjective) -> None:
@@ -251,10 +262,15 @@ def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObj
         detail["loss"] = objective.loss(incumbent.solution)
 
 
-def _search(
+def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor]) -> Route:
+    """Return what a short search finds from layouts for some time."""
+    return _prepare_search(task, incumbent, starts, (), task.level.trial)(task.params.seed, task.params.threads)
+
+
+def _prepare_search(
     task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor], routes: Iterable[Route], work: int
-) -> Route:
-    """Return what a search finds from layouts for some time and from routes."""
+) -> Callable[[int, int], Route]:
+    """Return the search from layouts for some time and from routes, as a function of its seed and its threads."""
     origins = Origins(
         layouts=(task.start,),
         anchors=tuple(starts),
@@ -265,7 +281,17 @@ def _search(
         work=work,
         passages=task.level.search_passages(task.coupling, task.params.effort),
         goal=int(incumbent.bound or 0),
-        seed=task.params.seed,
-        threads=task.params.threads,
     )
-    return search(task.dag, task.coupling, origins, params, incumbent.stop)
+    return partial(_search, (task.dag, task.coupling, origins, params, incumbent.stop))
+
+
+def _search(job: tuple[GateDag, Coupling, Origins, SearchParams, Deadline], seed: int, threads: int) -> Route:
+    """Return what a search finds with a seed, by so many threads."""
+    dag, coupling, origins, params, stop = job
+    return search(dag, coupling, origins, replace(params, seed=seed, threads=threads), stop)
+
+
+def _polish(job: tuple[GateDag, Coupling, WindowParams, Deadline], route: Route, seed: int, threads: int) -> Route:
+    """Return what is left of a route once its windows have been routed again with a seed, by so many threads."""
+    dag, coupling, params, stop = job
+    return polish(dag, coupling, route, replace(params, seed=seed, threads=threads), stop)

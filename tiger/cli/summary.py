@@ -214,7 +214,7 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "  Qiskit's success": number(report.baseline_success_probability),
         "objective": report.objective,
         "level": str(report.level),
-        "solver": f"{report.solver}, seed {report.seed}",
+        "solver": _origin(report.solver, report.seed, report.islands),
         "seconds": f"{report.seconds:.3f}",
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})

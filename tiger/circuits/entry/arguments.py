@@ -1,11 +1,12 @@
 """The arguments of `tiger.layout`, and of the client of a service that answers the same."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiger.circuits.params import LayoutParams
+from tiger.circuits.params import ThreadedOptions
 from tiger.run.options import WatchOptions
 
 if TYPE_CHECKING:
@@ -15,12 +16,13 @@ Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class LayoutArguments(LayoutParams):
+class LayoutArguments(ThreadedOptions):
     """Hold a circuit, a device, and options; `coupling` is anything that says which qubits are coupled."""
 
     circuit: "QuantumCircuit | Path | str | bytes"
     coupling: object
     initial_layout: Layout | None = field(default=None, kw_only=True)
+    executor: Executor | str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

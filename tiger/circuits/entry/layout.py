@@ -28,6 +28,7 @@ from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
 from tiger.model.options import from_fields, narrow
 from tiger.model.violation import Violation
+from tiger.parallel.executors import open_executor
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
 
@@ -45,16 +46,18 @@ def layout(call: LayoutCall) -> CircuitReport:
     `effort` multiplies its iterations, `objective` is the extra CX gates, the depth, or the probability of success,
     which needs a Target with error rates. For extra CX gates, Qiskit's own circuit is returned where it has fewer
     two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
-    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level and effort, same answer, on any
-    number of `threads`; `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
+    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level, effort and `islands`, same answer,
+    on any number of `threads` and any `executor`, which runs islands where there are several (`dask://HOST:PORT` on a
+    Dask cluster); `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
     same circuit; without it, extra CX alone count.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a circuit that the
     device cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = check_params(narrow(LayoutParams, call))
-    request = LayoutRequest(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
-    return replace(report_mapping(request, call.initial_layout), seconds=time.perf_counter() - begun)
+    with open_executor(call.executor) as executor:
+        params = check_params(narrow(LayoutParams, call, executor=executor))
+        request = LayoutRequest(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
+        return replace(report_mapping(request, call.initial_layout), seconds=time.perf_counter() - begun)
 
 
 def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
@@ -69,6 +72,7 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
         level=params.level,
         objective=params.objective,
         seed=params.seed,
+        islands=params.islands,
         seconds=0.0,
         device=request.device,
     )
