@@ -1545,6 +1545,7 @@ export interface PlanReport {
   choices: number;
   placement: PlacementReport | null;
   seed: number;
+  islands: number;
   progress: Stage[];
   warnings: string[];
   seconds: number;
@@ -1659,6 +1660,10 @@ export interface PlanRequest {
   effort?: number;
   /** Seconds after which the search ends early. */
   time_limit_s?: number | null;
+  /**
+   * Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.
+   */
+  islands?: number;
   /**
    * Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together in an
    * iteration; 4 a device without it.

@@ -129,6 +129,8 @@ def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
 
 def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
     """State what `tiger.plan` answers for some arguments; files are read here."""
+    if arguments.executor is not None:
+        raise InputError("executor", f"{REFUSED}, got one")
     # Which solvers there are is for the service to say.
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     stated = read_planning(arguments)
