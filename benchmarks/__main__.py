@@ -37,6 +37,7 @@ from benchmarks import (
     dynamic,
     expert_loads,
     experts,
+    islands,
     layers,
     movement,
     multipath,
@@ -84,6 +85,7 @@ MODULES = (
     online,
     dynamic,
     plans,
+    islands,
     expert_loads,
     experts,
     affinity,
@@ -95,6 +97,7 @@ TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 FOLDERS = {
     "tuning": "data",
     "qap": "data",
+    "islands": "data",
     "circuits": "circuits",
     "record": "circuits",
     "bounds": "circuits",
