@@ -75,6 +75,19 @@ def test_islands_spend_the_effort_each(path_problem):
     assert "islands" not in incumbent.stages[-1].detail
 
 
+@pytest.mark.parametrize("threads", [0, 2])
+def test_bug_islands_do_not_begin_when_time_is_up(threads, path_problem):
+    """Tests that the first one alone does: 256 of them on 20,000 tasks passed a limit of a second by 27."""
+    incumbent, search = incumbent_of(path_problem), Recorder()
+    incumbent.stop = Deadline(0.0)
+    if threads:
+        with ThreadPoolExecutor(threads) as pool:
+            run_search(incumbent, "recorder", search, Round(0, 4, 5, 9), pool)
+    else:
+        run_search(incumbent, "recorder", search, Round(0, 4, 5, 9))
+    assert len(search.asked) == len(incumbent.elites["recorder"]) == 1
+
+
 def test_elites_are_handed_to_the_next_round(path_problem):
     """Tests that both parts' elites come back to a search that can resume."""
     incumbent, search = incumbent_of(path_problem), Recorder(Usage(parts=2))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tiger.circuits.params import LayoutParams
 from tiger.model.seeds import derive
@@ -12,18 +12,30 @@ Found = TypeVar("Found")
 ISLANDS = 1
 
 
-def run_islands(step: Callable[..., Found], params: LayoutParams, *given: Sequence[object]) -> list[Found]:
-    """Return what `step` finds on every island, called with what it is given, the island's seed and its threads.
+class Island(NamedTuple):
+    """Hold the seed of an island and its threads; a `spare` one finds nothing, None, if it begins when time is up."""
 
-    The first island has the seed of the request. An executor may send `step` away; without one, islands share the
-    threads of this process.
+    seed: int
+    threads: int
+    spare: bool = False
+
+
+def run_islands(step: Callable[..., Found | None], params: LayoutParams, *given: Sequence[object]) -> list[Found]:
+    """Return what `step` finds, called with what it is given and an island, on as many islands as are given anything.
+
+    The first island has the seed of the request, and is no spare one. An executor may send `step` away; without one,
+    islands share the threads of this process.
     """
-    seeds = [params.seed, *(derive(params.seed, ISLANDS, number) for number in range(1, params.islands))]
-    if params.executor is not None and params.islands > 1:
-        return list(params.executor.map(step, *given, seeds, [params.threads] * len(seeds)))
-    side_by_side = min(params.threads, params.islands)
-    threads = [params.threads // side_by_side] * len(seeds)
-    if side_by_side < 2:
-        return list(map(step, *given, seeds, threads))
-    with ThreadPoolExecutor(side_by_side) as pool:
-        return list(pool.map(step, *given, seeds, threads))
+    count = min([params.islands, *map(len, given)])
+    seeds = [params.seed, *(derive(params.seed, ISLANDS, number) for number in range(1, count))]
+    lent = params.executor if count > 1 else None
+    side_by_side = 1 if lent else max(min(params.threads, count), 1)
+    islands = [Island(seed, params.threads // side_by_side, number > 0) for number, seed in enumerate(seeds)]
+    if lent is not None:
+        found = list(lent.map(step, *given, islands))
+    elif side_by_side < 2:
+        found = list(map(step, *given, islands))
+    else:
+        with ThreadPoolExecutor(side_by_side) as pool:
+            found = list(pool.map(step, *given, islands))
+    return [each for each in found if each is not None]

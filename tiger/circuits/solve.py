@@ -8,7 +8,7 @@ ways.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -24,7 +24,7 @@ from tiger.circuits.embedding.swap_bound import SwapBound, bound_swaps
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
 from tiger.circuits.ising.static import Losses
-from tiger.circuits.islands import run_islands
+from tiger.circuits.islands import Island, run_islands
 from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
@@ -41,6 +41,8 @@ from tiger.run.stage import Stage
 LEAST_LIMIT_S = 1e-3
 # States of an exact search at any effort: 240 MB.
 MOST_STATES = 4_000_000
+
+SearchJob = tuple[GateDag, Coupling, Origins, SearchParams, Deadline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,8 +229,8 @@ def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     with incumbent.stage("search") as detail:
         if task.params.islands > 1:
             detail["islands"] = task.params.islands
-        search_once = _prepare_search(task, incumbent, incumbent.anchors, incumbent.routes, work)
-        incumbent.of_islands = run_islands(search_once, task.params)
+        job = _prepare_search(task, incumbent, incumbent.anchors, incumbent.routes, work)
+        incumbent.of_islands = run_islands(partial(_search, job), task.params)
         for route in incumbent.of_islands:
             incumbent.add(route)
 
@@ -264,13 +266,14 @@ def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObj
 
 def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor]) -> Route:
     """Return what a short search finds from layouts for some time."""
-    return _prepare_search(task, incumbent, starts, (), task.level.trial)(task.params.seed, task.params.threads)
+    dag, coupling, origins, params, stop = _prepare_search(task, incumbent, starts, (), task.level.trial)
+    return search(dag, coupling, origins, replace(params, seed=task.params.seed, threads=task.params.threads), stop)
 
 
 def _prepare_search(
     task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor], routes: Iterable[Route], work: int
-) -> Callable[[int, int], Route]:
-    """Return the search from layouts for some time and from routes, as a function of its seed and its threads."""
+) -> SearchJob:
+    """Return what a search from layouts for some time and from routes needs, but for its seed and its threads."""
     origins = Origins(
         layouts=(task.start,),
         anchors=tuple(starts),
@@ -282,16 +285,20 @@ def _prepare_search(
         passages=task.level.search_passages(task.coupling, task.params.effort),
         goal=int(incumbent.bound or 0),
     )
-    return partial(_search, (task.dag, task.coupling, origins, params, incumbent.stop))
+    return task.dag, task.coupling, origins, params, incumbent.stop
 
 
-def _search(job: tuple[GateDag, Coupling, Origins, SearchParams, Deadline], seed: int, threads: int) -> Route:
-    """Return what a search finds with a seed, by so many threads."""
+def _search(job: SearchJob, island: Island) -> Route | None:
+    """Return what a search finds on an island."""
     dag, coupling, origins, params, stop = job
-    return search(dag, coupling, origins, replace(params, seed=seed, threads=threads), stop)
+    if island.spare and stop():
+        return None
+    return search(dag, coupling, origins, replace(params, seed=island.seed, threads=island.threads), stop)
 
 
-def _polish(job: tuple[GateDag, Coupling, WindowParams, Deadline], route: Route, seed: int, threads: int) -> Route:
-    """Return what is left of a route once its windows have been routed again with a seed, by so many threads."""
+def _polish(job: tuple[GateDag, Coupling, WindowParams, Deadline], route: Route, island: Island) -> Route | None:
+    """Return what is left of a route once its windows have been routed again on an island."""
     dag, coupling, params, stop = job
-    return polish(dag, coupling, route, replace(params, seed=seed, threads=threads), stop)
+    if island.spare and stop():
+        return None
+    return polish(dag, coupling, route, replace(params, seed=island.seed, threads=island.threads), stop)

@@ -29,17 +29,23 @@ class Round(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Hold what a search is run on once: all of it can be sent to another process."""
+    """Hold what a search is run on once: all of it can be sent to another process. Only the first is no `spare` one."""
 
     problem: Problem
     start: IntArray
     effort: int
     seed: int
     stop: Deadline
+    spare: bool
 
 
-def run_part(search: Search, part: Part) -> Assignment:
-    """Run a search; executors take runs of searches of one type for equally long."""
+def run_part(search: Search, part: Part) -> Assignment | None:
+    """Run a search, or return None if it is a spare one and time is up.
+
+    Executors take runs of searches of one type for equally long.
+    """
+    if part.spare and part.stop():
+        return None
     return search.search(part.problem, part.start, effort=part.effort, seed=part.seed, stop=part.stop)
 
 
@@ -74,8 +80,12 @@ def run_parts(
     incumbent: MappingIncumbent, search: Search, parts: Sequence[tuple[int, int]], executor: Executor | None
 ) -> list[IntArray]:
     """Run a search from the best mapping for every pair (effort, seed), offer what it finds, and return its elites."""
-    made = [Part(incumbent.problem, incumbent.places, *part, incumbent.stop) for part in parts]
-    answers = list((executor.map if executor else map)(partial(run_part, search), made))
+    made = [
+        Part(incumbent.problem, incumbent.places, *part, incumbent.stop, spare=number > 0)
+        for number, part in enumerate(parts)
+    ]
+    found = (executor.map if executor else map)(partial(run_part, search), made)
+    answers = [answer for answer in found if answer is not None]
     for answer in answers:
         incumbent.offer(answer.places)
         incumbent.proved |= answer.proved

@@ -169,6 +169,22 @@ def test_islands_find_the_same_on_any_executor(model: Model, cluster: Cluster, f
     assert alone.attempts[0].iteration_s <= found.attempts[0].iteration_s
 
 
+@pytest.mark.parametrize("stage", ["simulation", "placement"])
+def test_bug_islands_judge_nothing_when_time_is_up(model: Model, cluster: Cluster, stage: str) -> None:
+    """All choices of a group were judged all the same: 256 islands passed a limit of two seconds by 34."""
+    over: list[bool] = []
+
+    def watch(step: Progress) -> None:
+        if step.stage == stage and step.message + stage != "placement":
+            over.append(True)
+
+    params = replace(PARAMS, islands=256)
+    ended = explore(Request(model, cluster, params), lambda: bool(over), watch)
+    assert over
+    placed = sum(each.placed is not None for each in ended.attempts)
+    assert (len(ended.attempts) == 1, placed) == (stage == "simulation", 1)
+
+
 @pytest.mark.slow
 def test_islands_find_the_same_in_processes(model: Model, cluster: Cluster) -> None:
     """Layers, choices and deadlines can be sent."""

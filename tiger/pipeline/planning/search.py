@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from tiger.pipeline import solve
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.costs.tolerances import MET, SUMS, TOO_LARGE
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
@@ -173,7 +174,8 @@ def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
             continue
         left -= work
         group.append(candidate)
-        if len(group) == (1 if islands == 1 else islands * PARAMS.grouped):
+        # The first plan of all is found whatever the time.
+        if len(group) == (1 if islands == 1 or not incumbent.attempts else islands * PARAMS.grouped):
             incumbent.report_step("simulation", done / count)
             _simulate_group(request, incumbent, group)
             group = []
@@ -181,17 +183,24 @@ def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
 
 
 def _simulate_group(request: Request, incumbent: PlanIncumbent, group: Sequence[Candidate]) -> None:
-    """Simulate plans of choices that are dealt out to the islands."""
+    """Simulate plans of choices that are dealt out to the islands, until time is up."""
     shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
     layers = [[request.model.layers(each.choice.family.microbatch) for each in share] for share in shares]
-    for attempts in request.run(_simulate_share, layers, shares):
+    stop = incumbent.stop if incumbent.attempts else never_stop
+    for attempts in request.run(partial(_simulate_share, stop), layers, shares):
         for attempt in attempts:
             incumbent.keep(attempt)
+    for candidate in group:
+        if candidate.choice not in incumbent.attempts:
+            incumbent.rule_out("budget", candidate.choice, candidate.bound_s)
 
 
-def _simulate_share(cluster: Cluster, layers: Sequence[Layers], share: Sequence[Candidate]) -> list[Attempt]:
-    """Simulate plans of an island's choices, each with the layers of its microbatches."""
-    return [simulate_choice(each, cluster, candidate) for each, candidate in zip(layers, share, strict=True)]
+def _simulate_share(
+    stop: Callable[[], bool], cluster: Cluster, layers: Sequence[Layers], share: Sequence[Candidate]
+) -> list[Attempt]:
+    """Simulate plans of an island's choices, each with the layers of its microbatches, until time is up."""
+    given = zip(layers, share, strict=True)
+    return [simulate_choice(each, cluster, candidate) for each, candidate in given if not stop()]
 
 
 def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
@@ -200,7 +209,7 @@ def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
     meter = Meter(PARAMS.searched * request.params.effort * islands, incumbent.stop)
     attempts = incumbent.attempts.values()
     waiting = sorted(attempts, key=lambda each: (each.iteration_s, each.lacking_bytes, each.choice))
-    done = 0
+    done = placed = 0
     while done < len(waiting) and not (meter.spent and incumbent.stop()):
         group, left = list[Attempt](), meter.left
         while done < len(waiting) and len(group) < islands:
@@ -213,15 +222,22 @@ def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
                 group.append(attempt)
             done += 1
         layers = [request.model.layers(attempt.choice.family.microbatch) for attempt in group]
-        for attempt, spent in request.run(partial(_place, request.params, incumbent.stop), layers, group):
+        before = range(placed, placed + len(group))
+        placed += len(group)
+        for attempt, spent in request.run(partial(_place, request.params, incumbent.stop), layers, group, before):
             meter.spent += spent
             incumbent.keep(attempt)
 
 
 def _place(
-    params: PlanParams, stop: Callable[[], bool], cluster: Cluster, layers: Layers, attempt: Attempt
+    params: PlanParams, stop: Callable[[], bool], cluster: Cluster, layers: Layers, attempt: Attempt, before: int
 ) -> tuple[Attempt, int]:
-    """Return an attempt with what a search for a placement by its choice finds, if that is no worse, and its work."""
+    """Return an attempt with what a search for a placement by its choice finds, if that is no worse, and its work.
+
+    With others `before` it, it is returned as it is if time is up.
+    """
+    if before and stop():
+        return attempt, 0
     meter = Meter(0, stop)
     placed = solve.place_layers(layers, cluster, attempt.choice.params(params), meter.stop_for(attempt.choice))
     value = np.inf if placed.iteration_s is None else placed.iteration_s
