@@ -61,12 +61,12 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
     deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
     report = _map_and_report(report, request, fixed, deadline)
     seconds = time.perf_counter() - begun
-    return replace(report, seconds=seconds, warnings=_remarks(params.time_limit_s, seconds))
+    return replace(report, seconds=seconds, warnings=_remarks(report, params.time_limit_s, seconds))
 
 
-def _remarks(limit: float | None, seconds: float) -> tuple[str, ...]:
-    """Say so where the time limit may have ended the search."""
-    if limit is None or seconds < limit:
+def _remarks(report: CircuitReport, limit: float | None, seconds: float) -> tuple[str, ...]:
+    """Say so where the time limit may have ended the search, or a stage of it."""
+    if limit is None or (seconds < limit and not any(stage.detail.get("shortened") for stage in report.stages)):
         return ()
     return (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",)
 
