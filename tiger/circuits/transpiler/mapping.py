@@ -54,16 +54,10 @@ def find_mapping(
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
+    held = aim.objective is None and all(route.extra_cx for route in own)
+    below = _ask_below(model, coupling, device, params, fixed) if held else ()
     mapped = _check_start(
-        map_circuit(
-            model.gate_dag,
-            coupling,
-            params,
-            fixed=fixed,
-            known=own,
-            below=_ask_below(model, coupling, device, params, fixed) if all(route.extra_cx for route in own) else (),
-            objective=aim.objective,
-        ),
+        map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, below=below, objective=aim.objective),
         fixed,
     )
     route = mapped.route if fixed is not None else _settle(mapped.route, model.gate_dag, coupling)
