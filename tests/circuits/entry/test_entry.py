@@ -1,14 +1,17 @@
 """From a list of circuits and a device to a report of each."""
 
+import os
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from multiprocessing import get_context
 
 import pytest
 from qiskit import QuantumCircuit
 
 import tiger
 from tests.circuits.brief import shorten_levels
+from tiger.circuits.entry.entry import PARALLEL
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.request import LayoutRequest
 from tiger.errors import InputError
@@ -62,6 +65,20 @@ def test_bug_workers_that_are_forked_wait_for_no_threads(
     alone = [alike(tiger.layout(circuit, LINE, level=1)) for circuit in circuits]
     with executor() as workers:
         assert [alike(report) for report in tiger.layout(circuits, LINE, level=1, executor=workers)] == alone
+
+
+def test_bug_threads_in_a_forked_process_do_not_end_each_others_guard(circuits: list[QuantumCircuit]) -> None:
+    """The first circuit that was done let Qiskit use threads again, which the others then waited for."""
+    wanted = [report.extra_cx for report in tiger.layout(circuits * 3, LINE, level=0)]
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as workers:
+        report = workers.submit(count_beside, circuits * 3).result(timeout=60)
+    assert report == (wanted, None)
+
+
+def count_beside(circuits: list[QuantumCircuit]) -> tuple[list[int | None], str | None]:
+    """Return the extra CX gates of circuits that are mapped in threads, and what Qiskit is told afterwards."""
+    reports = tiger.layout(circuits, LINE, level=0, threads=4)
+    return [report.extra_cx for report in reports], os.environ.get(PARALLEL)
 
 
 def test_layouts_are_given_one_for_each(circuits: list[QuantumCircuit]) -> None:

@@ -4,10 +4,11 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import repeat
 from multiprocessing import parent_process
+from threading import Lock
 
 from qiskit.circuit import QuantumCircuit
 
@@ -86,19 +87,39 @@ def _read_layouts(call: LayoutListCall) -> Sequence[Layout | None]:
     return layouts
 
 
+class _OneThread:
+    """Have Qiskit use no threads of its own while any thread of this process is inside.
+
+    What Qiskit reads is a variable of the whole process: whoever leaves first must not take it from the others.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._before = Lock(), 0, os.environ.get(PARALLEL)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = os.environ.get(PARALLEL)
+                os.environ[PARALLEL] = "TRUE"
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside:
+                return
+            os.environ.pop(PARALLEL, None)
+            if self._before is not None:
+                os.environ[PARALLEL] = self._before
+
+
+ONE_THREAD = _OneThread()
+
+
 def _report_beside_others(request: LayoutRequest, initial_layout: Layout | None) -> CircuitReport:
     """Report a mapping, in a process of an executor without Qiskit's own threads, which a forked one would wait for."""
-    if parent_process() is None:
+    with nullcontext() if parent_process() is None else ONE_THREAD:
         return report_mapping(request, initial_layout)
-    before = os.environ.get(PARALLEL)
-    os.environ[PARALLEL] = "TRUE"
-    try:
-        return report_mapping(request, initial_layout)
-    finally:
-        if before is None:
-            del os.environ[PARALLEL]
-        else:
-            os.environ[PARALLEL] = before
 
 
 @contextmanager
