@@ -57,6 +57,7 @@ from benchmarks import (
     soak,
     sparse,
     summary,
+    timed,
     tuning,
 )
 
@@ -74,6 +75,7 @@ MODULES = (
     rings,
     circuits,
     record,
+    timed,
     bounds,
     delivered,
     movement,
@@ -100,6 +102,7 @@ FOLDERS = {
     "islands": "data",
     "circuits": "circuits",
     "record": "circuits",
+    "timed": "circuits",
     "bounds": "circuits",
     "movement": "circuits",
     "noise": "circuits",

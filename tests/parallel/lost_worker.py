@@ -11,7 +11,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 from qiskit import QuantumCircuit
 
-from tiger.circuits.entry.layout import layout
+from tiger.circuits.entry.entry import layout
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem

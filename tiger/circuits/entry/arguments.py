@@ -28,3 +28,13 @@ class LayoutArguments(ThreadedOptions):
 @dataclass(frozen=True, eq=False)
 class LayoutCall(WatchOptions, LayoutArguments):
     """Hold what `tiger.layout` is called with."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutListCall(WatchOptions, ThreadedOptions):
+    """Hold what `tiger.layout` is called with for a list of circuits, with a layout of each where any is given."""
+
+    circuit: "Sequence[QuantumCircuit | Path | str | bytes]"
+    coupling: object
+    initial_layout: Sequence[Layout | None] | None = field(default=None, kw_only=True)
+    executor: Executor | str | None = field(default=None, kw_only=True)

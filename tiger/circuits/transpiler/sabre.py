@@ -37,7 +37,14 @@ def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: in
     search.property_set = PropertySet()
     search.run(dag)
     layout = search.property_set["layout"]
-    return None if layout is None else np.array([layout[qubit] for qubit in dag.qubits], np.int32)
+    if layout is None:
+        return None
+    idle = {*dag.idle_wires(ignore=["barrier"])}
+    place = np.array([-1 if qubit in idle else layout[qubit] for qubit in dag.qubits], np.int32)
+    # VF2Layout puts qubits without gates anywhere, differently from call to call.
+    spare = np.setdiff1d(np.arange(target.num_qubits, dtype=np.int32), place)
+    place[place < 0] = spare[: np.count_nonzero(place < 0)]
+    return place
 
 
 def _build_target(device: Target | CouplingMap) -> Target:
