@@ -112,7 +112,7 @@ def test_bad_input_names_the_circuit(options: dict[str, object], field: str) -> 
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("options", [{"executor": "dask://host:1"}, {"initial_layout": {0: 1}}, {"effrot": 2}])
+@pytest.mark.parametrize("options", [{"executor": 3}, {"initial_layout": {0: 1}}, {"effrot": 2}])
 def test_arguments_of_another_type(options: dict[str, object]) -> None:
     """As with one circuit, which has no use for an executor."""
     with pytest.raises(TypeError, match=next(iter(options))):
