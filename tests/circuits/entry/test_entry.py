@@ -114,11 +114,11 @@ def test_bad_input_names_the_circuit(options: dict[str, object], field: str) -> 
 
 @pytest.mark.parametrize("options", [{"executor": 3}, {"initial_layout": {0: 1}}, {"effrot": 2}])
 def test_arguments_of_another_type(options: dict[str, object]) -> None:
-    """As with one circuit, which has no use for an executor."""
+    """As with one circuit, which takes the executors of a list."""
     with pytest.raises(TypeError, match=next(iter(options))):
         tiger.layout([ring(3)], LINE, **options)
     with pytest.raises(TypeError, match="executor"):
-        tiger.layout(ring(3), LINE, executor=None)
+        tiger.layout(ring(3), LINE, executor=3)  # type: ignore[call-overload]
 
 
 def test_what_fails_says_which_circuit(circuits: list[QuantumCircuit], monkeypatch: pytest.MonkeyPatch) -> None:
