@@ -8,6 +8,7 @@ import pytest
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, QFTGate, RZGate, SXGate, UGate
+from qiskit.converters import circuit_to_dag
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import (
@@ -25,7 +26,10 @@ from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
 from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
+from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.solve import map_circuit
+from tiger.circuits.transpiler.aim import loss_of
+from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 
 LINE = CouplingMap.from_line(7)
@@ -266,6 +270,40 @@ def test_an_effort_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("TIGER_LAYOUT_EFFORT", effort)
     with pytest.raises(TranspilerError, match="TIGER_LAYOUT_EFFORT: expected a whole number from 1"):
         preset(1, coupling_map=LINE, layout_method="tiger")
+
+
+def test_an_objective_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the variable and those that there are."""
+    monkeypatch.setenv("TIGER_LAYOUT_OBJECTIVE", "cx")
+    with pytest.raises(TranspilerError, match="TIGER_LAYOUT_OBJECTIVE: expected one of auto, depth, success, found"):
+        preset(1, coupling_map=LINE, layout_method="tiger")
+
+
+def test_success_needs_error_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device without them is refused, as by `tiger.layout`."""
+    monkeypatch.setenv("TIGER_LAYOUT_OBJECTIVE", "success")
+    with pytest.raises(TranspilerError, match="expected a Target with error rates for success"):
+        transpile(mix(), coupling_map=LINE, basis_gates=BASIS, optimization_level=1, layout_method="tiger",
+                  routing_method="tiger")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["auto", "depth", "success"])
+def test_no_circuit_is_behind_qiskits_by_the_objective(monkeypatch: pytest.MonkeyPatch, objective: str) -> None:
+    """After the whole transpile: by what the objective names first, and by the next where these are equal."""
+    monkeypatch.setenv("TIGER_LAYOUT_OBJECTIVE", objective)
+    target = GenericBackendV2(7, ["cx", "rz", "sx", "x"], coupling_map=LINE, seed=2).target
+    errors = errors_of_target(target)
+    for width, level in ((5, 1), (6, 2), (5, 3)):
+        made = [transpile(fourier(width), target=target, optimization_level=level, seed_transpiler=1,
+                          layout_method=method, routing_method=method) for method in (None, "tiger")]  # fmt: skip
+        theirs, ours = (
+            rank(
+                Delivery(*count_two_qubit_gates(circuit_to_dag(each)), loss_of(circuit_to_dag(each), errors)), objective
+            )
+            for each in made
+        )
+        assert ours <= theirs
 
 
 def test_better_qubits_are_looked_for_after_routing() -> None:

@@ -1,13 +1,10 @@
-"""Qiskit's own preset beside a mapping of ours: the better of two circuits by what its later stages make of them."""
+"""Qiskit's own preset beside mappings of ours: the best of all circuits by what its later stages make of them."""
 
 import copy
+from typing import TYPE_CHECKING
 
-import numpy as np
-from qiskit.circuit import Qubit
-from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import PropertySet
-from qiskit.passmanager.compilation_status import PassManagerState, WorkflowStatus
 from qiskit.transpiler import (
     CouplingMap,
     PassManager,
@@ -27,14 +24,24 @@ from qiskit.transpiler.preset_passmanagers import (
 )
 from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_manager_legacy
 
+from tiger.circuits.transpiler.delivery import (
+    NEVER,
+    Delivery,
+    DeliveryObjective,
+    count_two_qubit_gates,
+    deliver,
+    rank,
+    run_stage,
+)
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.source import Source, remove_layout
-from tiger.circuits.transpiler.target import coupling_of, listed_coupling, working_device
+from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling, working_device
+
+if TYPE_CHECKING:
+    from tiger.circuits.noise.noise import Errors
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
-# Two-qubit gates of a SWAP.
-SWAP = 3
 
 
 def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
@@ -50,30 +57,47 @@ def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str
     return PRESETS[level](plain)
 
 
-class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
-    """Keep a routed circuit, or take the one of Qiskit's own layout and routing where that ends with fewer gates.
+class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
+    """Keep a routed circuit, or take another one where that ends better by the objective.
 
-    Both run through the translation and optimization stages of the preset; two-qubit gates count, with three for a SWAP
-    that stays, and at equal numbers their depth. Qiskit starts from the circuit that is kept as `SOURCE`, else from the
-    one on device qubits that is kept as `PLACED`, whose layout stays. A circuit on faulty pairs is not taken.
+    The others are those of Qiskit's own layout and routing and of `rivals`, stages that also map a circuit, which run
+    where routing added gates. All pass through the translation and optimization stages of the preset. They start from
+    the circuit that is kept as `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout
+    stays. A circuit on faulty pairs is not taken.
     """
 
-    def __init__(self, device: Target | CouplingMap, preset: StagedPassManager) -> None:
-        """Take the device and Qiskit's own stages for it."""
+    def __init__(
+        self,
+        device: Target | CouplingMap,
+        preset: StagedPassManager,
+        objective: DeliveryObjective = "auto",
+        rivals: tuple[PassManager, ...] = (),
+    ) -> None:
+        """Take the device, Qiskit's own stages for it, what counts, and other stages."""
         super().__init__()
-        self.device, self.preset = device, preset
+        self.device, self.preset, self.objective, self.rivals = device, preset, objective, rivals
 
     def run(self, dag: DAGCircuit) -> DAGCircuit:
-        """Return the circuit that ends with fewer two-qubit gates."""
+        """Return the circuit that ends best; the given one where others are as good."""
         source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
+        found = [Source(dag, self.property_set), *self._run_rivals(dag, source or placed)]
         theirs = self._run_qiskit(source, placed)
-        if theirs is None or theirs.dag == dag or not _avoids_faults(theirs.dag, self.device):
+        if theirs is not None and theirs.dag != dag and _avoids_faults(theirs.dag, self.device):
+            found.append(theirs)
+        if len(found) == 1:
             return dag
-        if self._deliver(theirs) >= self._deliver(Source(dag, self.property_set)):
-            return dag
-        self.property_set.clear()
-        self.property_set.update(theirs.properties)
-        return theirs.dag
+        errors = _errors_of(self.device)
+        best = min(found, key=lambda each: rank(self._deliver(each, errors), self.objective))
+        if best.dag is not dag:
+            self.property_set.clear()
+            self.property_set.update(best.properties)
+        return best.dag
+
+    def _run_rivals(self, dag: DAGCircuit, begin: Source | None) -> list[Source]:
+        """Return what other stages route where the circuit in hand has more two-qubit gates than it began with."""
+        if begin is None or count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
+            return []
+        return [run_stage(rival, begin.copy()) for rival in self.rivals]
 
     def _run_qiskit(self, source: Source | None, placed: Source | None) -> Source | None:
         """Return what Qiskit's own stages route, None where they refuse or panic."""
@@ -83,7 +107,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
                     laid_out = self._lay_out(source)
                 else:
                     laid_out = None if placed is None else self._lay_out_again(placed)
-                return None if laid_out is None else _run_stage(self.preset.routing, laid_out)
+                return None if laid_out is None else run_stage(self.preset.routing, laid_out)
         except TranspilerError:
             return None
 
@@ -91,7 +115,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         """Return a circuit after Qiskit's own layout stage, None where that may panic."""
         if may_panic(source.dag, listed_coupling(self.device)):
             return None
-        return _run_stage(self.preset.layout, source)
+        return run_stage(self.preset.layout, source)
 
     def _lay_out_again(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
@@ -106,46 +130,22 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         same = found is not None and all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
         return found if same else placed
 
-    def _deliver(self, routed: Source) -> tuple[float, float]:
-        """Return the two-qubit gates and their depth after the stages that come later, infinite where these fail."""
+    def _deliver(self, routed: Source, errors: "Errors | None") -> Delivery:
+        """Return what a circuit ends as, the worst where later stages fail."""
         try:
-            return deliver(self.preset, routed)
+            return deliver(self.preset, routed, errors)
         except TranspilerError:
-            return np.inf, np.inf
+            return NEVER
 
 
-def deliver(preset: StagedPassManager, routed: Source) -> tuple[int, int]:
-    """Return the two-qubit gates of a routed circuit and their depth after the translation and optimization stages."""
-    return count_two_qubit_gates(_run_stage(preset.optimization, _run_stage(preset.translation, routed.copy())).dag)
+def _errors_of(device: Target | CouplingMap) -> "Errors | None":
+    """Return the error rates of a device that states some."""
+    if isinstance(device, CouplingMap) or not has_errors(device):
+        return None
+    # Kernels are loaded where they are needed, and not with the plugin.
+    from tiger.circuits.noise.noise import errors_of_target
 
-
-def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
-    """Return the two-qubit gates of a circuit and their depth, with three for a SWAP.
-
-    Blocks of control flow count once, and in depth as their deepest.
-    """
-    count, level = 0, dict[Qubit, int]()
-    for node in dag.topological_op_nodes():
-        wires, layers = (*node.qargs, *node.cargs), 0
-        if node.is_control_flow():
-            inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
-            count += sum(gates for gates, _ in inner)
-            layers = max((depth for _, depth in inner), default=0)
-        elif len(node.qargs) == 2 and (node.is_standard_gate() or not node.is_directive()):
-            layers = SWAP if node.name == "swap" else 1
-            count += layers
-        top = max((level.get(wire, 0) for wire in wires), default=0) + layers
-        level.update(dict.fromkeys(wires, top))
-    return count, max(level.values(), default=0)
-
-
-def _run_stage(stage: PassManager | None, source: Source) -> Source:
-    """Return a circuit after a stage, which may change the one that it gets."""
-    if stage is None:
-        return source
-    state = PassManagerState(WorkflowStatus(), source.properties)
-    dag, state = stage.to_flow_controller().execute(source.dag, state)
-    return Source(dag, state.property_set)
+    return errors_of_target(device)
 
 
 def _avoids_faults(dag: DAGCircuit, device: Target | CouplingMap) -> bool:
