@@ -30,7 +30,9 @@ from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.aim import loss_of
 from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
+from tiger.circuits.transpiler.passes import TigerMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
+from tiger.circuits.transpiler.preset import KeepBest
 
 LINE = CouplingMap.from_line(7)
 BASIS = ["cx", "u"]
@@ -257,6 +259,20 @@ def test_the_environment_sets_effort_and_solver(monkeypatch: pytest.MonkeyPatch)
         manager = preset(level, coupling_map=LINE, layout_method="tiger", routing_method="tiger", seed_transpiler=4)
         params = next(task.params for task in _tasks(manager.layout) if hasattr(task, "params"))
         assert (params.effort, params.solver, params.seed, params.commute) == (3, "neal", 4, commute)
+
+
+def test_level_3_compares_two_seeds() -> None:
+    """The second one is its own, and maps from the start where the layout is ours, too."""
+    for level, layout, passes in (
+        (2, "tiger", []),
+        (3, "tiger", [TigerMapping, TigerRouting]),
+        (3, None, [TigerRouting]),
+    ):
+        manager = preset(level, coupling_map=LINE, layout_method=layout, routing_method="tiger", seed_transpiler=4)
+        keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
+        made = [task for rival in keeper.rivals for task in _tasks(rival) if hasattr(task, "params")]
+        assert [type(task) for task in made] == passes
+        assert all(task.params.seed != 4 for task in made)
 
 
 def _tasks(manager: PassManager) -> list[object]:

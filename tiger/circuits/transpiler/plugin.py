@@ -32,7 +32,7 @@ EFFORT, SOLVER, OBJECTIVE = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER", "TIGER
 # SWAPs with the gates beside them, so that their blocks count; and that from which commuting gates change places.
 DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
 # By level: how many circuits of ours, each of another seed, are compared by what they end as.
-CANDIDATES = (1, 1, 1, 3)
+CANDIDATES = (1, 1, 1, 2)
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
