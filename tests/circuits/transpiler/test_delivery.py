@@ -16,7 +16,7 @@ from qiskit.transpiler import (
 
 from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.transpiler.delivery import Delivery, DeliveryObjective, count_two_qubit_gates, deliver, rank
-from tiger.circuits.transpiler.preset import SOURCE, KeepBest, build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import Source
 
 LINE = CouplingMap.from_line(4)
@@ -54,7 +54,7 @@ def keep(objective: DeliveryObjective, target: Target | CouplingMap, *rivals: tu
     preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
     preset.layout, preset.routing = PassManager(Made(*theirs)), None
     preset.translation = preset.optimization = None
-    task = KeepBest(target, preset, objective, tuple(PassManager(Made(*other)) for other in others))
+    task = KeepBest(target, preset, objective, Rivals(SOURCE, tuple(PassManager(Made(*other)) for other in others)))
     task.property_set = PropertySet()
     task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
     found = task.run(Made(*ours).run(None))
@@ -90,6 +90,16 @@ def test_gates_count_before_depth() -> None:
 def test_rivals_do_not_run_where_routing_added_nothing() -> None:
     """A circuit without gates is no worse than it began."""
     assert keep("auto", LINE, SOLID, (), CHAIN) == ()
+
+
+def test_rivals_of_the_layout_do_not_run_where_another_stage_has_laid_out() -> None:
+    """Only a circuit that was kept before any layout is laid out again."""
+    for begin, kept in ((SOURCE, 2), (PLACED, 1)):
+        preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+        task = KeepBest(LINE, preset, "auto", Rivals(begin, (PassManager(Made((0, 1))),)))
+        task.property_set = PropertySet()
+        task.property_set[PLACED] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
+        assert task.run(Made((0, 1), (1, 2)).run(None)).size() == kept
 
 
 def test_rank_names_all_measures() -> None:

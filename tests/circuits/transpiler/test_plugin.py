@@ -270,7 +270,7 @@ def test_level_3_compares_two_seeds() -> None:
     ):
         manager = preset(level, coupling_map=LINE, layout_method=layout, routing_method="tiger", seed_transpiler=4)
         keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
-        made = [task for rival in keeper.rivals for task in _tasks(rival) if hasattr(task, "params")]
+        made = [task for rival in keeper.rivals.stages for task in _tasks(rival) if hasattr(task, "params")]
         assert [type(task) for task in made] == passes
         assert all(task.params.seed != 4 for task in made)
 
@@ -421,8 +421,8 @@ def test_lists_run_in_parallel() -> None:
 def test_a_layout_stage_of_the_users_own_is_kept() -> None:
     """TIGER's routing starts from it, and so does what it is compared with."""
     own = PassManager(SetLayout([6, 2, 4, 0, 1])) + common.generate_embed_passmanager(LINE)
-    for method in (None, "tiger"):
-        manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method=method,
+    for level, method in ((2, None), (2, "tiger"), (3, None), (3, "tiger")):
+        manager = preset(level, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method=method,
                          routing_method="tiger")  # fmt: skip
         manager.layout = own
         out = manager.run(mix())

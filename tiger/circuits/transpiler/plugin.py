@@ -22,7 +22,7 @@ from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
 
@@ -80,11 +80,8 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
         own = _own_stages(pass_manager_config, params)
         if own is None:
             return stage
-        rivals = tuple(
-            _build_rival(device, pass_manager_config, replace(params, seed=_derive_seed(params.seed, k)))
-            for k in range(1, CANDIDATES[params.level])
-        )
-        return PassManager(KeepSource(PLACED)) + stage + PassManager(KeepBest(device, own, _objective(), rivals))
+        keep = KeepBest(device, own, _objective(), _build_rivals(device, pass_manager_config, params))
+        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep)
 
 
 def _build_layout_stage(
@@ -115,15 +112,20 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
     )
 
 
-def _build_rival(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> PassManager:
-    """Return the stages of ours once more, for another seed."""
-    routing = _build_routing_stage(device, config, params)
-    return _build_layout_stage(device, config, params, None) + routing if config.layout_method == NAME else routing
+def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> Rivals:
+    """Return the stages of ours once more, for other seeds; a layout of another stage's stays."""
+    stages = list[PassManager]()
+    for number in range(1, CANDIDATES[params.level]):
+        again = replace(params, seed=_derive_seed(params.seed, number))
+        routing = _build_routing_stage(device, config, again)
+        whole = _build_layout_stage(device, config, again, None) + routing if config.layout_method == NAME else routing
+        stages.append(whole)
+    return Rivals(SOURCE if config.layout_method == NAME else PLACED, tuple(stages))
 
 
 def _derive_seed(seed: int, number: int) -> int:
     """Return the seed of another candidate, which no small seed of a user is."""
-    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0]) >> 1
+    return int(np.random.SeedSequence([seed % 2**64, number]).generate_state(1)[0]) >> 1
 
 
 def _choice(

@@ -1,7 +1,7 @@
 """Qiskit's own preset beside mappings of ours: the best of all circuits by what its later stages make of them."""
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import PropertySet
@@ -57,13 +57,23 @@ def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str
     return PRESETS[level](plain)
 
 
+class Rivals(NamedTuple):
+    """Hold stages that map a circuit, and the name of what they begin with, `SOURCE` or `PLACED`."""
+
+    begin: str = SOURCE
+    stages: tuple[PassManager, ...] = ()
+
+
+NO_RIVALS = Rivals()
+
+
 class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Keep a routed circuit, or take another one where that ends better by the objective.
 
-    The others are those of Qiskit's own layout and routing and of `rivals`, stages that also map a circuit, which run
-    where routing added gates. All pass through the translation and optimization stages of the preset. They start from
-    the circuit that is kept as `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout
-    stays. A circuit on faulty pairs is not taken.
+    The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
+    pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
+    `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
+    faulty pairs is not taken.
     """
 
     def __init__(
@@ -71,7 +81,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         device: Target | CouplingMap,
         preset: StagedPassManager,
         objective: DeliveryObjective = "auto",
-        rivals: tuple[PassManager, ...] = (),
+        rivals: Rivals = NO_RIVALS,
     ) -> None:
         """Take the device, Qiskit's own stages for it, what counts, and other stages."""
         super().__init__()
@@ -80,7 +90,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends best; the given one where others are as good."""
         source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
-        found = [Source(dag, self.property_set), *self._run_rivals(dag, source or placed)]
+        begin = source if self.rivals.begin == SOURCE else placed
+        found = [Source(dag, self.property_set), *self._run_rivals(dag, begin)]
         theirs = self._run_qiskit(source, placed)
         if theirs is not None and theirs.dag != dag and _avoids_faults(theirs.dag, self.device):
             found.append(theirs)
@@ -97,7 +108,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         """Return what other stages route where the circuit in hand has more two-qubit gates than it began with."""
         if begin is None or count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
             return []
-        return [run_stage(rival, begin.copy()) for rival in self.rivals]
+        return [run_stage(rival, begin.copy()) for rival in self.rivals.stages]
 
     def _run_qiskit(self, source: Source | None, placed: Source | None) -> Source | None:
         """Return what Qiskit's own stages route, None where they refuse or panic."""
