@@ -32,7 +32,7 @@ from tiger.circuits.transpiler.aim import loss_of
 from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
 from tiger.circuits.transpiler.passes import TigerMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
-from tiger.circuits.transpiler.preset import KeepBest
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
 
 LINE = CouplingMap.from_line(7)
 BASIS = ["cx", "u"]
@@ -320,6 +320,13 @@ def test_no_circuit_is_behind_qiskits_by_the_objective(monkeypatch: pytest.Monke
             for each in made
         )
         assert ours <= theirs
+
+
+def test_bug_a_circuit_was_kept_where_the_layout_is_given() -> None:
+    """Nothing compares it, and it stayed in memory with the properties."""
+    manager = preset(2, coupling_map=LINE, initial_layout=[2, 0, 1], layout_method="tiger", seed_transpiler=1)
+    manager.run(mix(3))
+    assert not {SOURCE, PLACED} & {key for key, value in manager.property_set.items() if value is not None}
 
 
 def test_better_qubits_are_looked_for_after_routing() -> None:

@@ -57,8 +57,9 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
             return PassManager(SetLayout(given)) if given is None else PassManager(SetLayout(given)) + embed
         params = _params(pass_manager_config, optimization_level)
         own = _own_stages(pass_manager_config, params)
-        stage = PassManager([] if own is None else KeepSource(SOURCE))
-        return stage + _build_layout_stage(device, pass_manager_config, params, own)
+        stage = _build_layout_stage(device, pass_manager_config, params, own)
+        routed_later = own is not None and pass_manager_config.routing_method == NAME
+        return PassManager(KeepSource(SOURCE)) + stage if routed_later else stage
 
 
 class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
@@ -140,8 +141,8 @@ def _choice(
         return [barrier, TigerLayout(device, params), embed]
     routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective())]
     if config.routing_method in SABRE_NAMES:
-        return [barrier, TigerSabreMapping(device, params), *routed]
-    return [barrier, TigerLayout(device, params), embed, *routed]
+        return [KeepSource(SOURCE), barrier, TigerSabreMapping(device, params), *routed]
+    return [KeepSource(SOURCE), barrier, TigerLayout(device, params), embed, *routed]
 
 
 def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
