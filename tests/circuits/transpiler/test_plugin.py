@@ -8,6 +8,7 @@ import pytest
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, QFTGate, RZGate, SXGate, UGate
+from qiskit.circuit.random import random_circuit
 from qiskit.converters import circuit_to_dag
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
@@ -320,6 +321,22 @@ def test_no_circuit_is_behind_qiskits_by_the_objective(monkeypatch: pytest.Monke
             for each in made
         )
         assert ours <= theirs
+
+
+@pytest.mark.parametrize("routing", ["tiger", None])
+def test_bug_level_3_succeeded_less_often_than_qiskit_at_equal_gates(routing: str | None) -> None:
+    """Qiskit's optimization ends with a search for better qubits, but not where the layout method is named."""
+    target = GenericBackendV2(5, ["cz", "rz", "sx", "x"], coupling_map=CouplingMap.from_line(5), seed=0).target
+    errors = errors_of_target(target)
+    circuit = random_circuit(2, 4, max_operands=2, seed=1)
+    theirs, ours = (
+        transpile(circuit, target=target, optimization_level=3, seed_transpiler=1, layout_method=first,
+                  routing_method=second)
+        for first, second in ((None, None), ("tiger", routing))
+    )  # fmt: skip
+    assert ours.num_nonlocal_gates() == theirs.num_nonlocal_gates()
+    assert loss_of(circuit_to_dag(ours), errors) <= loss_of(circuit_to_dag(theirs), errors) + 1e-9
+    assert same(circuit, ours)
 
 
 def test_bug_a_circuit_was_kept_where_the_layout_is_given() -> None:

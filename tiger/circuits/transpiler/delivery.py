@@ -37,11 +37,14 @@ def rank(delivery: Delivery, objective: DeliveryObjective) -> tuple[float, ...]:
     return {"auto": (gates, depth, loss), "depth": (depth, gates, loss), "success": (loss, gates, depth)}[objective]
 
 
-def deliver(preset: StagedPassManager, routed: Source, errors: "Errors | None" = None) -> Delivery:
-    """Return what a routed circuit amounts to after the translation and optimization stages of a preset."""
-    final = run_stage(preset.optimization, run_stage(preset.translation, routed.copy())).dag
-    gates, depth = count_two_qubit_gates(final)
-    return Delivery(gates, depth, 0.0 if errors is None else _estimate_loss(final, errors))
+def deliver(preset: StagedPassManager, routed: Source) -> Source:
+    """Return a routed circuit after the translation and optimization stages of a preset."""
+    return run_stage(preset.optimization, run_stage(preset.translation, routed.copy()))
+
+
+def measure(final: DAGCircuit, errors: "Errors | None" = None) -> Delivery:
+    """Return what a finished circuit amounts to."""
+    return Delivery(*count_two_qubit_gates(final), 0.0 if errors is None else _estimate_loss(final, errors))
 
 
 def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from qiskit.transpiler import (
     TransformationPass,
     TranspilerError,
 )
-from qiskit.transpiler.passes import CheckMap
+from qiskit.transpiler.passes import ApplyLayout, CheckMap, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import (
     common,
     level_0_pass_manager,
@@ -30,6 +30,7 @@ from tiger.circuits.transpiler.delivery import (
     DeliveryObjective,
     count_two_qubit_gates,
     deliver,
+    measure,
     rank,
     run_stage,
 )
@@ -41,20 +42,39 @@ if TYPE_CHECKING:
     from tiger.circuits.noise.noise import Errors
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
+# The level whose optimization ends with a search for better qubits, unless a layout method is named.
+SEARCHING_LEVEL = 3
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
 
 
 def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
-    """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`."""
+    """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`.
+
+    The optimization is the one that runs later. Qiskit's ends with a search for better qubits where it chooses the
+    layout itself; where the layout is `ours`, that search is the stage behind it.
+    """
     plain = copy.copy(config)
     plain.seed_transpiler = seed
     if plain.coupling_map is None:  # the presets route for a coupling map alone
         plain.coupling_map = plain.target.build_coupling_map()
     plain.layout_method = None if config.layout_method == ours else config.layout_method
     plain.routing_method = None if config.routing_method == ours else config.routing_method
-    if common.is_clifford_t_basis(plain.basis_gates, plain.target):
-        return clifford_t_pass_manager_legacy(plain, optimization_level=level)
-    return PRESETS[level](plain)
+    own = _build_preset(plain, level)
+    limits = common.get_vf2_limits(level, plain.layout_method, plain.initial_layout, exact_match=True)
+    if config.layout_method == ours and level == SEARCHING_LEVEL and limits.call_limit and has_errors(plain.target):
+        plain.layout_method = "trivial"  # any that is named
+        own.optimization = _build_preset(plain, level).optimization
+        own.post_optimization = PassManager(
+            VF2PostLayout(plain.target, seed=-1, strict_direction=True, **limits._asdict())
+        )
+    return own
+
+
+def _build_preset(config: PassManagerConfig, level: int) -> StagedPassManager:
+    """Return the preset of a level."""
+    if common.is_clifford_t_basis(config.basis_gates, config.target):
+        return clifford_t_pass_manager_legacy(config, optimization_level=level)
+    return PRESETS[level](config)
 
 
 class Rivals(NamedTuple):
@@ -73,7 +93,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
     pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
     `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
-    faulty pairs is not taken.
+    faulty pairs is not taken. Where the preset looks for better qubits after the optimization, a circuit on these is
+    one more, and is finished already: Qiskit's choice rests on the gates that the optimization leaves.
     """
 
     def __init__(
@@ -95,10 +116,11 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         theirs = self._run_qiskit(source, placed)
         if theirs is not None and theirs.dag != dag and _avoids_faults(theirs.dag, self.device):
             found.append(theirs)
-        if len(found) == 1:
+        if len(found) == 1 and self.preset.post_optimization is None:
             return dag
         errors = _errors_of(self.device)
-        best = min(found, key=lambda each: rank(self._deliver(each, errors), self.objective))
+        made = [each for source in found for each in self._deliver(source, errors)]
+        best = min(made, key=lambda each: rank(each[1], self.objective))[0]
         if best.dag is not dag:
             self.property_set.clear()
             self.property_set.update(best.properties)
@@ -141,12 +163,24 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         same = found is not None and all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
         return found if same else placed
 
-    def _deliver(self, routed: Source, errors: "Errors | None") -> Delivery:
-        """Return what a circuit ends as, the worst where later stages fail."""
+    def _deliver(self, routed: Source, errors: "Errors | None") -> list[tuple[Source, Delivery]]:
+        """Return a circuit and what it ends as, and the finished one on better qubits where there are some."""
         try:
-            return deliver(self.preset, routed, errors)
+            end = deliver(self.preset, routed)
+            made = [(routed, measure(end.dag, errors))]
+            moved = self._move(end)
+            if moved is not None:
+                made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
         except TranspilerError:
-            return NEVER
+            return [(routed, NEVER)]
+        return made
+
+    def _move(self, end: Source) -> Source | None:
+        """Return a finished circuit on better qubits, None where there are none."""
+        if self.preset.post_optimization is None:
+            return None
+        found = run_stage(self.preset.post_optimization, end)
+        return None if found.properties["post_layout"] is None else run_stage(PassManager(ApplyLayout()), found)
 
 
 def _errors_of(device: Target | CouplingMap) -> "Errors | None":
