@@ -339,6 +339,15 @@ def test_bug_level_3_succeeded_less_often_than_qiskit_at_equal_gates(routing: st
     assert same(circuit, ours)
 
 
+def test_gates_are_approximated_once() -> None:
+    """No finished circuit comes back where the optimization approximates it, as that would do so again."""
+    backend = GenericBackendV2(6, ["cx", "rz", "sx", "x"], coupling_map=CouplingMap.from_line(6), seed=1)
+    for degree, searched in ((1.0, True), (0.95, False)):
+        manager = preset(3, backend, approximation_degree=degree, layout_method="tiger", routing_method="tiger")
+        keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
+        assert (keeper.preset.post_optimization is not None) == searched
+
+
 def test_bug_a_circuit_was_kept_where_the_layout_is_given() -> None:
     """Nothing compares it, and it stayed in memory with the properties."""
     manager = preset(2, coupling_map=LINE, initial_layout=[2, 0, 1], layout_method="tiger", seed_transpiler=1)

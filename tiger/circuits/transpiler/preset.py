@@ -51,7 +51,7 @@ def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str
     """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`.
 
     The optimization is the one that runs later. Qiskit's ends with a search for better qubits where it chooses the
-    layout itself; where the layout is `ours`, that search is the stage behind it.
+    layout itself; where the layout is `ours`, that search is the stage behind it, unless gates are approximated.
     """
     plain = copy.copy(config)
     plain.seed_transpiler = seed
@@ -61,7 +61,9 @@ def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str
     plain.routing_method = None if config.routing_method == ours else config.routing_method
     own = _build_preset(plain, level)
     limits = common.get_vf2_limits(level, plain.layout_method, plain.initial_layout, exact_match=True)
-    if config.layout_method == ours and level == SEARCHING_LEVEL and limits.call_limit and has_errors(plain.target):
+    searches = config.layout_method == ours and level == SEARCHING_LEVEL and limits.call_limit
+    # A finished circuit is optimized again, which may not approximate it twice.
+    if searches and has_errors(plain.target) and plain.approximation_degree == 1:
         plain.layout_method = "trivial"  # any that is named
         own.optimization = _build_preset(plain, level).optimization
         own.post_optimization = PassManager(
