@@ -15,6 +15,7 @@ from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
+from tiger.circuits.transpiler.target import has_errors
 
 # Trials, iterations and calls of VF2 with its trials, as Qiskit 2 sets them for its levels 0 to 3.
 TRIALS = (5, 5, 20, 20)
@@ -37,7 +38,16 @@ def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: in
     search.property_set = PropertySet()
     search.run(dag)
     layout = search.property_set["layout"]
-    return None if layout is None else np.array([layout[qubit] for qubit in dag.qubits], np.int32)
+    if layout is None:
+        return None
+    place = np.array([layout[qubit] for qubit in dag.qubits], np.int32)
+    if not has_errors(device):
+        # Qubits that meet no other are all the same then, and Qiskit's order of them differs from call to call.
+        idle = set(model.dag.idle_wires())
+        busy = [k for k, qubit in enumerate(model.dag.qubits) if qubit not in idle]
+        alone = np.setdiff1d(busy, _list_ends(model))
+        place[alone] = np.sort(place[alone])
+    return place
 
 
 def _build_target(device: Target | CouplingMap) -> Target:
@@ -50,10 +60,15 @@ def _pairs_only(model: CircuitModel) -> DAGCircuit:
     """Return a circuit with a CX for each pair of qubits that has to meet."""
     gate_dag, dag = model.gate_dag, DAGCircuit()
     dag.add_qreg(QuantumRegister(gate_dag.qubits))
-    ends = np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
-    for a, b in np.unique(ends, axis=0).tolist():
+    for a, b in np.unique(_list_ends(model), axis=0).tolist():
         dag.apply_operation_back(CX, (dag.qubits[a], dag.qubits[b]), check=False)
     return dag
+
+
+def _list_ends(model: CircuitModel) -> IndexArray:
+    """Return the qubits [k, 2] of all gates on two, also of those in blocks of control flow."""
+    gate_dag = model.gate_dag
+    return np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
 
 
 def run_sabre(
