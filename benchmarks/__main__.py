@@ -56,6 +56,7 @@ from benchmarks import (
     soak,
     sparse,
     summary,
+    timed,
     tuning,
 )
 
@@ -73,6 +74,7 @@ MODULES = (
     rings,
     circuits,
     record,
+    timed,
     bounds,
     delivered,
     movement,
@@ -97,6 +99,7 @@ FOLDERS = {
     "qap": "data",
     "circuits": "circuits",
     "record": "circuits",
+    "timed": "circuits",
     "bounds": "circuits",
     "movement": "circuits",
     "noise": "circuits",

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tiger.circuits.entry.layout import layout
+    from tiger.circuits.entry.entry import layout
     from tiger.circuits.entry.report import CircuitReport
     from tiger.entry import assign
     from tiger.errors import InputError
@@ -60,7 +60,7 @@ _HOMES = {
     "card": "tiger.plotting.card",
     "draw": "tiger.plotting.pictures",
     "experts": "tiger.pipeline.experts.entry",
-    "layout": "tiger.circuits.entry.layout",
+    "layout": "tiger.circuits.entry.entry",
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
     "rebalance_experts": "tiger.pipeline.experts.replicas.tensors",

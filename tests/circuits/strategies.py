@@ -122,6 +122,7 @@ def quick(
     *,
     fixed: IndexArray | None = None,
     known: tuple[Route, ...] = (),
+    below: tuple[Route, ...] = (),
     objective: RouteObjective | None = None,
 ) -> Mapped:
     """Map along shortest paths, in place of the search: the tests that use it are about what is around it."""

@@ -1,6 +1,7 @@
 """Tests of the mapping of a circuit from its first stage to its last."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,6 +89,7 @@ def test_stages_never_cost_more_than_those_before() -> None:
         "proposals",
         "search",
         "windows",
+        "level below",
     ]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] == found.route.extra_cx
@@ -139,6 +141,41 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     found = map_circuit(dag, GRID, LayoutParams(time_limit_s=0.3)).route
     assert time.perf_counter() - begun < 20
     assert find_flaw(dag, GRID, found) == ""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bug_level_three_is_never_above_level_two(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Not even where it has less work of its own."""
+    brief = tuple(
+        replace(each, search=Budget(work, 0, work), windows=Budget(work, 0, work), trial=1)
+        for each, work in zip(PARAMS_OF_LEVEL, (1, 1, 300_000, 1), strict=True)
+    )
+    monkeypatch.setattr("tiger.circuits.solve.PARAMS_OF_LEVEL", brief)
+    dag = circuit(9, 90, seed)[1].gate_dag
+    two, three = (map_circuit(dag, GRID, LayoutParams(level=level)) for level in (2, 3))
+    assert three.stages[-1].name == "level below"
+    assert three.route.extra_cx == two.route.extra_cx < three.stages[-2].cost
+
+
+def test_a_limit_is_for_all_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that plan by their work plan for less, and say so; where there is time for all, nothing changes."""
+    dag = circuit(8, 60)[1].gate_dag
+    free, loose = (map_circuit(dag, GRID, LayoutParams(level=2, time_limit_s=limit)) for limit in (None, 1e6))
+    assert (loose.route.steps == free.route.steps).all()
+    assert not any(stage.detail.get("shortened") for stage in loose.stages)
+    monkeypatch.setattr("tiger.circuits.solve.WINDOWS_S", 1e6)
+    stages = map_circuit(dag, GRID, LayoutParams(level=2, time_limit_s=1e6)).stages
+    assert [stage.name for stage in stages if stage.detail.get("shortened")] == ["windows"]
+
+
+@pytest.mark.parametrize(("share", "stage"), [("BOUND_SHARE", "bound"), ("SEGMENTS_SHARE", "segments")])
+def test_bug_a_stage_before_the_search_leaves_time_for_it(
+    monkeypatch: pytest.MonkeyPatch, share: str, stage: str
+) -> None:
+    """The bound of 1,770 gates took a whole second, and SABRE's circuit came back."""
+    monkeypatch.setattr(f"tiger.circuits.solve.{share}", 0.0)
+    stages = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams(level=2, time_limit_s=1e6)).stages
+    assert [each.name for each in stages if each.detail.get("shortened")] == [stage]
 
 
 def test_parts_that_do_not_fit_are_refused() -> None:

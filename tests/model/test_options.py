@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tiger.model.options import about, from_fields, method_from_fields, narrow
+from tiger.model.options import about, from_fields, list_from_fields, method_from_fields, narrow
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,27 @@ def test_options_of_one_kind_are_taken_out_of_others():
     """Tests a value that is kept and one that is changed."""
     assert narrow(Effort, Call("abc", effort=4)) == Effort(effort=4)
     assert narrow(Effort, Call("abc", effort=4), effort=2) == Effort(effort=2)
+
+
+@dataclass(frozen=True)
+class ListCall(Effort):
+    """Hold what a function is called with for a list."""
+
+    tasks: "list[str]"
+    share: int = 1
+
+
+@list_from_fields(Call, ListCall, lambda call: call.effort * len(call.tasks))
+def count_each(call: ListCall) -> list[int]:
+    """Return the effort for each letter of every text."""
+    return [call.share * call.effort * len(text) for text in call.tasks]
+
+
+def test_functions_take_one_thing_or_a_list():
+    """Tests both by position and by name, and what `help` shows; an argument of lists alone is refused with one."""
+    assert (count_each("abc", effort=2), count_each(tasks="abc")) == (6, 3)
+    assert (count_each(["abc", "d"], share=2), count_each(tasks=("abc",))) == ([6, 2], [3])
+    shown = "(tasks: 'str | list[str]', share: int = 1, *, effort: int = 1)"
+    assert str(inspect.signature(count_each)).startswith(shown)
+    with pytest.raises(TypeError, match=r"^count_each\(\): got an unexpected keyword argument 'share'$"):
+        count_each("abc", share=2)

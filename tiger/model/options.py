@@ -7,13 +7,26 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 Arguments = ParamSpec("Arguments")
+Lists = ParamSpec("Lists")
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
 Owner = TypeVar("Owner")
 Narrow = TypeVar("Narrow")
+GivenList = TypeVar("GivenList")
+Each = TypeVar("Each", covariant=True)
+
+
+class OneOrMany(Protocol[Arguments, Lists, Each]):
+    """Stand for a function that answers one thing, or a list of them with a list of answers."""
+
+    @overload
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Each: ...
+
+    @overload
+    def __call__(self, *args: Lists.args, **kwargs: Lists.kwargs) -> list[Each]: ...
 
 
 def about(description: str, **bounds: float) -> dict[str, object]:
@@ -67,6 +80,48 @@ def method_from_fields(
         return call
 
     return decorate
+
+
+def list_from_fields(
+    one: Callable[Arguments, Given], many: Callable[Lists, GivenList], each: Callable[[Given], Answer]
+) -> Callable[[Callable[[GivenList], list[Answer]]], OneOrMany[Arguments, Lists, Answer]]:
+    """Make a function of a dataclass whose first field is a list one that takes a single value there as well.
+
+    Its arguments are the fields of the dataclass `many`, and with a single value those of `one`, which `each` answers.
+    """
+
+    def decorate(function: Callable[[GivenList], list[Answer]]) -> OneOrMany[Arguments, Lists, Answer]:
+        single, several = _signature(one, each), _signature(many, function)
+        name = next(iter(several.parameters))
+
+        @wraps(function)
+        def call(*args: object, **kwargs: object) -> Answer | list[Answer]:
+            first = args[0] if args else kwargs.get(name)
+            if isinstance(first, list | tuple):
+                _check_names(function, several, args, kwargs)
+                return function(many(*args, **kwargs))  # type: ignore[arg-type]
+            _check_names(function, single, args, kwargs)
+            return each(one(*args, **kwargs))  # type: ignore[arg-type]
+
+        call.__dict__["__signature__"] = _join(single, several)
+        return cast("OneOrMany[Arguments, Lists, Answer]", call)
+
+    return decorate
+
+
+def _join(single: inspect.Signature, several: inspect.Signature) -> inspect.Signature:
+    """Return the signature of a function that takes one thing or several, with what each argument may be."""
+    parameters = []
+    for name, parameter in several.parameters.items():
+        own, other = single.parameters.get(name, parameter).annotation, parameter.annotation
+        parameters.append(parameter.replace(annotation=other if own == other else f"{_text(own)} | {_text(other)}"))
+    answer = _text(single.return_annotation)
+    return several.replace(parameters=parameters, return_annotation=f"{answer} | list[{answer}]")
+
+
+def _text(annotation: object) -> str:
+    """Return an annotation as it is written."""
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
 def _signature(kind: Callable[..., object], function: Callable[..., object]) -> inspect.Signature:

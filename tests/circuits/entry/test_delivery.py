@@ -12,8 +12,8 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.entry.delivery import choose_delivery
+from tiger.circuits.entry.entry import layout
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.entry.layout import layout
 from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.route import Route

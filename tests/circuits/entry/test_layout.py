@@ -267,6 +267,14 @@ def test_a_time_limit_that_was_hit_is_said(complete: QuantumCircuit) -> None:
     assert tiger.layout(complete, LINE, time_limit_s=1e6, **CHEAP).warnings == ()
 
 
+def test_a_time_limit_that_ended_one_stage_is_said(complete: QuantumCircuit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though there was time left at the end."""
+    complete.compose(complete, inplace=True)
+    monkeypatch.setattr("tiger.circuits.solve.WINDOWS_S", 1e6)
+    report = tiger.layout(complete, LINE, level=2, time_limit_s=1e6)
+    assert "ended by the time limit" in report.warnings[0]
+
+
 def test_stages_are_announced(complete: QuantumCircuit) -> None:
     """Whoever waits is told."""
     seen: list[Progress] = []

@@ -119,6 +119,19 @@ def test_perfect_layouts_are_found_whatever_the_gates_are_called() -> None:
         assert np.abs(np.diff(layout[[3, 1, 0, 2]])).tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("device", [target(7), CouplingMap.from_line(7)])
+def test_bug_qubits_without_gates_stay_where_they_are(device: Target | CouplingMap) -> None:
+    """Each call had them elsewhere, so that the same seed gave another layout."""
+    circuit = QuantumCircuit(5)
+    circuit.cx(2, 4)
+    circuit.barrier()
+    circuit.cx(4, 1)
+    model = model_of(circuit)
+    places = [layout.tolist() for _ in range(12) if (layout := find_vf2_layout(model, device, 1)) is not None]
+    assert len(set(places[0])) == 5
+    assert places == [places[0]] * 12
+
+
 def test_no_perfect_layout_is_none() -> None:
     """A ring does not fit a line; level 0 does not look, and without gates there is nothing to find."""
     assert find_vf2_layout(model_of(RING), LINE, 3) is None

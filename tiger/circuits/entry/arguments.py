@@ -1,6 +1,7 @@
 """The arguments of `tiger.layout`, and of the client of a service that answers the same."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,3 +27,13 @@ class LayoutArguments(LayoutParams):
 @dataclass(frozen=True, eq=False)
 class LayoutCall(WatchOptions, LayoutArguments):
     """Hold what `tiger.layout` is called with."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutListCall(WatchOptions, LayoutParams):
+    """Hold what `tiger.layout` is called with for a list of circuits, with a layout of each where any is given."""
+
+    circuit: "Sequence[QuantumCircuit | Path | str | bytes]"
+    coupling: object
+    initial_layout: Sequence[Layout | None] | None = field(default=None, kw_only=True)
+    executor: Executor | None = field(default=None, kw_only=True)

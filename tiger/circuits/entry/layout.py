@@ -1,4 +1,4 @@
-"""The entry of circuits: a circuit and a device as callers have them in, a report out."""
+"""The story of a call: a circuit that is read, its mapping, and the report with Qiskit's own figures."""
 
 import time
 from dataclasses import replace
@@ -11,54 +11,28 @@ from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncill
 
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.entry.arguments import Layout, LayoutCall
+from tiger.circuits.entry.arguments import Layout
 from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.comparison import measure_placements, measure_reference
 from tiger.circuits.entry.delivery import choose_delivery
-from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
-from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.entry.request import LayoutRequest, check_params, read_layout
+from tiger.circuits.entry.request import LayoutRequest, read_layout
 from tiger.circuits.entry.writing import qasm_of
-from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
-from tiger.model.options import from_fields, narrow
 from tiger.model.violation import Violation
 from tiger.run.deadline import Deadline
-from tiger.run.progress import Progress, ignore
+from tiger.run.progress import Progress
 
 # What comes after the search, comparisons with Qiskit above all, may take this share of the time limit more.
 SHARE = 0.1
 
 
-@from_fields(LayoutCall)
-def layout(call: LayoutCall) -> CircuitReport:
-    """Lay a circuit out on a device and route it, and report the routed circuit with what routing added.
-
-    The circuit is a QuantumCircuit, OpenQASM 2 or 3 text, a path, or the bytes of QPY or of text
-    (`tiger.circuits.entry.reading`); the device a SPEC such as `heavy-hex:7`, a path, a Target, a coupling map, a
-    backend or pairs of qubits (`tiger.circuits.entry.hardware`). `level` 0 to 3 is Qiskit's optimisation level,
-    `effort` multiplies its iterations, `objective` is the extra CX gates, the depth, or the probability of success,
-    which needs a Target with error rates. For extra CX gates, Qiskit's own circuit is returned where it has fewer
-    two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
-    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level and effort, same answer, on any
-    number of `threads`; `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
-    same circuit; without it, extra CX alone count.
-    Raises InputError that names the field at fault and TypeError for an argument of another type; a circuit that the
-    device cannot hold is a report that is not feasible.
-    """
-    begun = time.perf_counter()
-    params = check_params(narrow(LayoutParams, call))
-    request = LayoutRequest(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
-    return replace(report_mapping(request, call.initial_layout), seconds=time.perf_counter() - begun)
-
-
 def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
-    """Report the mapping of a parsed circuit; raise InputError as `layout` does, except for its arguments."""
+    """Report the mapping of a parsed circuit; raise InputError as `tiger.layout` does, except for its arguments."""
     begun = time.perf_counter()
     coupling, params = coupling_of(request.device), request.params
     if params.objective == "success" and not has_errors(request.device):
@@ -87,12 +61,12 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
     deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
     report = _map_and_report(report, request, fixed, deadline)
     seconds = time.perf_counter() - begun
-    return replace(report, seconds=seconds, warnings=_remarks(params.time_limit_s, seconds))
+    return replace(report, seconds=seconds, warnings=_remarks(report, params.time_limit_s, seconds))
 
 
-def _remarks(limit: float | None, seconds: float) -> tuple[str, ...]:
-    """Say so where the time limit may have ended the search."""
-    if limit is None or seconds < limit:
+def _remarks(report: CircuitReport, limit: float | None, seconds: float) -> tuple[str, ...]:
+    """Say so where the time limit may have ended the search, or a stage of it."""
+    if limit is None or (seconds < limit and not any(stage.detail.get("shortened") for stage in report.stages)):
         return ()
     return (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",)
 

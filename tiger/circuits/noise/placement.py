@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -10,7 +10,6 @@ from scipy.sparse.csgraph import shortest_path
 
 from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.static import Losses, losses_of
 from tiger.circuits.noise.depth import (
     Costs,
     Duration,
@@ -33,6 +32,9 @@ from tiger.model.arrays import FloatArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.solvers.kernel import kernel
+
+if TYPE_CHECKING:
+    from tiger.circuits.ising.static import Losses
 
 # Distances weighted by errors are whole numbers for the router: so many of them are a hop.
 UNIT = 16.0
@@ -80,7 +82,7 @@ class RouteObjective(Protocol):
     def lengths(self) -> FloatArray:
         """Return what a SWAP on every edge costs over the mean, [N, N]."""
 
-    def losses(self) -> Losses | None:
+    def losses(self) -> "Losses | None":
         """Return what a static layout loses by errors, None where they do not matter."""
 
 
@@ -96,7 +98,7 @@ class SuccessObjective:
     ) -> None:
         self._tape, self._device_costs = build_tape(dag, singles), DeviceCosts.of(coupling, costs_of(errors), bound)
         own = np.concatenate([[0], np.cumsum(singles.gates + singles.reads)])[singles.first]
-        self._losses = losses_of(errors, coupling, np.diff(own).astype(np.float64))
+        self._errors, self._coupling, self._uses = errors, coupling, np.diff(own).astype(np.float64)
 
     def loss(self, route: Route) -> float:
         """Return the negative logarithm, infinite on a faulty edge."""
@@ -114,9 +116,11 @@ class SuccessObjective:
         known = swap[np.isfinite(swap)]
         return swap * (len(known) / max(float(known.sum()), TINY))
 
-    def losses(self) -> Losses:
+    def losses(self) -> "Losses":
         """Return the errors by edge and qubit."""
-        return self._losses
+        from tiger.circuits.ising.static import losses_of  # with Ising models, which other objectives have no use for
+
+        return losses_of(self._errors, self._coupling, self._uses)
 
 
 class DepthObjective:

@@ -12,7 +12,7 @@ from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.route import Route
-from tiger.circuits.solve import Mapped, map_circuit
+from tiger.circuits.solve import HOLDING_LEVEL, Mapped, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
@@ -54,8 +54,11 @@ def find_mapping(
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
+    held = aim.objective is None and all(route.extra_cx for route in own)
+    below = _ask_below(model, coupling, device, params, fixed) if held else ()
     mapped = _check_start(
-        map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, objective=aim.objective), fixed
+        map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, below=below, objective=aim.objective),
+        fixed,
     )
     route = mapped.route if fixed is not None else _settle(mapped.route, model.gate_dag, coupling)
 
@@ -119,6 +122,31 @@ def _ask_qiskit(
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
         return (() if route is None else (route,)), None
+    return _ask_sabre(model, coupling, working, params, fixed)
+
+
+def _ask_below(
+    model: CircuitModel,
+    coupling: Coupling,
+    device: Target | CouplingMap,
+    params: LayoutParams,
+    fixed: IndexArray | None,
+) -> tuple[Route, ...]:
+    """Return SABRE's answer at the level below, where the search holds what that level finds from it."""
+    if params.level < HOLDING_LEVEL or params.time_limit_s is not None:
+        return ()
+    lower = replace(params, level=params.level - 1)
+    return _ask_sabre(model, coupling, working_device(device, coupling), lower, fixed)[0]
+
+
+def _ask_sabre(
+    model: CircuitModel,
+    coupling: Coupling,
+    working: Target | CouplingMap,
+    params: LayoutParams,
+    fixed: IndexArray | None,
+) -> tuple[tuple[Route, ...], Emission | None]:
+    """Return SABRE's answer on what of a device works, as a route, if it is one, and as a circuit."""
     if fixed is None and may_panic(model.dag, coupling):
         return (), None
     try:

@@ -41,13 +41,21 @@ def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: in
     if layout is None:
         return None
     place = np.array([layout[qubit] for qubit in dag.qubits], np.int32)
+    # Qiskit places qubits that nothing tells apart differently from call to call: those without gates, which go to the
+    # first places left, and without error rates those that meet no other, too, which keep their places in order.
+    idle = _find_idle(dag)
     if not has_errors(device):
-        # Qubits that meet no other are all the same then, and Qiskit's order of them differs from call to call.
-        idle = set(model.dag.idle_wires())
-        busy = [k for k, qubit in enumerate(model.dag.qubits) if qubit not in idle]
-        alone = np.setdiff1d(busy, _list_ends(model))
+        alone = np.setdiff1d(np.arange(len(place)), np.append(_list_ends(model), _find_idle(model.dag)))
         place[alone] = np.sort(place[alone])
+        idle = np.setdiff1d(idle, alone)
+    place[idle] = np.setdiff1d(np.arange(target.num_qubits), np.delete(place, idle))[: len(idle)]
     return place
+
+
+def _find_idle(dag: DAGCircuit) -> IndexArray:
+    """Return the qubits without gates."""
+    wires = {*dag.idle_wires(ignore=["barrier"])}
+    return np.array([k for k, qubit in enumerate(dag.qubits) if qubit in wires], np.int32)
 
 
 def _build_target(device: Target | CouplingMap) -> Target:
