@@ -54,7 +54,7 @@ class SharedParams:
     """
 
     task_work: int = 1_500_000
-    most_work: int = 1_000_000_000
+    most_work: int = 400_000_000
     temperatures: int = 64
     hot: float = 1.0
     pilot: float = 0.05
