@@ -45,7 +45,7 @@ def run_search(
     What the search leaves for its next round is handed to it then.
     """
     usage: Usage = getattr(search, "usage", Usage())
-    if not usage.covers(this_round.number):
+    if not usage.covers(this_round.number, gained=incumbent.has_gained(name)):
         return
     with incumbent.loading():
         load_search(name, incumbent.problem)
