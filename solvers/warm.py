@@ -108,7 +108,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         annealing = (Annealing(), _ring(1))
         if name == "dense":
             return ((Dense(), _ring(1)), annealing)
-        return (annealing, (SharedAnnealing(SharedParams(task_proposals=1)), _ring(4)))
+        return (annealing, (SharedAnnealing(SharedParams(task_work=1)), _ring(4)))
     return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 
 

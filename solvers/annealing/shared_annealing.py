@@ -1,10 +1,11 @@
 """Annealing of tasks that share nodes, with what every task would cost on every node kept up to date.
 
-A proposal is then priced in O(1), and at low temperatures few are accepted. Source: the rule of N. Metropolis et al.,
-doi:10.1063/1.1699114, on a table of costs such as E. Taillard keeps for tabu search, doi:10.1016/S0167-8191(05)80147-4.
+A move is drawn from many at once by their Boltzmann weights, each priced in O(1), so that few draws are in vain where
+most moves are refused one by one. Sources: a table of costs such as E. Taillard keeps for tabu search,
+doi:10.1016/S0167-8191(05)80147-4; draws by the largest of perturbed weights, E. J. Gumbel, 1954 (as in C. J. Maddison,
+D. Tarlow, T. Minka, arXiv:1411.0030).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,19 +15,22 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derive
-from tiger.solvers.annealing.local import descend_from, find_scales
+from tiger.solvers.annealing.local import descend_from
 from tiger.solvers.annealing.moves import copy, relocate, smallest_gain, swap, total
+from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import DENSE_NODES, Instance, State, instance_of, state_of
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Entries of the table of costs up to which it stays in a cache of the second level: 1,000 tasks on 128 nodes.
 ENTRIES = 1 << 17
-# Proposals between which the table is worked out anew, as sums of many changes drift. Calls of so many take 15 to 40 ms
-# and can't be stopped. They are shorter where a move changes more than LONG entries of the table, those of the task's
-# neighbours, which then takes most of the time: 1.2 s a call for 1,000 tasks that all talk, on 100 nodes.
-CHUNK, LONG = 1_000_000, 2_048
-# Exponential variates drawn once, of which proposals take one at random: drawing would cost more than pricing.
-NOISE_BITS = 12
+# Work is counted in moves that are looked at, 1 to 1.5 ns each: so many for a draw itself, and entries of the table
+# changed in as much time. The table is worked out anew after so much work at the latest, as sums of many changes drift;
+# calls of so much take 20 to 40 ms and can't be stopped.
+DRAW, ENTRIES_A_UNIT, CHUNK = 50, 5, 20_000_000
+# Variates of Gumbel's distribution drawn once, of which a draw takes a stretch: drawing would cost more than pricing.
+NOISE_BITS = 14
+# Tasks at least that a move is drawn from.
+FEWEST = 8
 
 
 def applies(problem: Problem) -> bool:
@@ -40,29 +44,30 @@ def applies(problem: Problem) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedParams:
-    """Set the annealer: `task_proposals` for each task at effort 1, at most `most_proposals`, at falling temperatures.
+    """Set the annealer: `task_work` for each task at effort 1, at most `most_work`, at falling temperatures.
 
-    There are `temperatures` of them, from `hot` to `cold` times the median size of a cost change at a local optimum.
-    Half as hot changes costs by less than 0.3 %, on 8 problems of 200 tasks with memory, and so does half as cold.
+    There are `temperatures` of them, from `hot` times the mean deviation of what a task costs on all nodes. A pilot
+    with a part `pilot` of the work cools by the factor `pilot_ratio`, at most `pilot_temperatures` times, until less
+    than a part `frozen` of the draws change the cost, where the annealing ends. A start that is cheaper than the
+    pilot's end by more than a part `near` is kept: the annealing begins at `warm` times the temperature at which the
+    pilot cost as much. As many moves are drawn from, where there are, that a part `drawn` of the draws is not in vain.
     """
 
-    task_proposals: int = 100_000
-    most_proposals: int = 20_000_000
+    task_work: int = 1_500_000
+    most_work: int = 400_000_000
     temperatures: int = 64
-    hot: float = 0.3
-    cold: float = 0.006
+    hot: float = 1.0
+    pilot: float = 0.05
+    pilot_ratio: float = 0.85
+    pilot_temperatures: int = 40
+    frozen: float = 0.1
+    near: float = 0.05
+    warm: float = 4.0
+    drawn: float = 0.5
 
-    def calls(self, inst: Instance, effort: int, scale: float) -> Iterator[tuple[float, int, int]]:
-        """Yield temperatures, proposals made since the table was to be worked out anew, and proposals to make."""
-        proposals = effort * min(self.task_proposals * inst.movable.size, self.most_proposals)
-        repeats = -(-proposals // (self.temperatures * CHUNK))
-        each = -(-proposals // (self.temperatures * repeats))
-        changed = inst.indices.size * len(inst.price) // len(inst.work)
-        longest = CHUNK * LONG // max(changed, LONG)
-        falling = scale * np.geomspace(self.hot, self.cold, self.temperatures)
-        for k in range(self.temperatures * repeats):
-            for done in range(0, each, longest):
-                yield float(falling[k // repeats]), done, min(longest, each - done)
+    def work(self, tasks: int, effort: int) -> int:
+        """Return the work of all temperatures together."""
+        return effort * min(self.task_work * tasks, self.most_work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class SharedAnnealing:
     params: SharedParams = SharedParams()
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return the cheapest mapping found from the feasible `start[n]`; O(effort n) proposals, O(n m) memory.
+        """Return the cheapest mapping found from the feasible `start[n]`; O(effort n) draws, O(n m) memory.
 
         The problem is one that `applies` names.
         """
@@ -83,17 +88,11 @@ class SharedAnnealing:
         if not inst.movable.size:
             return Assignment(places=start.copy())
         first = descend_from(problem, inst, start, stop)
-        best = first.copy()
-        scale = find_scales(problem, inst, first, derive(seed))[1]
-        state, costs = state_of(problem, first), node_costs(problem, inst, derive(seed, 1))
-        costs.sums[1] = total(inst, first)
-        for temperature, done, proposals in self.params.calls(inst, effort, scale):
-            if stop():
-                break
-            if not done:
-                fill(inst, costs, state.place)
-            anneal_shared(inst, costs, state, best, temperature, proposals)
-        found = descend_from(problem, inst, best, stop)
+        annealing = Annealing(problem, inst, first, seed, stop)
+        work = self.params.work(inst.movable.size, effort)
+        for temperature in annealing.find_temperatures(self.params, work):
+            annealing.run(temperature, work // self.params.temperatures, self.params.drawn)
+        found = descend_from(problem, inst, annealing.best, stop)
         # Where costs are many decades apart, small ones are lost in sums of changes, and what seemed lower is not.
         return Assignment(places=found if total(inst, found) <= total(inst, first) else first)
 
@@ -101,20 +100,88 @@ class SharedAnnealing:
 class NodeCosts(NamedTuple):
     """Hold what tasks cost where: `cost[n, m]` of each on every node with the others where they are, inf: not allowed.
 
-    `alone[n, m]` is the part of it without traffic, `away[m, m]` the distances, `noise[2**NOISE_BITS]` exponential
-    variates, `draw[1]` the state of a generator, and `sums[2]` the cost of the mapping under change and the lowest.
+    `own[n]` is that on the task's node, `alone[n, m]` the part of it without traffic, `away[m, m]` the distances,
+    `label[k, m]` the domain of every node in k tiers, `noise[2**NOISE_BITS + n + m + 1]` variates of Gumbel's
+    distribution, and `sums[2]` the cost of the mapping under change and the lowest.
     """
 
     cost: FloatArray
+    own: FloatArray
     alone: FloatArray
     away: FloatArray
+    label: IntArray
     noise: FloatArray
-    draw: IntArray
     sums: FloatArray
 
 
+class Draws(NamedTuple):
+    """Hold what a call does: draw from `width` tasks to swap with and their share of nodes, until `work` is done."""
+
+    temperature: float
+    width: int
+    work: int
+    seed: int
+
+
+class Annealing:
+    """Hold a mapping under annealing, the cheapest one seen as `best[n]`, and from how many tasks moves are drawn."""
+
+    def __init__(self, problem: Problem, inst: Instance, start: IntArray, seed: int, stop: Stop) -> None:
+        self._problem, self._inst, self._start, self._stop = problem, inst, start, stop
+        self._seed, self._calls, self._width = seed, 0, FEWEST
+        self._state, self._costs = state_of(problem, start), node_costs(problem, inst, derive(seed))
+        self._costs.sums[1] = total(inst, start)
+        # Working the table out anew takes a twentieth of the time at most.
+        self._most_drift = max(CHUNK, 20 * inst.indices.size * len(inst.price) // ENTRIES_A_UNIT)
+        self._drift = self._most_drift
+        self.best = start.copy()
+
+    def find_temperatures(self, params: SharedParams, work: int) -> FloatArray:
+        """Return falling temperatures from what a pilot tells, none where no move changes the cost."""
+        hot = params.hot * self._find_deviation()
+        if not 0.0 < hot < np.inf:
+            return np.empty(0)
+        sums, before, warm = self._costs.sums, self._costs.sums[1], hot
+        each = int(params.pilot * work / params.pilot_temperatures)
+        for temperature in hot * params.pilot_ratio ** np.arange(params.pilot_temperatures):
+            changing = self.run(temperature, each, params.drawn)
+            warm = temperature if sums[0] > before else warm
+            if self._stop() or (changing < params.frozen and self._width == len(self.best)):
+                break
+        if sums[0] > before * (1.0 + params.near):
+            # What slower cooling from the hottest gains is less than what a good start would lose.
+            self._state, self._drift = state_of(self._problem, self._start), self._most_drift
+            hot = max(min(params.warm * warm, hot), temperature)
+        return np.geomspace(hot, temperature, params.temperatures)
+
+    def _find_deviation(self) -> float:
+        """Return how far the costs of a task on all nodes are from their mean, in the mean, at a random mapping."""
+        inst, costs, rng = self._inst, self._costs.cost, np.random.default_rng(self._seed)
+        fill(inst, self._costs, rng.choice(inst.hosts, len(costs)))
+        allowed = np.where(np.isinf(costs[inst.movable]), np.nan, costs[inst.movable])
+        return float(np.nanmean(np.abs(allowed - np.nanmean(allowed, axis=1, keepdims=True))))
+
+    def run(self, temperature: float, work: int, drawn: float) -> float:
+        """Make moves at one temperature; return the part of the last call's draws that changed the cost."""
+        part = 1.0
+        for done in range(0, work, CHUNK):
+            if self._stop():
+                break
+            if self._drift >= self._most_drift:
+                fill(self._inst, self._costs, self._state.place)
+                self._drift = 0
+            draws = Draws(temperature, self._width, min(CHUNK, work - done), derive(self._seed, self._calls))
+            made, changing, tried = anneal_shared(self._inst, self._costs, self._state, self.best, draws)
+            self._calls, self._drift = self._calls + 1, self._drift + draws.work
+            # From half or twice as many tasks next time, if fewer or more draws than wanted were in vain.
+            factor = min(max(drawn * tried / max(made, 1), 0.5), 2.0)
+            self._width = int(min(max(self._width * factor, FEWEST), len(self.best)))
+            part = changing / tried
+        return part
+
+
 def node_costs(problem: Problem, inst: Instance, seed: int) -> NodeCosts:
-    """Return the tables of a problem, with `cost` and `sums` yet to be worked out; O(n m)."""
+    """Return the tables of a problem, with `cost`, `own` and `sums` yet to be worked out; O(n m)."""
     nodes = np.arange(problem.topology.size)
     alone = np.multiply.outer(inst.work, inst.price)
     alone[problem.banned[:, 0], problem.banned[:, 1]] = np.inf
@@ -123,13 +190,13 @@ def node_costs(problem: Problem, inst: Instance, seed: int) -> NodeCosts:
     held = alone[pinned, problem.pins[pinned]]
     alone[pinned] = np.inf
     alone[pinned, problem.pins[pinned]] = held
-    rng = np.random.default_rng(seed)
     return NodeCosts(
         cost=np.empty_like(alone),
+        own=np.empty(len(alone)),
         alone=alone,
         away=np.ascontiguousarray(problem.metric.between(nodes[:, None], nodes[None, :]), np.float64),
-        noise=rng.exponential(size=1 << NOISE_BITS),
-        draw=rng.integers(1, 1 << 62, 1),
+        label=np.ascontiguousarray(tiers_of(problem)),
+        noise=np.random.default_rng(seed).gumbel(size=(1 << NOISE_BITS) + sum(alone.shape) + 1),
         sums=np.full(2, np.inf),
     )
 
@@ -146,94 +213,110 @@ def fill(inst: Instance, costs: NodeCosts, place: IntArray) -> None:
             there = costs.away[place[inst.indices[e]]]
             for q in range(len(row)):
                 row[q] += inst.out[e] * there[q]
+        costs.own[t] = row[place[t]]
         # Traffic is in the costs of both of its tasks.
-        total += (row[place[t]] + alone[place[t]]) / 2
+        total += (costs.own[t] + alone[place[t]]) / 2
     costs.sums[0] = total
 
 
 @inner_kernel
-def tell_neighbours(inst: Instance, costs: NodeCosts, t: int, p: int, q: int) -> None:
-    """Update what the neighbours of task t cost everywhere after its move from node p to node q; O(degree m)."""
-    here, there = costs.away[p], costs.away[q]
+def tell_neighbours(inst: Instance, costs: NodeCosts, place: IntArray, t: int, p: int) -> None:
+    """Update what the neighbours of task t cost everywhere after its move from node p; O(degree m)."""
+    here, there = costs.away[p], costs.away[place[t]]
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
-        row, volume = costs.cost[inst.indices[e]], inst.out[e]
+        u, volume = inst.indices[e], inst.out[e]
+        row = costs.cost[u]
         for r in range(len(row)):
             row[r] += volume * (there[r] - here[r])
-
-
-@inner_kernel
-def next_bits(draw: IntArray) -> int:
-    """Return 63 random bits: xorshift64, G. Marsaglia, doi:10.18637/jss.v008.i14."""
-    bits = draw[0]
-    bits ^= bits << 13
-    # A shift of a signed number copies its sign, which the mask takes off.
-    bits ^= (bits >> 7) & 0x1FFFFFFFFFFFFFF
-    bits ^= bits << 17
-    draw[0] = bits
-    return int(bits & 0x7FFFFFFFFFFFFFFF)
+        costs.own[u] = row[place[u]]
 
 
 @kernel
-def anneal_shared(
-    inst: Instance,
-    costs: NodeCosts,
-    state: State,
-    best: IntArray,
-    temperature: float,
-    proposals: int,
-) -> None:
-    """Make relocations and swaps by Metropolis' rule at one temperature.
+def anneal_shared(inst: Instance, costs: NodeCosts, state: State, best: IntArray, draws: Draws) -> tuple[int, int, int]:
+    """Draw moves of random tasks by their weights; return how many were made, how many changed the cost, and draws.
 
     `best[n]` becomes the cheapest mapping seen, where that costs less than the lowest before.
     """
-    current, lowest = costs.sums
+    np.random.seed(draws.seed)
+    lowest = costs.sums[1]
     tolerance = smallest_gain(inst, lowest)
-    for _ in range(proposals):
-        # Proposal: any task to any node, and there to a free seat or in exchange for one of its tasks.
-        bits = next_bits(costs.draw)
-        t = inst.movable[(bits & 0xFFFFFF) * len(inst.movable) >> 24]
-        q = inst.hosts[(bits >> 24 & 0xFFFF) * len(inst.hosts) >> 16]
-        if q != state.place[t]:
-            seat = (next_bits(costs.draw) & 0xFFFFFF) * (state.held[q] + 1) >> 24
-            threshold = temperature * costs.noise[bits >> 40 & ((1 << NOISE_BITS) - 1)]
-            if seat == state.held[q]:
-                current += try_relocation(inst, costs, state, t, q, threshold)
-            else:
-                current += try_swap(inst, costs, state, t, state.seats[state.seat_start[q] + seat], threshold)
-            if current < lowest - tolerance:
-                lowest = current
-                copy(state.place, best)
-    costs.sums[0], costs.sums[1] = current, lowest
+    nodes = max(draws.width * len(inst.price) // len(best), 1)
+    made, changing, tried, work = 0, 0, 0, 0
+    while work < draws.work:
+        t = inst.movable[np.random.randint(len(inst.movable))]
+        tried += 1
+        work += DRAW + draws.width + nodes
+        q, u = draw_move(inst, costs, state, t, draws.temperature, (draws.width, nodes))
+        if q < 0:
+            continue
+        change = make_move(inst, costs, state, t, q, u)
+        degree = inst.indptr[t + 1] - inst.indptr[t] + (inst.indptr[u + 1] - inst.indptr[u] if u >= 0 else 0)
+        work += degree * len(inst.price) // ENTRIES_A_UNIT
+        made += 1
+        changing += abs(change) > tolerance
+        costs.sums[0] += change
+        if costs.sums[0] < lowest - tolerance:
+            lowest = costs.sums[0]
+            copy(state.place, best)
+    costs.sums[1] = lowest
+    return made, changing, tried
 
 
 @inner_kernel
-def try_relocation(inst: Instance, costs: NodeCosts, state: State, t: int, q: int, threshold: float) -> float:
-    """Move task t to node q if that is legal and costs no more than a threshold; return the cost change made."""
-    p = state.place[t]
-    change = costs.cost[t, q] - costs.cost[t, p]
-    if change > threshold or state.held[q] >= inst.slots[q] or state.used[q] + inst.memory[t] > inst.room[q]:
-        return 0.0
-    relocate(inst, state, t, q)
-    tell_neighbours(inst, costs, t, p, q)
-    return float(change)
+def draw_move(
+    inst: Instance, costs: NodeCosts, state: State, t: int, temperature: float, among: tuple[int, int]
+) -> tuple[int, int]:
+    """Return a node for task t and the task to swap with, -1 for none, or twice -1 if t stays.
 
-
-@inner_kernel
-def try_swap(inst: Instance, costs: NodeCosts, state: State, t: int, u: int, threshold: float) -> float:
-    """Swap tasks t and u if that is legal and costs no more than a threshold; return the cost change made."""
-    p, q, more = state.place[t], state.place[u], inst.memory[t] - inst.memory[u]
-    if state.used[q] + more > inst.room[q] or state.used[p] - more > inst.room[p]:
-        return 0.0
-    change = costs.cost[t, q] - costs.cost[t, p] + costs.cost[u, p] - costs.cost[u, q]
-    if change > threshold:
-        return 0.0
+    Legal moves to other domains of a random tier and staying are drawn by exp(-change / temperature): by the largest of
+    -change / temperature plus Gumbel's variates. Among are so many tasks to swap with, and nodes, in a row from a
+    random one.
+    """
+    p, row, label = state.place[t], costs.cost[t], costs.label[np.random.randint(len(costs.label))]
+    home, stay, need, noise = label[p], costs.own[t], inst.memory[t], np.random.randint(1 << NOISE_BITS)
+    least, node, partner = -temperature * costs.noise[noise], -1, -1
+    q, first = np.random.randint(len(row)), noise + 1
+    for k in range(among[1]):
+        change = row[q] - stay - temperature * costs.noise[first + k]
+        open_to = change < least and label[q] != home and state.held[q] < inst.slots[q]
+        if open_to and state.used[q] + need <= inst.room[q]:
+            least, node = change, q
+        q = q + 1 if q + 1 < len(row) else 0
     # Each cost takes the other task for one that stays, so what they send each other seems to come nearer.
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
-        if inst.indices[e] == u:
-            change += 2.0 * inst.out[e] * costs.away[p, q]
-    if change > threshold:
-        return 0.0
-    swap(inst, state, t, u)
-    tell_neighbours(inst, costs, t, p, q)
-    tell_neighbours(inst, costs, u, q, p)
+        u = inst.indices[e]
+        costs.own[u] -= 2.0 * inst.out[e] * costs.away[p, state.place[u]]
+    spare, first = inst.room[p] - state.used[p] + need, first + len(row)
+    u = np.random.randint(len(state.place))
+    for k in range(among[0]):
+        q = state.place[u]
+        change = row[q] - stay + costs.cost[u, p] - costs.own[u] - temperature * costs.noise[first + k]
+        open_to = change < least and label[q] != home and inst.memory[u] <= spare
+        if open_to and state.used[q] + need - inst.memory[u] <= inst.room[q]:
+            least, node, partner = change, q, u
+        u = u + 1 if u + 1 < len(state.place) else 0
+    for e in range(inst.indptr[t], inst.indptr[t + 1]):
+        u = inst.indices[e]
+        costs.own[u] = costs.cost[u, state.place[u]]
+    return node, partner
+
+
+@inner_kernel
+def make_move(inst: Instance, costs: NodeCosts, state: State, t: int, q: int, u: int) -> float:
+    """Move task t to node q, or swap it with task u there; return the cost change."""
+    p = state.place[t]
+    change = costs.cost[t, q] - costs.own[t]
+    if u < 0:
+        relocate(inst, state, t, q)
+    else:
+        change += costs.cost[u, p] - costs.own[u]
+        for e in range(inst.indptr[t], inst.indptr[t + 1]):
+            if inst.indices[e] == u:
+                change += 2.0 * inst.out[e] * costs.away[p, q]
+        swap(inst, state, t, u)
+        costs.own[u] = costs.cost[u, p]
+    costs.own[t] = costs.cost[t, q]
+    tell_neighbours(inst, costs, state.place, t, p)
+    if u >= 0:
+        tell_neighbours(inst, costs, state.place, u, q)
     return float(change)

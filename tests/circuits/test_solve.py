@@ -168,6 +168,16 @@ def test_a_limit_is_for_all_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [stage.name for stage in stages if stage.detail.get("shortened")] == ["windows"]
 
 
+@pytest.mark.parametrize(("share", "stage"), [("BOUND_SHARE", "bound"), ("SEGMENTS_SHARE", "segments")])
+def test_bug_a_stage_before_the_search_leaves_time_for_it(
+    monkeypatch: pytest.MonkeyPatch, share: str, stage: str
+) -> None:
+    """The bound of 1,770 gates took a whole second, and SABRE's circuit came back."""
+    monkeypatch.setattr(f"tiger.circuits.solve.{share}", 0.0)
+    stages = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams(level=2, time_limit_s=1e6)).stages
+    assert [each.name for each in stages if each.detail.get("shortened")] == [stage]
+
+
 def test_parts_that_do_not_fit_are_refused() -> None:
     """Three qubits that meet, on parts of two."""
     with pytest.raises(InputError, match="connected parts"):

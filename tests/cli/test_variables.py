@@ -12,7 +12,7 @@ from tiger.cli.app import app, run
 def test_the_names_are_those_that_are_read() -> None:
     """They are written down twice, so that no command waits for the settings."""
     assert tuple(f"{variables.PREFIX}{name.upper()}" for name in Settings.model_fields) == variables.SERVICE
-    assert variables.PLUGIN == (plugin.EFFORT, plugin.SOLVER)
+    assert variables.PLUGIN == (plugin.EFFORT, plugin.OBJECTIVE, plugin.SOLVER)
 
 
 def test_all_commands_that_a_service_may_run_read_its_variables() -> None:

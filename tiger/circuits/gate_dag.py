@@ -38,7 +38,8 @@ class GateDag:
     `after[first[v]:first[v + 1]]`: nodes that wait for v, `waits[v]`: how many nodes v waits for.
     `bridge[g]`: whether a node may be carried out as a BRIDGE. `inner[k, 3]`: node, qubit, qubit of every two-qubit
     gate inside a block of control flow, which wants its qubits near. `price[g + 1]`: what a SWAP right beside a node on
-    its pair costs, and last what any other does; 1 where it is SWAPs that count.
+    its pair costs, and last what any other does; 1 where it is SWAPs that count. `layers[g]`: the gates in a row that
+    a node takes, 1 unless it is said how many.
     """
 
     qubits: int
@@ -48,6 +49,7 @@ class GateDag:
     bridge: BoolArray
     inner: IndexArray = field(default_factory=lambda: np.empty((0, 3), np.int32))
     price: IndexArray = field(default_factory=lambda: np.empty(0, np.int32))
+    layers: IndexArray = field(default_factory=lambda: np.empty(0, np.int32))
     waits: IndexArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +58,8 @@ class GateDag:
         object.__setattr__(self, "waits", lock(waits))
         if not len(self.price):
             object.__setattr__(self, "price", lock(np.ones(len(self.pairs) + 1, np.int32)))
+        if not len(self.layers):
+            object.__setattr__(self, "layers", lock(np.ones(len(self.pairs), np.int32)))
 
     @property
     def gates(self) -> int:
@@ -77,6 +81,7 @@ class GateDag:
             bridge=lock(self.bridge[::-1].copy()),
             inner=lock(inner),
             price=lock(np.append(self.price[-2::-1], self.price[-1:])),
+            layers=lock(self.layers[::-1].copy()),
         )
 
 

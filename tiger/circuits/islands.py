@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from tiger.circuits.params import LayoutParams
 from tiger.model.seeds import derive
+from tiger.run.island_call import IslandCall
 
 Found = TypeVar("Found")
 # Beside a seed on the path of those derived from it.
@@ -32,7 +33,7 @@ def run_islands(step: Callable[..., Found | None], params: LayoutParams, *given:
     side_by_side = 1 if lent else max(min(params.threads, count), 1)
     islands = [Island(seed, params.threads // side_by_side, number > 0) for number, seed in enumerate(seeds)]
     if lent is not None:
-        found = list(lent.map(step, *given, islands))
+        found = list(lent.map(IslandCall(step), *given, islands))
     elif side_by_side < 2:
         found = list(map(step, *given, islands))
     else:

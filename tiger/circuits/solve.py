@@ -44,6 +44,9 @@ LEAST_LIMIT_S = 1e-3
 # Shares of the time left that proposals may take, and the search where windows follow. On 17 cases of the record table
 # with a limit of 1 s extra CX fell from 0.655 of LightSABRE's to 0.586 by the first, and to 0.569 by both.
 PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.4
+# Of the bound and of segments: for a CX on each pair of 60 qubits, on an 8 by 8 grid and within 1 s, extra CX
+# fell from 5,298 to 3,630, for 3,000 random gates from 20,169 to 18,666.
+BOUND_SHARE, SEGMENTS_SHARE = 0.1, 0.1
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 17e-9, 0.15e-6, 4
 # The level that holds the result of the one below.
@@ -173,9 +176,11 @@ def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
 def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
     """Bound the extra CX gates of all routes from below."""
     params = ProofParams(work=task.level.bound_calls)
+    stop = _share_time(incumbent.stop, BOUND_SHARE)
     with incumbent.stage("bound") as detail:
-        bound = bound_swaps(task.dag, task.coupling, params, task.fixed, incumbent.stop)
+        bound = bound_swaps(task.dag, task.coupling, params, task.fixed, stop)
         detail["lower_bound"] = 3 * bound.swaps
+        _note_end(detail, ended=stop())
     return bound
 
 
@@ -204,11 +209,13 @@ def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Route from the layouts of segments that need no SWAP."""
     if task.fixed is not None or not task.level.anchors or incumbent.ended:
         return
+    stop = _share_time(incumbent.stop, SEGMENTS_SHARE)
     with incumbent.stage("segments") as detail:
-        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
+        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), stop)
         anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
         if anchors:
             detail["extra_cx"] = incumbent.add(_search_once(task, incumbent, anchors))
+        _note_end(detail, ended=stop())
     incumbent.anchors += anchors
 
 

@@ -12,9 +12,10 @@ from tiger.model.seeds import derive
 from tiger.objectives.selection import ObjectiveFunction
 from tiger.run.baselines import cyclic_order
 from tiger.run.deadline import Deadline
+from tiger.run.island_call import IslandCall
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Objective
-from tiger.run.search_stage import ISLANDS, Round, run_parts
+from tiger.run.search_stage import ISLANDS, Round, run_part, run_parts
 
 Solve = Callable[[Problem, IntArray, Round], IntArray]
 # A link or task of full stress weighs e times as much. A second solve a round, with the weights multiplied once more,
@@ -80,6 +81,6 @@ def search_directly(
     seeds = [this_round.seed, *(derive(this_round.seed, number) for number in range(1, this_round.islands))]
     with goal.stage(name) as detail:
         detail["effort"] = this_round.effort
-        run_parts(goal, search, [(this_round.effort, seed) for seed in seeds], executor)
+        run_parts(goal, IslandCall(run_part, search), [(this_round.effort, seed) for seed in seeds], executor)
         if this_round.islands > 1:
             detail[ISLANDS] = this_round.islands

@@ -1,6 +1,6 @@
 """A search on the problem itself as a stage of a solve."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Resumable, Search, Usage
 from tiger.model.seeds import derive
 from tiger.run.deadline import Deadline
+from tiger.run.island_call import IslandCall
 from tiger.run.mapping import MappingIncumbent
 from tiger.solvers.warm import load_search
 
@@ -58,7 +59,7 @@ def run_search(
     they leave for the next round is handed to all of them then.
     """
     usage: Usage = getattr(search, "usage", Usage())
-    if not usage.covers(this_round.number):
+    if not usage.covers(this_round.number, gained=incumbent.has_gained(name)):
         return
     islands = this_round.islands if usage.seeded else 1
     with incumbent.loading():
@@ -72,19 +73,23 @@ def run_search(
         # Long searches find more than short ones, so that islands do not divide theirs.
         efforts = _shares(this_round.effort, usage.parts) if islands == 1 else [this_round.effort] * islands
         seeded = [(effort, derive(this_round.seed, number)) for number, effort in enumerate(efforts)]
-        if kept := run_parts(incumbent, search, seeded, executor):
+        run = (partial if islands == 1 else IslandCall)(run_part, search)
+        if kept := run_parts(incumbent, run, seeded, executor):
             incumbent.elites[name] = np.concatenate(kept)
 
 
 def run_parts(
-    incumbent: MappingIncumbent, search: Search, parts: Sequence[tuple[int, int]], executor: Executor | None
+    incumbent: MappingIncumbent,
+    run: Callable[[Part], Assignment | None],
+    parts: Sequence[tuple[int, int]],
+    executor: Executor | None,
 ) -> list[IntArray]:
     """Run a search from the best mapping for every pair (effort, seed), offer what it finds, and return its elites."""
     made = [
         Part(incumbent.problem, incumbent.places, *part, incumbent.stop, spare=number > 0)
         for number, part in enumerate(parts)
     ]
-    found = (executor.map if executor else map)(partial(run_part, search), made)
+    found = (executor.map if executor else map)(run, made)
     answers = [answer for answer in found if answer is not None]
     for answer in answers:
         incumbent.offer(answer.places)

@@ -5,7 +5,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
-from tiger.circuits.routing import extraction, prices, tokens, window_router, windows
+from tiger.circuits.routing import extraction, layers, prices, tokens, window_router, windows
 from tiger.circuits.routing.extraction import (
     RouteBuffer,
     allocate_window_state,
@@ -23,7 +23,7 @@ LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (tokens, prices, window_router, extraction, windows):
+    for module in (tokens, prices, layers, window_router, extraction, windows):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

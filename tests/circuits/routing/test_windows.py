@@ -7,7 +7,7 @@ from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import extraction, prices, tokens, window_router, windows
+from tiger.circuits.routing import extraction, layers, prices, tokens, window_router, windows
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
 
@@ -39,7 +39,7 @@ def route_plainly(dag: GateDag, coupling: Coupling) -> Route:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (tokens, prices, window_router, extraction, windows):
+    for module in (tokens, prices, layers, window_router, extraction, windows):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

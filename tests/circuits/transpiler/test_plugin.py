@@ -8,6 +8,8 @@ import pytest
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, QFTGate, RZGate, SXGate, UGate
+from qiskit.circuit.random import random_circuit
+from qiskit.converters import circuit_to_dag
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import (
@@ -25,8 +27,13 @@ from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
 from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
+from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.solve import map_circuit
+from tiger.circuits.transpiler.aim import loss_of
+from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
+from tiger.circuits.transpiler.passes import TigerMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
 
 LINE = CouplingMap.from_line(7)
 BASIS = ["cx", "u"]
@@ -255,6 +262,20 @@ def test_the_environment_sets_effort_and_solver(monkeypatch: pytest.MonkeyPatch)
         assert (params.effort, params.solver, params.seed, params.commute) == (3, "neal", 4, commute)
 
 
+def test_level_3_compares_two_seeds() -> None:
+    """The second one is its own, and maps from the start where the layout is ours, too."""
+    for level, layout, passes in (
+        (2, "tiger", []),
+        (3, "tiger", [TigerMapping, TigerRouting]),
+        (3, None, [TigerRouting]),
+    ):
+        manager = preset(level, coupling_map=LINE, layout_method=layout, routing_method="tiger", seed_transpiler=4)
+        keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
+        made = [task for rival in keeper.rivals.stages for task in _tasks(rival) if hasattr(task, "params")]
+        assert [type(task) for task in made] == passes
+        assert all(task.params.seed != 4 for task in made)
+
+
 def _tasks(manager: PassManager) -> list[object]:
     """List the passes of a stage."""
     return [task for part in manager.to_flow_controller().tasks for task in getattr(part, "tasks", [part])]
@@ -266,6 +287,72 @@ def test_an_effort_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("TIGER_LAYOUT_EFFORT", effort)
     with pytest.raises(TranspilerError, match="TIGER_LAYOUT_EFFORT: expected a whole number from 1"):
         preset(1, coupling_map=LINE, layout_method="tiger")
+
+
+def test_an_objective_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the variable and those that there are."""
+    monkeypatch.setenv("TIGER_LAYOUT_OBJECTIVE", "cx")
+    with pytest.raises(TranspilerError, match="TIGER_LAYOUT_OBJECTIVE: expected one of auto, depth, success, found"):
+        preset(1, coupling_map=LINE, layout_method="tiger")
+
+
+def test_success_needs_error_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device without them is refused, as by `tiger.layout`."""
+    monkeypatch.setenv("TIGER_LAYOUT_OBJECTIVE", "success")
+    with pytest.raises(TranspilerError, match="expected a Target with error rates for success"):
+        transpile(mix(), coupling_map=LINE, basis_gates=BASIS, optimization_level=1, layout_method="tiger",
+                  routing_method="tiger")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["auto", "depth", "success"])
+def test_no_circuit_is_behind_qiskits_by_the_objective(monkeypatch: pytest.MonkeyPatch, objective: str) -> None:
+    """After the whole transpile: by what the objective names first, and by the next where these are equal."""
+    monkeypatch.setenv("TIGER_LAYOUT_OBJECTIVE", objective)
+    target = GenericBackendV2(7, ["cx", "rz", "sx", "x"], coupling_map=LINE, seed=2).target
+    errors = errors_of_target(target)
+    for width, level in ((5, 1), (6, 2), (5, 3)):
+        made = [transpile(fourier(width), target=target, optimization_level=level, seed_transpiler=1,
+                          layout_method=method, routing_method=method) for method in (None, "tiger")]  # fmt: skip
+        theirs, ours = (
+            rank(
+                Delivery(*count_two_qubit_gates(circuit_to_dag(each)), loss_of(circuit_to_dag(each), errors)), objective
+            )
+            for each in made
+        )
+        assert ours <= theirs
+
+
+@pytest.mark.parametrize("routing", ["tiger", None])
+def test_bug_level_3_succeeded_less_often_than_qiskit_at_equal_gates(routing: str | None) -> None:
+    """Qiskit's optimization ends with a search for better qubits, but not where the layout method is named."""
+    target = GenericBackendV2(5, ["cz", "rz", "sx", "x"], coupling_map=CouplingMap.from_line(5), seed=0).target
+    errors = errors_of_target(target)
+    circuit = random_circuit(2, 4, max_operands=2, seed=1)
+    theirs, ours = (
+        transpile(circuit, target=target, optimization_level=3, seed_transpiler=1, layout_method=first,
+                  routing_method=second)
+        for first, second in ((None, None), ("tiger", routing))
+    )  # fmt: skip
+    assert ours.num_nonlocal_gates() == theirs.num_nonlocal_gates()
+    assert loss_of(circuit_to_dag(ours), errors) <= loss_of(circuit_to_dag(theirs), errors) + 1e-9
+    assert same(circuit, ours)
+
+
+def test_gates_are_approximated_once() -> None:
+    """No finished circuit comes back where the optimization approximates it, as that would do so again."""
+    backend = GenericBackendV2(6, ["cx", "rz", "sx", "x"], coupling_map=CouplingMap.from_line(6), seed=1)
+    for degree, searched in ((1.0, True), (0.95, False)):
+        manager = preset(3, backend, approximation_degree=degree, layout_method="tiger", routing_method="tiger")
+        keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
+        assert (keeper.preset.post_optimization is not None) == searched
+
+
+def test_bug_a_circuit_was_kept_where_the_layout_is_given() -> None:
+    """Nothing compares it, and it stayed in memory with the properties."""
+    manager = preset(2, coupling_map=LINE, initial_layout=[2, 0, 1], layout_method="tiger", seed_transpiler=1)
+    manager.run(mix(3))
+    assert not {SOURCE, PLACED} & {key for key, value in manager.property_set.items() if value is not None}
 
 
 def test_better_qubits_are_looked_for_after_routing() -> None:
@@ -367,8 +454,8 @@ def test_lists_run_in_parallel() -> None:
 def test_a_layout_stage_of_the_users_own_is_kept() -> None:
     """TIGER's routing starts from it, and so does what it is compared with."""
     own = PassManager(SetLayout([6, 2, 4, 0, 1])) + common.generate_embed_passmanager(LINE)
-    for method in (None, "tiger"):
-        manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method=method,
+    for level, method in ((2, None), (2, "tiger"), (3, None), (3, "tiger")):
+        manager = preset(level, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method=method,
                          routing_method="tiger")  # fmt: skip
         manager.layout = own
         out = manager.run(mix())

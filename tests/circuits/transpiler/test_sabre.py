@@ -139,6 +139,17 @@ def test_no_perfect_layout_is_none() -> None:
     assert find_vf2_layout(model_of(QuantumCircuit(2)), LINE, 3) is None
 
 
+def test_bug_qubits_that_meet_no_other_changed_places_from_call_to_call() -> None:
+    """Qiskit's order of them on a device with CX one way hangs on the seeds of its hash tables."""
+    circuit = QuantumCircuit(4)
+    circuit.sx(1)
+    circuit.cx(0, 2)
+    circuit.sx(3)
+    one_way = Target.from_configuration(["u", "cx", "measure"], 4, CouplingMap([[0, 1], [1, 2], [3, 2], [0, 3]]))
+    found = {tuple(find_vf2_layout(model_of(circuit), one_way, 1).tolist()) for _ in range(30)}
+    assert len(found) == 1
+
+
 def test_a_single_trial_has_to_do_in_little_time() -> None:
     """Where all trials would take longer than half of the limit; with time enough nothing changes."""
     circuit, rng = QuantumCircuit(12), np.random.default_rng(0)

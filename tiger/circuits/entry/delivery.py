@@ -12,10 +12,10 @@ from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
 from tiger.circuits.entry.baseline import GATES, target_of
 from tiger.circuits.entry.request import LayoutRequest
+from tiger.circuits.transpiler.delivery import deliver, measure
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.panic import catch_panics
-from tiger.circuits.transpiler.preset import deliver
 from tiger.circuits.transpiler.source import Source
 from tiger.circuits.transpiler.target import coupling_of
 from tiger.run.deadline import Deadline
@@ -66,7 +66,7 @@ def _two_qubit_gates(preset: StagedPassManager, dag: DAGCircuit) -> float:
     """Return the two-qubit gates of a routed circuit after translation and optimization, infinite where these fail."""
     try:
         with catch_panics():
-            return deliver(preset, _place_trivially(dag))[0]
+            return measure(deliver(preset, _place_trivially(dag)).dag).gates
     except QiskitError:
         return np.inf
 

@@ -9,7 +9,8 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
-from tiger.circuits.routing.prices import NOTHING, price_gate, price_swap
+from tiger.circuits.routing.layers import raise_by_bridge, raise_by_gate, raise_by_swap
+from tiger.circuits.routing.prices import NOTHING
 from tiger.circuits.routing.tokens import Choice, Device, Tokens, build_tokens, clear_list, exchange, list_qubit
 from tiger.circuits.routing.window_router import DEPTH, Attempt, AttemptCounters, Circuit, Scores, Window, WindowState
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -24,7 +25,8 @@ class Span:
     """Say how far a buffer has come: lengths and positions in its arrays.
 
     `end` of its steps, `cursor` where a window begins, `scanned` and `taken` steps behind that, `deferred` steps not
-    taken, `new` steps to put in, -1 for none; `cost` of what was taken in SWAPs and BRIDGEs; `stamp` of the window.
+    taken, `new` steps to put in, -1 for none; `cost` of what was taken in SWAPs and BRIDGEs; `stamp` of the window;
+    `depth` of all steps in layers.
     """
 
     end: int
@@ -35,6 +37,7 @@ class Span:
     new: int
     cost: int
     stamp: int
+    depth: int
 
 
 class RouteBuffer(NamedTuple):
@@ -76,7 +79,7 @@ def build_circuit(dag: GateDag) -> Circuit:
     barrier = np.zeros(len(dag.pairs), np.int32)
     barrier[dag.inner[:, 0]] = 1
     pairs, first, after = dag.pairs.copy(), dag.first.copy(), dag.after.copy()
-    return Circuit(pairs, first, after, dag.bridge.astype(np.int32), barrier, dag.price.copy())
+    return Circuit(pairs, first, after, dag.bridge.astype(np.int32), barrier, dag.price.copy(), dag.layers.copy())
 
 
 def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
@@ -104,6 +107,8 @@ def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
         weight=np.zeros(DEPTH),
         last=_zeros(size) - 1,
         before=_zeros(size) - 1,
+        level=_zeros(size),
+        reached=_zeros(size),
         scores=allocate_records(Scores),
     )
     return WindowState(circuit, device, build_tokens(np.arange(size, dtype=np.int32)), window, attempt)
@@ -150,6 +155,7 @@ def rewind(state: WindowState, buffer: RouteBuffer) -> None:
         state.tokens.holds[buffer.start[qubit]] = qubit
         buffer.left[qubit] = buffer.ahead[qubit]
         state.attempt.before[qubit] = NOTHING
+        state.attempt.reached[qubit] = 0
 
 
 @inner_kernel
@@ -170,18 +176,20 @@ def move_cursor(state: WindowState, buffer: RouteBuffer, hop: int, lead: int) ->
 @kernel
 def carry_out_to(state: WindowState, buffer: RouteBuffer, goal: int) -> None:
     """Carry out the steps up to number `goal`, where the cursor is before it."""
+    layers = state.circuit.price, state.circuit.layers
+    before, reached = state.attempt.before, state.attempt.reached
     for k in range(buffer.span[0].cursor, goal):
         what, where = buffer.steps[k, 0], buffer.steps[k, 1]
         if what < 0:
             a, b = state.tokens.holds[-1 - what], state.tokens.holds[where]
-            price_swap(state.circuit.price, state.attempt.before, a, b)
+            raise_by_swap(layers, before, reached, a, b)
             exchange(state.tokens, -1 - what, where)
         elif state.circuit.pairs[what, 0] >= 0:
             a, b = state.circuit.pairs[what]
             if where < 0:
-                price_gate(state.circuit.price, state.attempt.before, a, b, what)
+                raise_by_gate(layers, before, reached, a, b, what)
             else:
-                state.attempt.before[a] = state.attempt.before[b] = NOTHING
+                raise_by_bridge(layers, before, reached, a, b, state.tokens.holds[where])
             buffer.left[a] -= 1
             buffer.left[b] -= 1
     buffer.span[0].cursor = max(buffer.span[0].cursor, goal)

@@ -39,4 +39,13 @@ def renumber(dag: GateDag, order: IndexArray) -> GateDag:
     inner[:, 0] = number[inner[:, 0]]
     pairs, bridge = dag.pairs[order], dag.bridge[order]
     price = np.append(dag.price[order], dag.price[-1:])
-    return replace(dag, pairs=pairs, first=first, after=after, bridge=bridge, inner=inner, price=price)
+    return replace(
+        dag,
+        pairs=pairs,
+        first=first,
+        after=after,
+        bridge=bridge,
+        inner=inner,
+        price=price,
+        layers=dag.layers[order],
+    )

@@ -33,7 +33,7 @@ WORST = 1e18
 class Circuit(NamedTuple):
     """Hold a gate DAG of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `barrier[g]` 1 where windows end.
 
-    `price[g + 1]` is as in `GateDag`.
+    `price[g + 1]` and `layers[g]` are as in `GateDag`.
     """
 
     pairs: IndexArray
@@ -42,6 +42,7 @@ class Circuit(NamedTuple):
     bridge: IndexArray
     barrier: IndexArray
     price: IndexArray
+    layers: IndexArray
 
 
 class Window(NamedTuple):
@@ -86,7 +87,7 @@ class Attempt(NamedTuple):
 
     `counters`, `choice`, the next step, and `scores` are one record each. `work[0]` counts candidates. `weight[DEPTH]`
     has the weight of a gate by its rank on its qubits. What was `last[N]` on circuit qubits, and `before[N]` ahead of
-    the window, is as prices take it.
+    the window, is as prices take it; `level[N]` and `reached[N]` are the layers of these, then and ahead of it.
     """
 
     need: IndexArray
@@ -100,6 +101,8 @@ class Attempt(NamedTuple):
     weight: FloatArray
     last: IndexArray
     before: IndexArray
+    level: IndexArray
+    reached: IndexArray
     scores: Sequence[Scores]
 
 

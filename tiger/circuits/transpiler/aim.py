@@ -52,10 +52,10 @@ def aim_of(
     errors = errors_of_target(device)
     still = SuccessObjective(model.gate_dag, singles, coupling, errors.without_decay())
     bound = min((still.loss(still.relocate(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
-    return Aim(SuccessObjective(model.gate_dag, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
+    return Aim(SuccessObjective(model.gate_dag, singles, coupling, errors, bound), lambda dag: loss_of(dag, errors))
 
 
-def _loss(dag: DAGCircuit, errors: Errors) -> float:
+def loss_of(dag: DAGCircuit, errors: Errors) -> float:
     """Return the negative logarithm of the success probability."""
     return -compute_log_success(_operations(dag), errors)
 

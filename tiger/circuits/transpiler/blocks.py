@@ -57,22 +57,25 @@ def count_gates(block: Coordinates, basis: tuple[str, ...]) -> int:
     return min(counts)
 
 
-def price_swaps(model: CircuitModel, basis: tuple[str, ...]) -> IndexArray:
-    """Return the prices [g + 1] of SWAPs beside each node of a circuit and elsewhere; O(operations).
+def price_swaps(model: CircuitModel, basis: tuple[str, ...]) -> tuple[IndexArray, IndexArray]:
+    """Return the prices [g + 1] of SWAPs beside each node of a circuit and elsewhere, and gates [g] of the nodes.
 
-    Nodes of one block have its price, as no SWAP comes between them.
+    Nodes of one block have its price, as no SWAP comes between them, and share its gates. O(operations).
     """
     price = np.full(len(model.gate_dag.pairs) + 1, 1 + PARTS * SWAP, np.int32)
-    known = dict[tuple[str, tuple[float, ...]], int]()
+    layers = np.ones(len(model.gate_dag.pairs), np.int32)
+    known = dict[tuple[str, tuple[float, ...]], tuple[int, int]]()
     for block in list_blocks(model):
         first = model.operations[block[0]]
         key = first.name, tuple(first.params) if len(block) == 1 and first.is_standard_gate() else ()
         if len(block) > 1 or not first.is_standard_gate():
-            extra = _count_extra(_locate(model, block), basis)
+            own, extra = _count(_locate(model, block), basis)
         else:
-            extra = known[key] if key in known else known.setdefault(key, _count_extra(_locate(model, block), basis))
-        price[[model.build.node[i] for i in block if len(model.qubits[i]) == 2]] = 1 + PARTS * extra
-    return lock(price)
+            own, extra = known[key] if key in known else known.setdefault(key, _count(_locate(model, block), basis))
+        nodes = [model.build.node[i] for i in block if len(model.qubits[i]) == 2]
+        price[nodes] = 1 + PARTS * extra
+        layers[nodes] = [(own + k) // len(nodes) for k in range(len(nodes))]
+    return lock(price), lock(layers)
 
 
 def list_blocks(model: CircuitModel) -> list[list[int]]:
@@ -104,9 +107,10 @@ def _has_matrix(node: DAGOpNode) -> bool:
     return not node.is_control_flow() and not node.is_directive() and node.matrix is not None
 
 
-def _count_extra(block: Coordinates, basis: tuple[str, ...]) -> int:
-    """Return how many gates a SWAP adds to a block, none where it takes some away."""
-    return max(count_gates(block.mirror(), basis) - count_gates(block, basis), 0)
+def _count(block: Coordinates, basis: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many gates a block takes, and how many a SWAP adds to it, none where it takes some away."""
+    own = count_gates(block, basis)
+    return own, max(count_gates(block.mirror(), basis) - own, 0)
 
 
 def _locate(model: CircuitModel, block: list[int]) -> Coordinates:

@@ -79,7 +79,8 @@ def _read(dag: DAGCircuit, params: LayoutParams) -> CircuitModel:
     model, basis = model_of(dag, commute=params.commute), _basis_of(params)
     if not basis:
         return model
-    gate_dag = replace(model.gate_dag, price=price_swaps(model, basis))
+    price, layers = price_swaps(model, basis)
+    gate_dag = replace(model.gate_dag, price=price, layers=layers)
     return replace(model, build=model.build._replace(gate_dag=gate_dag))
 
 

@@ -1,6 +1,7 @@
 """Qiskit's transpiler plugins: `layout_method="tiger"` and `routing_method="tiger"`."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 from qiskit.passmanager import ConditionalController, PropertySet
@@ -19,16 +20,19 @@ from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
+from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
 
 NAME = "tiger"
-EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
+EFFORT, SOLVER, OBJECTIVE = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER", "TIGER_LAYOUT_OBJECTIVE"
 # Qiskit's own default level; the level from which the preset is compared with; that from which its optimization fuses
 # SWAPs with the gates beside them, so that their blocks count; and that from which commuting gates change places.
 DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
+# By level: how many circuits of ours, each of another seed, are compared by what they end as.
+CANDIDATES = (1, 1, 1, 2)
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
@@ -37,9 +41,10 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     """Lay circuits out with TIGER, and route them as well where the routing stage is TIGER's, too.
 
     With another routing stage the layout is measured by what that makes of it: from level 1 on the circuit is routed
-    here, and Qiskit's own layout is taken where the preset ends with fewer two-qubit gates from there. The environment
-    variable TIGER_LAYOUT_EFFORT multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising
-    proposals.
+    here, and Qiskit's own layout is taken where the preset ends better from there. The environment variable
+    TIGER_LAYOUT_OBJECTIVE says what is better: "auto" is fewer two-qubit gates, then less depth of these, then more
+    estimated success where the Target has error rates; "depth" and "success" put these first. TIGER_LAYOUT_EFFORT
+    multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
     """
 
     def pass_manager(
@@ -47,49 +52,81 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     ) -> PassManager:
         """Return the layout stage; an initial layout wins, and without pairs of qubits nothing else is chosen."""
         device, given = _device(pass_manager_config), pass_manager_config.initial_layout
-        place, embed = SetLayout(given), common.generate_embed_passmanager(device)
         if device is None or not _has_pairs(device):
-            return PassManager(place) if given is None else PassManager(place) + embed
+            embed = common.generate_embed_passmanager(device)
+            return PassManager(SetLayout(given)) if given is None else PassManager(SetLayout(given)) + embed
         params = _params(pass_manager_config, optimization_level)
         own = _own_stages(pass_manager_config, params)
-        stage = PassManager([] if own is None else KeepSource(SOURCE))
-        stage.append([place, ConditionalController(embed.to_flow_controller(), condition=_has_layout_to_apply)])
-        choice = _choice(device, pass_manager_config, params, own)
-        stage.append(ConditionalController(choice, condition=_has_no_layout))
-        return stage
+        stage = _build_layout_stage(device, pass_manager_config, params, own)
+        routed_later = own is not None and pass_manager_config.routing_method == NAME
+        return PassManager(KeepSource(SOURCE)) + stage if routed_later else stage
 
 
 class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
     """Route circuits with TIGER, then look for better qubits for the result by VF2PostLayout, as the presets do.
 
     Without error rates there are none, and VF2PostLayout does not run. From level 1 on Qiskit's own circuit is taken
-    where the preset ends with fewer two-qubit gates from there.
+    where the preset ends better from there, by the objective as for layouts.
     """
 
     def pass_manager(
         self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
     ) -> PassManager:
         """Return the routing stage; it leaves alone what needs no routing."""
-        device, method = _device(pass_manager_config), pass_manager_config.layout_method
+        device = _device(pass_manager_config)
         params = _params(pass_manager_config, optimization_level)
         if device is None or not _has_pairs(device):
             return PassManager()
-        ours = None if method == NAME else method
-        limits = common.get_vf2_limits(
-            params.level, ours if has_errors(device) else NAME, pass_manager_config.initial_layout
-        )
-        stage = common.generate_routing_passmanager(
-            TigerRouting(device, params),
-            pass_manager_config.target,
-            coupling_map=pass_manager_config.coupling_map,
-            vf2_call_limit=limits.call_limit,
-            vf2_max_trials=limits.max_trials,
-            seed_transpiler=-1,
-            check_trivial=params.level == 1 and method != NAME,
-            use_barrier_before_measurement=True,
-        )
+        stage = _build_routing_stage(device, pass_manager_config, params)
         own = _own_stages(pass_manager_config, params)
-        return stage if own is None else PassManager(KeepSource(PLACED)) + stage + PassManager(KeepBetter(device, own))
+        if own is None:
+            return stage
+        keep = KeepBest(device, own, _objective(), _build_rivals(device, pass_manager_config, params))
+        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep)
+
+
+def _build_layout_stage(
+    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams, own: StagedPassManager | None
+) -> PassManager:
+    """Return the stage that applies a layout that there is, and chooses one where there is none."""
+    embed = common.generate_embed_passmanager(device).to_flow_controller()
+    stage = PassManager(
+        [SetLayout(config.initial_layout), ConditionalController(embed, condition=_has_layout_to_apply)]
+    )
+    stage.append(ConditionalController(_choice(device, config, params, own), condition=_has_no_layout))
+    return stage
+
+
+def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> PassManager:
+    """Return the stage that routes, with what the presets do around it."""
+    ours = None if config.layout_method == NAME else config.layout_method
+    limits = common.get_vf2_limits(params.level, ours if has_errors(device) else NAME, config.initial_layout)
+    return common.generate_routing_passmanager(
+        TigerRouting(device, params),
+        config.target,
+        coupling_map=config.coupling_map,
+        vf2_call_limit=limits.call_limit,
+        vf2_max_trials=limits.max_trials,
+        seed_transpiler=-1,
+        check_trivial=params.level == 1 and config.layout_method != NAME,
+        use_barrier_before_measurement=True,
+    )
+
+
+def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> Rivals:
+    """Return the stages of ours once more, for other seeds; a layout of another stage's stays."""
+    stages = list[PassManager]()
+    for number in range(1, CANDIDATES[params.level]):
+        again = replace(params, seed=_derive_seed(params.seed, number))
+        routing = _build_routing_stage(device, config, again)
+        whole = _build_layout_stage(device, config, again, None) + routing if config.layout_method == NAME else routing
+        stages.append(whole)
+    return Rivals(SOURCE if config.layout_method == NAME else PLACED, tuple(stages))
+
+
+def _derive_seed(seed: int, number: int) -> int:
+    """Return the seed of another candidate, which no small seed of a user is."""
+    return int(np.random.SeedSequence([seed % 2**64, number]).generate_state(1)[0]) >> 1
 
 
 def _choice(
@@ -102,10 +139,10 @@ def _choice(
     embed = common.generate_embed_passmanager(device).to_flow_controller()
     if own is None:
         return [barrier, TigerLayout(device, params), embed]
-    routed = [own.routing.to_flow_controller(), KeepBetter(device, own)]
+    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective())]
     if config.routing_method in SABRE_NAMES:
-        return [barrier, TigerSabreMapping(device, params), *routed]
-    return [barrier, TigerLayout(device, params), embed, *routed]
+        return [KeepSource(SOURCE), barrier, TigerSabreMapping(device, params), *routed]
+    return [KeepSource(SOURCE), barrier, TigerLayout(device, params), embed, *routed]
 
 
 def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
@@ -138,15 +175,17 @@ def _params(config: PassManagerConfig, level: int | None) -> FusingParams:
     level = DEFAULT_LEVEL if level is None else level
     if level not in LEVELS:
         raise TranspilerError(f"optimization_level: expected one of {LEVELS}, found {level}")
-    seed = config.seed_transpiler
+    seed, objective = config.seed_transpiler, _objective()
+    fusing = level >= FUSING_LEVEL and config.target is not None and objective == "auto"
     return FusingParams(
         level=level,
+        objective="cx" if objective == "auto" else objective,
         effort=_effort(),
         solver=os.environ.get(SOLVER, LayoutParams().solver),
         seed=int(np.random.default_rng().integers(2**31)) if seed is None else int(seed),
         threads=os.cpu_count() or 1,
         commute=level >= COMMUTING_LEVEL,
-        basis=basis_of(config.target) if level >= FUSING_LEVEL and config.target is not None else (),
+        basis=basis_of(config.target) if fusing else (),
     )
 
 
@@ -156,3 +195,12 @@ def _effort() -> int:
     if not effort.isdecimal() or int(effort) < 1:
         raise TranspilerError(f"{EFFORT}: expected a whole number from 1, found {effort!r}")
     return int(effort)
+
+
+def _objective() -> DeliveryObjective:
+    """Return the objective that the environment asks for."""
+    asked = os.environ.get(OBJECTIVE, "auto")
+    for known in OBJECTIVES:
+        if asked == known:
+            return known
+    raise TranspilerError(f"{OBJECTIVE}: expected one of {', '.join(OBJECTIVES)}, found {asked!r}")

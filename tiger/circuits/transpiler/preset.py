@@ -1,13 +1,10 @@
-"""Qiskit's own preset beside a mapping of ours: the better of two circuits by what its later stages make of them."""
+"""Qiskit's own preset beside mappings of ours: the best of all circuits by what its later stages make of them."""
 
 import copy
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from qiskit.circuit import Qubit
-from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import PropertySet
-from qiskit.passmanager.compilation_status import PassManagerState, WorkflowStatus
 from qiskit.transpiler import (
     CouplingMap,
     PassManager,
@@ -17,7 +14,7 @@ from qiskit.transpiler import (
     TransformationPass,
     TranspilerError,
 )
-from qiskit.transpiler.passes import CheckMap
+from qiskit.transpiler.passes import ApplyLayout, CheckMap, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import (
     common,
     level_0_pass_manager,
@@ -27,53 +24,115 @@ from qiskit.transpiler.preset_passmanagers import (
 )
 from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_manager_legacy
 
+from tiger.circuits.transpiler.delivery import (
+    NEVER,
+    Delivery,
+    DeliveryObjective,
+    count_two_qubit_gates,
+    deliver,
+    measure,
+    rank,
+    run_stage,
+)
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.source import Source, remove_layout
-from tiger.circuits.transpiler.target import coupling_of, listed_coupling, working_device
+from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling, working_device
+
+if TYPE_CHECKING:
+    from tiger.circuits.noise.noise import Errors
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
+# The level whose optimization ends with a search for better qubits, unless a layout method is named.
+SEARCHING_LEVEL = 3
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
-# Two-qubit gates of a SWAP.
-SWAP = 3
 
 
 def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
-    """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`."""
+    """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`.
+
+    The optimization is the one that runs later. Qiskit's ends with a search for better qubits where it chooses the
+    layout itself; where the layout is `ours`, that search is the stage behind it, unless gates are approximated.
+    """
     plain = copy.copy(config)
     plain.seed_transpiler = seed
     if plain.coupling_map is None:  # the presets route for a coupling map alone
         plain.coupling_map = plain.target.build_coupling_map()
     plain.layout_method = None if config.layout_method == ours else config.layout_method
     plain.routing_method = None if config.routing_method == ours else config.routing_method
-    if common.is_clifford_t_basis(plain.basis_gates, plain.target):
-        return clifford_t_pass_manager_legacy(plain, optimization_level=level)
-    return PRESETS[level](plain)
+    own = _build_preset(plain, level)
+    limits = common.get_vf2_limits(level, plain.layout_method, plain.initial_layout, exact_match=True)
+    searches = config.layout_method == ours and level == SEARCHING_LEVEL and limits.call_limit
+    # A finished circuit is optimized again, which may not approximate it twice.
+    if searches and has_errors(plain.target) and plain.approximation_degree == 1:
+        plain.layout_method = "trivial"  # any that is named
+        own.optimization = _build_preset(plain, level).optimization
+        own.post_optimization = PassManager(
+            VF2PostLayout(plain.target, seed=-1, strict_direction=True, **limits._asdict())
+        )
+    return own
 
 
-class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
-    """Keep a routed circuit, or take the one of Qiskit's own layout and routing where that ends with fewer gates.
+def _build_preset(config: PassManagerConfig, level: int) -> StagedPassManager:
+    """Return the preset of a level."""
+    if common.is_clifford_t_basis(config.basis_gates, config.target):
+        return clifford_t_pass_manager_legacy(config, optimization_level=level)
+    return PRESETS[level](config)
 
-    Both run through the translation and optimization stages of the preset; two-qubit gates count, with three for a SWAP
-    that stays, and at equal numbers their depth. Qiskit starts from the circuit that is kept as `SOURCE`, else from the
-    one on device qubits that is kept as `PLACED`, whose layout stays. A circuit on faulty pairs is not taken.
+
+class Rivals(NamedTuple):
+    """Hold stages that map a circuit, and the name of what they begin with, `SOURCE` or `PLACED`."""
+
+    begin: str = SOURCE
+    stages: tuple[PassManager, ...] = ()
+
+
+NO_RIVALS = Rivals()
+
+
+class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
+    """Keep a routed circuit, or take another one where that ends better by the objective.
+
+    The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
+    pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
+    `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
+    faulty pairs is not taken. Where the preset looks for better qubits after the optimization, a circuit on these is
+    one more, and is finished already: Qiskit's choice rests on the gates that the optimization leaves.
     """
 
-    def __init__(self, device: Target | CouplingMap, preset: StagedPassManager) -> None:
-        """Take the device and Qiskit's own stages for it."""
+    def __init__(
+        self,
+        device: Target | CouplingMap,
+        preset: StagedPassManager,
+        objective: DeliveryObjective = "auto",
+        rivals: Rivals = NO_RIVALS,
+    ) -> None:
+        """Take the device, Qiskit's own stages for it, what counts, and other stages."""
         super().__init__()
-        self.device, self.preset = device, preset
+        self.device, self.preset, self.objective, self.rivals = device, preset, objective, rivals
 
     def run(self, dag: DAGCircuit) -> DAGCircuit:
-        """Return the circuit that ends with fewer two-qubit gates."""
+        """Return the circuit that ends best; the given one where others are as good."""
         source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
+        begin = source if self.rivals.begin == SOURCE else placed
+        found = [Source(dag, self.property_set), *self._run_rivals(dag, begin)]
         theirs = self._run_qiskit(source, placed)
-        if theirs is None or theirs.dag == dag or not _avoids_faults(theirs.dag, self.device):
+        if theirs is not None and theirs.dag != dag and _avoids_faults(theirs.dag, self.device):
+            found.append(theirs)
+        if len(found) == 1 and self.preset.post_optimization is None:
             return dag
-        if self._deliver(theirs) >= self._deliver(Source(dag, self.property_set)):
-            return dag
-        self.property_set.clear()
-        self.property_set.update(theirs.properties)
-        return theirs.dag
+        errors = _errors_of(self.device)
+        made = [each for source in found for each in self._deliver(source, errors)]
+        best = min(made, key=lambda each: rank(each[1], self.objective))[0]
+        if best.dag is not dag:
+            self.property_set.clear()
+            self.property_set.update(best.properties)
+        return best.dag
+
+    def _run_rivals(self, dag: DAGCircuit, begin: Source | None) -> list[Source]:
+        """Return what other stages route where the circuit in hand has more two-qubit gates than it began with."""
+        if begin is None or count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
+            return []
+        return [run_stage(rival, begin.copy()) for rival in self.rivals.stages]
 
     def _run_qiskit(self, source: Source | None, placed: Source | None) -> Source | None:
         """Return what Qiskit's own stages route, None where they refuse or panic."""
@@ -83,7 +142,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
                     laid_out = self._lay_out(source)
                 else:
                     laid_out = None if placed is None else self._lay_out_again(placed)
-                return None if laid_out is None else _run_stage(self.preset.routing, laid_out)
+                return None if laid_out is None else run_stage(self.preset.routing, laid_out)
         except TranspilerError:
             return None
 
@@ -91,7 +150,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         """Return a circuit after Qiskit's own layout stage, None where that may panic."""
         if may_panic(source.dag, listed_coupling(self.device)):
             return None
-        return _run_stage(self.preset.layout, source)
+        return run_stage(self.preset.layout, source)
 
     def _lay_out_again(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
@@ -106,46 +165,34 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         same = found is not None and all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
         return found if same else placed
 
-    def _deliver(self, routed: Source) -> tuple[float, float]:
-        """Return the two-qubit gates and their depth after the stages that come later, infinite where these fail."""
+    def _deliver(self, routed: Source, errors: "Errors | None") -> list[tuple[Source, Delivery]]:
+        """Return a circuit and what it ends as, and the finished one on better qubits where there are some."""
         try:
-            return deliver(self.preset, routed)
+            end = deliver(self.preset, routed)
+            made = [(routed, measure(end.dag, errors))]
+            moved = self._move(end)
+            if moved is not None:
+                made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
         except TranspilerError:
-            return np.inf, np.inf
+            return [(routed, NEVER)]
+        return made
+
+    def _move(self, end: Source) -> Source | None:
+        """Return a finished circuit on better qubits, None where there are none."""
+        if self.preset.post_optimization is None:
+            return None
+        found = run_stage(self.preset.post_optimization, end)
+        return None if found.properties["post_layout"] is None else run_stage(PassManager(ApplyLayout()), found)
 
 
-def deliver(preset: StagedPassManager, routed: Source) -> tuple[int, int]:
-    """Return the two-qubit gates of a routed circuit and their depth after the translation and optimization stages."""
-    return count_two_qubit_gates(_run_stage(preset.optimization, _run_stage(preset.translation, routed.copy())).dag)
+def _errors_of(device: Target | CouplingMap) -> "Errors | None":
+    """Return the error rates of a device that states some."""
+    if isinstance(device, CouplingMap) or not has_errors(device):
+        return None
+    # Kernels are loaded where they are needed, and not with the plugin.
+    from tiger.circuits.noise.noise import errors_of_target
 
-
-def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
-    """Return the two-qubit gates of a circuit and their depth, with three for a SWAP.
-
-    Blocks of control flow count once, and in depth as their deepest.
-    """
-    count, level = 0, dict[Qubit, int]()
-    for node in dag.topological_op_nodes():
-        wires, layers = (*node.qargs, *node.cargs), 0
-        if node.is_control_flow():
-            inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
-            count += sum(gates for gates, _ in inner)
-            layers = max((depth for _, depth in inner), default=0)
-        elif len(node.qargs) == 2 and (node.is_standard_gate() or not node.is_directive()):
-            layers = SWAP if node.name == "swap" else 1
-            count += layers
-        top = max((level.get(wire, 0) for wire in wires), default=0) + layers
-        level.update(dict.fromkeys(wires, top))
-    return count, max(level.values(), default=0)
-
-
-def _run_stage(stage: PassManager | None, source: Source) -> Source:
-    """Return a circuit after a stage, which may change the one that it gets."""
-    if stage is None:
-        return source
-    state = PassManagerState(WorkflowStatus(), source.properties)
-    dag, state = stage.to_flow_controller().execute(source.dag, state)
-    return Source(dag, state.property_set)
+    return errors_of_target(device)
 
 
 def _avoids_faults(dag: DAGCircuit, device: Target | CouplingMap) -> bool:

@@ -15,6 +15,7 @@ from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
+from tiger.circuits.transpiler.target import has_errors
 
 # Trials, iterations and calls of VF2 with its trials, as Qiskit 2 sets them for its levels 0 to 3.
 TRIALS = (5, 5, 20, 20)
@@ -39,12 +40,22 @@ def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: in
     layout = search.property_set["layout"]
     if layout is None:
         return None
-    idle = {*dag.idle_wires(ignore=["barrier"])}
-    place = np.array([-1 if qubit in idle else layout[qubit] for qubit in dag.qubits], np.int32)
-    # VF2Layout puts qubits without gates anywhere, differently from call to call.
-    spare = np.setdiff1d(np.arange(target.num_qubits, dtype=np.int32), place)
-    place[place < 0] = spare[: np.count_nonzero(place < 0)]
+    place = np.array([layout[qubit] for qubit in dag.qubits], np.int32)
+    # Qiskit places qubits that nothing tells apart differently from call to call: those without gates, which go to the
+    # first places left, and without error rates those that meet no other, too, which keep their places in order.
+    idle = _find_idle(dag)
+    if not has_errors(device):
+        alone = np.setdiff1d(np.arange(len(place)), np.append(_list_ends(model), _find_idle(model.dag)))
+        place[alone] = np.sort(place[alone])
+        idle = np.setdiff1d(idle, alone)
+    place[idle] = np.setdiff1d(np.arange(target.num_qubits), np.delete(place, idle))[: len(idle)]
     return place
+
+
+def _find_idle(dag: DAGCircuit) -> IndexArray:
+    """Return the qubits without gates."""
+    wires = {*dag.idle_wires(ignore=["barrier"])}
+    return np.array([k for k, qubit in enumerate(dag.qubits) if qubit in wires], np.int32)
 
 
 def _build_target(device: Target | CouplingMap) -> Target:
@@ -57,10 +68,15 @@ def _pairs_only(model: CircuitModel) -> DAGCircuit:
     """Return a circuit with a CX for each pair of qubits that has to meet."""
     gate_dag, dag = model.gate_dag, DAGCircuit()
     dag.add_qreg(QuantumRegister(gate_dag.qubits))
-    ends = np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
-    for a, b in np.unique(ends, axis=0).tolist():
+    for a, b in np.unique(_list_ends(model), axis=0).tolist():
         dag.apply_operation_back(CX, (dag.qubits[a], dag.qubits[b]), check=False)
     return dag
+
+
+def _list_ends(model: CircuitModel) -> IndexArray:
+    """Return the qubits [k, 2] of all gates on two, also of those in blocks of control flow."""
+    gate_dag = model.gate_dag
+    return np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
 
 
 def run_sabre(

@@ -24,6 +24,7 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.schedules.pass_orders import Schedule
+from tiger.run.island_call import IslandCall
 from tiger.run.progress import Progress
 from tiger.run.stage import Stage
 
@@ -79,7 +80,7 @@ class Request(NamedTuple):
 
     def run(self, judge: Callable[..., Judged], *given: Sequence[object]) -> Iterable[Judged]:
         """Return what `judge` makes of what each island is given, on the executor if there are several."""
-        judge_here = partial(judge, self.cluster)
+        judge_here = IslandCall(judge, self.cluster)
         return (self.executor.map if self.executor and self.params.islands > 1 else map)(judge_here, *given)
 
 

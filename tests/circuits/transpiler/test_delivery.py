@@ -1,0 +1,141 @@
+"""Tests of what a routed circuit ends as, and of what is better."""
+
+import pytest
+from qiskit import QuantumCircuit
+from qiskit.circuit.library import CXGate, SXGate
+from qiskit.converters import circuit_to_dag
+from qiskit.passmanager import PropertySet
+from qiskit.transpiler import (
+    CouplingMap,
+    InstructionProperties,
+    PassManager,
+    PassManagerConfig,
+    Target,
+    TransformationPass,
+)
+
+from tiger.circuits.noise.noise import errors_of_target
+from tiger.circuits.transpiler.delivery import (
+    Delivery,
+    DeliveryObjective,
+    count_two_qubit_gates,
+    deliver,
+    measure,
+    rank,
+)
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
+from tiger.circuits.transpiler.source import Source
+
+LINE = CouplingMap.from_line(4)
+# A chain of two gates beside one that fails more often, and three gates in two layers that hardly fail.
+ERRORS = {(0, 1): 0.1, (1, 2): 0.001, (2, 3): 0.001}
+
+
+def device() -> Target:
+    """Return a line with error rates."""
+    target = Target(num_qubits=4)
+    target.add_instruction(CXGate(), {pair: InstructionProperties(error=rate) for pair, rate in ERRORS.items()})
+    target.add_instruction(SXGate(), {(k,): InstructionProperties(error=0.0) for k in range(4)})
+    return target
+
+
+class Made(TransformationPass):
+    """Put a circuit of CX gates in the place of another."""
+
+    def __init__(self, *pairs: tuple[int, int]) -> None:
+        """Take the pairs."""
+        super().__init__()
+        self.pairs = pairs
+
+    def run(self, dag):
+        """Return it."""
+        circuit = QuantumCircuit(4)
+        for pair in self.pairs:
+            circuit.cx(*pair)
+        return circuit_to_dag(circuit)
+
+
+def keep(objective: DeliveryObjective, target: Target | CouplingMap, *rivals: tuple[tuple[int, int], ...]):
+    """Return the pairs of the circuit that is kept of Qiskit's, which is the first, ours, and other ones of ours."""
+    theirs, ours, *others = rivals
+    preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+    preset.layout, preset.routing = PassManager(Made(*theirs)), None
+    preset.translation = preset.optimization = None
+    task = KeepBest(target, preset, objective, Rivals(SOURCE, tuple(PassManager(Made(*other)) for other in others)))
+    task.property_set = PropertySet()
+    task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
+    found = task.run(Made(*ours).run(None))
+    return tuple(tuple(found.find_bit(qubit).index for qubit in node.qargs) for node in found.topological_op_nodes())
+
+
+CHAIN, FAILING, SOLID = ((1, 2), (2, 3)), ((2, 3), (0, 1)), ((1, 2), (2, 3), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("objective", "best"), [("auto", FAILING), ("depth", FAILING), ("success", CHAIN)], ids=["auto", "depth", "success"]
+)
+def test_objectives_prefer_what_they_name(objective: DeliveryObjective, best: tuple[tuple[int, int], ...]) -> None:
+    """Gates first and depth second, or either before, whoever's circuit that is."""
+    for order in ((CHAIN, FAILING, SOLID), (FAILING, SOLID, CHAIN), (SOLID, CHAIN, FAILING)):
+        assert set(keep(objective, device(), *order)) == set(best)
+
+
+def test_success_decides_between_equal_gates_and_depths() -> None:
+    """Where the device states errors; else ours stays."""
+    worse, better = ((0, 1),), ((1, 2),)
+    assert keep("auto", device(), worse, better) == keep("auto", device(), better, worse) == better
+    assert keep("auto", LINE, better, worse) == worse
+
+
+def test_gates_count_before_depth() -> None:
+    """Unless the depth is the objective."""
+    deep, flat = ((0, 1), (1, 2), (2, 3)), ((0, 1), (2, 3), (0, 1), (2, 3))
+    assert keep("auto", LINE, flat, deep) == keep("auto", LINE, deep, flat) == deep
+    assert set(keep("depth", LINE, flat, deep)) == set(flat)
+
+
+def test_rivals_do_not_run_where_routing_added_nothing() -> None:
+    """A circuit without gates is no worse than it began."""
+    assert keep("auto", LINE, SOLID, (), CHAIN) == ()
+
+
+def test_rivals_of_the_layout_do_not_run_where_another_stage_has_laid_out() -> None:
+    """Only a circuit that was kept before any layout is laid out again."""
+    for begin, kept in ((SOURCE, 2), (PLACED, 1)):
+        preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+        task = KeepBest(LINE, preset, "auto", Rivals(begin, (PassManager(Made((0, 1))),)))
+        task.property_set = PropertySet()
+        task.property_set[PLACED] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
+        assert task.run(Made((0, 1), (1, 2)).run(None)).size() == kept
+
+
+def test_rank_names_all_measures() -> None:
+    """The one that the objective names is first."""
+    made = Delivery(gates=3, depth=2, loss=0.5)
+    assert [rank(made, each) for each in ("auto", "depth", "success")] == [(3, 2, 0.5), (2, 3, 0.5), (0.5, 3, 2)]
+
+
+def test_a_delivery_is_that_of_the_final_circuit() -> None:
+    """Gates that cancel are gone, and the estimate is that of the gates that are left."""
+    target = device()
+    preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "sx"]), 1, 0, "tiger")
+    dag = Made((0, 1), (0, 1), (1, 2), (2, 3)).run(None)
+    final = deliver(preset, Source(dag, PropertySet())).dag
+    found = measure(final, errors_of_target(target))
+    assert found[:2] == (2, 2)
+    assert 1 - found.loss == pytest.approx(0.999**2, abs=1e-5)
+    assert measure(final).loss == 0
+
+
+def test_two_qubit_gates_are_counted_into_blocks() -> None:
+    """A SWAP is three, a barrier nothing, and a block as deep as its deepest branch."""
+    circuit = QuantumCircuit(3, 1)
+    circuit.cx(0, 1)
+    circuit.barrier(0, 1)
+    circuit.swap(1, 2)
+    with circuit.if_test((circuit.clbits[0], 1)) as otherwise:
+        circuit.cz(0, 1)
+        circuit.cz(1, 0)
+    with otherwise:
+        circuit.cx(0, 1)
+    assert count_two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
