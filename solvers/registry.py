@@ -20,7 +20,7 @@ from tiger.model.wording import describe
 GROUP = "tiger.samplers"
 # Free tasks from which on the multilevel search is in the portfolio, and from which on a quick one comes first; and up
 # to which annealing of random moves goes on beside it. Where memory or forbidden pairs leave few moves, it goes on
-# beyond and takes the place of the refinement, for 1,000 tasks end 1 to 12 % lower with it, and the multilevel search
+# beyond and takes the place of the refinement, for 1,000 tasks end 0 to 12 % lower with it, and the multilevel search
 # goes on as long as it gains.
 MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
 # Solvers of which several find more than one, as the seed plays a part in every round.

@@ -23,9 +23,10 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Entries of the table of costs up to which it stays in a cache of the second level: 1,000 tasks on 128 nodes.
 ENTRIES = 1 << 17
-# Work is counted in moves that are looked at, 1 to 1.5 ns each: so many for a draw itself, and entries of the table
+# Work is counted in moves that are looked at, 1 to 2 ns each: so many for a draw itself, and entries of the table
 # changed in as much time. The table is worked out anew after so much work at the latest, as sums of many changes drift;
-# calls of so much take 20 to 40 ms and can't be stopped.
+# calls of so much take 20 to 40 ms and can't be stopped: 0.1 s where 1,000 tasks all talk, whose neighbours each draw
+# looks at, and up to 0.5 s with 65,536 tasks on 2 nodes, which stay in no cache.
 DRAW, ENTRIES_A_UNIT, CHUNK = 50, 5, 20_000_000
 # Variates of Gumbel's distribution drawn once, of which a draw takes a stretch: drawing would cost more than pricing.
 NOISE_BITS = 14
@@ -91,7 +92,7 @@ class SharedAnnealing:
         annealing = Annealing(problem, inst, first, seed, stop)
         work = self.params.work(inst.movable.size, effort)
         for temperature in annealing.find_temperatures(self.params, work):
-            annealing.run(temperature, work // self.params.temperatures, self.params.drawn)
+            annealing.run(temperature, max(work // self.params.temperatures, 1), self.params.drawn)
         found = descend_from(problem, inst, annealing.best, stop)
         # Where costs are many decades apart, small ones are lost in sums of changes, and what seemed lower is not.
         return Assignment(places=found if total(inst, found) <= total(inst, first) else first)
@@ -128,7 +129,7 @@ class Annealing:
 
     def __init__(self, problem: Problem, inst: Instance, start: IntArray, seed: int, stop: Stop) -> None:
         self._problem, self._inst, self._start, self._stop = problem, inst, start, stop
-        self._seed, self._calls, self._width = seed, 0, FEWEST
+        self._seed, self._calls, self._width = seed, 0, min(FEWEST, len(start))
         self._state, self._costs = state_of(problem, start), node_costs(problem, inst, derive(seed))
         self._costs.sums[1] = total(inst, start)
         # Working the table out anew takes a twentieth of the time at most.
@@ -139,10 +140,11 @@ class Annealing:
     def find_temperatures(self, params: SharedParams, work: int) -> FloatArray:
         """Return falling temperatures from what a pilot tells, none where no move changes the cost."""
         hot = params.hot * self._find_deviation()
-        if not 0.0 < hot < np.inf:
+        # Nor where costs are so small that the coldest temperature would be 0.
+        if not np.finfo(float).tiny <= hot * params.pilot_ratio**params.pilot_temperatures < np.inf:
             return np.empty(0)
         sums, before, warm = self._costs.sums, self._costs.sums[1], hot
-        each = int(params.pilot * work / params.pilot_temperatures)
+        each = max(int(params.pilot * work / params.pilot_temperatures), 1)
         for temperature in hot * params.pilot_ratio ** np.arange(params.pilot_temperatures):
             changing = self.run(temperature, each, params.drawn)
             warm = temperature if sums[0] > before else warm

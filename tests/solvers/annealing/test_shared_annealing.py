@@ -115,6 +115,32 @@ def test_bug_calls_were_long_where_all_tasks_talk():
         assert (made < 2_000) == (problem is dense)
 
 
+def test_bug_the_first_call_read_past_its_variates_where_tasks_are_few():
+    """It drew from 8 tasks, and as large a share of the nodes, whatever their number."""
+    for size in (4, 7, 8, 9):
+        problem = tight_problem(size, "torus:4x4")
+        assert Annealing(problem, instance_of(problem), launch_order(problem), 0, bool)._width == min(size, FEWEST)
+
+
+def test_bug_costs_next_to_nothing_ended_in_a_traceback():
+    """The coldest temperature of such costs would be 0."""
+    talk = np.triu(np.random.default_rng(0).random((20, 20)) < 0.3, 1)
+    tasks = TaskGraph(names=tuple(map(str, range(20))), traffic=sp.csr_array(talk * 5e-324))
+    problem = Problem(tasks=tasks, topology=replace(build("grid:5"), slots=np.full(5, 20)), rule="capacity")
+    start = np.arange(20) % 5
+    places = FEW.search(problem, start, effort=1, seed=0, stop=bool).places
+    assert cost_of(problem, places).total <= cost_of(problem, start).total
+
+
+def test_bug_the_least_work_drew_no_moves():
+    """The kernels were not all loaded by `tiger warm`, which asks for as little."""
+    problem = tight_problem(16, "torus:2x2")
+    annealing = Annealing(problem, instance_of(problem), launch_order(problem), 0, bool)
+    temperatures = annealing.find_temperatures(SharedParams(), SharedParams(task_work=1).work(16, 1))
+    assert len(temperatures)
+    assert annealing._calls
+
+
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_table_holds_what_it_would_be_if_worked_out_anew(random_problem, seed):
     """After many moves: the cost of every task on every node, on its own, and of the mapping."""
