@@ -37,6 +37,7 @@ from benchmarks import (
     dynamic,
     expert_loads,
     experts,
+    islands,
     layers,
     movement,
     multipath,
@@ -86,6 +87,7 @@ MODULES = (
     online,
     dynamic,
     plans,
+    islands,
     expert_loads,
     experts,
     affinity,
@@ -97,6 +99,7 @@ TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 FOLDERS = {
     "tuning": "data",
     "qap": "data",
+    "islands": "data",
     "circuits": "circuits",
     "record": "circuits",
     "timed": "circuits",

@@ -167,6 +167,11 @@ def _plans(table: list[list[str]]) -> tuple[str, ...]:
     return "degrees of parallelism", "usual iteration over TIGER's", "usual plan 1", _span(table, 6), loss
 
 
+def _islands(table: list[list[str]]) -> tuple[str, ...]:
+    loss = f"cost over one island's {_span(table, 5)}"
+    return "two workers, half the effort", "time over one island's", "one island 1", _span(table, 7), loss
+
+
 MAKERS = {
     "tuning": _tuning,
     "layers": _layers,
@@ -185,4 +190,5 @@ MAKERS = {
     "dynamic": _dynamic,
     "expert_loads": _expert_loads,
     "plans": _plans,
+    "islands": _islands,
 }

@@ -19,7 +19,7 @@ SHUFFLE = 8
 class Identity:
     """Keep the mapping as it is."""
 
-    usage: ClassVar[Usage] = Usage(rounds="first")
+    usage: ClassVar[Usage] = Usage(rounds="first", seeded=False)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return `start[n]`."""

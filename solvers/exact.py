@@ -1,13 +1,14 @@
 """Exact search by branch and bound, which proves its answer or says that it could not."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.rounding import ROUNDING, TIE, relative_error
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.window import Window, fold, whole
 from tiger.solvers import branch_and_bound
 
@@ -26,6 +27,7 @@ class Exact:
     """
 
     visits: int = 5_000_000
+    usage: ClassVar[Usage] = Usage(seeded=False)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest mapping seen from the feasible `start[n]`, `proved` if the search ended by itself.

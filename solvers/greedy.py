@@ -24,7 +24,7 @@ class Greedy:
     No promise of quality.
     """
 
-    usage: ClassVar[Usage] = Usage(rounds="first")
+    usage: ClassVar[Usage] = Usage(rounds="first", seeded=False)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the greedy mapping, or `start[n]` where that is cheaper or tight constraints stop the construction.

@@ -1,6 +1,6 @@
 """The solvers by name: searches, Ocean samplers, and those that other packages register."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -15,6 +15,7 @@ from tiger.model.objective_arrays import ObjectiveArrays, RingHops
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
+from tiger.model.wording import describe
 
 GROUP = "tiger.samplers"
 # Free tasks from which on the multilevel search is in the portfolio, and from which on a quick one comes first; and up
@@ -22,6 +23,8 @@ GROUP = "tiger.samplers"
 # beyond and takes the place of the refinement, for 1,000 tasks end 0 to 12 % lower with it, and the multilevel search
 # goes on as long as it gains.
 MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
+# Solvers of which several find more than one, as the seed plays a part in every round.
+SEEDED = ("auto", "search", "random")
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
 
 
@@ -79,6 +82,18 @@ def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
     if entry_points(group=GROUP, name=name):
         return "sampler"
     raise InputError("solver", f"expected one of {', '.join(info.name for info in list_solvers())}, got {name!r}")
+
+
+def check_solver(solver: object) -> None:
+    """Raise InputError for the name of no solver, and TypeError for what is neither a name nor a sampler."""
+    if isinstance(solver, str):
+        kind_of(solver)
+    elif isinstance(solver, type):
+        raise TypeError(f"solver: expected a sampler, got its class: pass {solver.__name__}()")
+    elif not callable(getattr(solver, "sample", None)):
+        raise TypeError(f"solver: expected a name or a dimod sampler, got {describe(solver)}")
+    elif not isinstance(getattr(solver, "parameters", None), Mapping):
+        raise TypeError(f"solver: expected a sampler whose `parameters` are a mapping, got {type(solver).__name__}")
 
 
 def search(name: str) -> Search:

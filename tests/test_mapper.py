@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import json
+import multiprocessing
 import time
 from typing import ClassVar
 
@@ -102,6 +103,50 @@ def test_the_same_seed_and_effort_give_the_same_report(name):
         with concurrent.futures.ThreadPoolExecutor(threads) as pool:
             reports.append(solve(problem, solver=name, seed=5, effort=2, executor=pool))
     assert all(drop_seconds(report) == drop_seconds(reports[0]) for report in reports)
+
+
+def dense(tasks, solver="auto", **options):
+    """Return the report of random traffic between tasks on a torus of as many nodes, whose mapping is hard to find."""
+    rng = np.random.default_rng(3)
+    graph = nx.from_numpy_array(rng.integers(1, 100, (tasks, tasks)) * (rng.random((tasks, tasks)) < 0.6))
+    problem = Problem(tasks=task_graph_of(graph), topology=build(f"torus:{tasks // 6}x6"), rule="one-to-one")
+    return solve(problem, solver=solver, seed=2, **options)
+
+
+def test_islands_find_the_same_on_any_executor():
+    """Tests islands on no executor and on fewer, as many and more threads; how many islands there are plays a part."""
+    alone = dense(36, effort=2, islands=3)
+    for threads in (1, 3, 5):
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            assert drop_seconds(dense(36, effort=2, islands=3, executor=pool)) == drop_seconds(alone)
+    assert alone.islands == 3
+    assert {stage.detail.get("islands") for stage in alone.stages if stage.name == "dense"} == {3}
+    assert alone.mapping != dense(36, effort=2).mapping
+    assert drop_seconds(dense(36, effort=2, islands=1)) == drop_seconds(dense(36, effort=2))
+
+
+@pytest.mark.slow
+def test_islands_find_the_same_in_processes():
+    """Tests islands on two processes."""
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        found = dense(36, effort=2, islands=3, executor=pool)
+    assert drop_seconds(found) == drop_seconds(dense(36, effort=2, islands=3))
+
+
+def test_islands_of_another_objective_spend_the_effort_each():
+    """Tests that annealing for the largest load of a link has islands too, whose answer no thread changes."""
+    reports = [dense(36, objective="max-link-load", islands=2)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        reports.append(dense(36, objective="max-link-load", islands=2, executor=pool))
+    assert drop_seconds(reports[0]) == drop_seconds(reports[1])
+    assert reports[0].stages[-1].detail["islands"] == 2
+
+
+def test_islands_of_no_consequence_are_told_of():
+    """Tests a problem whose mapping is found and proved before a search with a seed begins."""
+    assert any("islands were of no consequence" in warning for warning in solve(stencil(), islands=2).warnings)
+    assert not any("islands" in warning for warning in solve(stencil()).warnings)
 
 
 def test_auto_maps_a_stencil_without_loss():

@@ -24,19 +24,19 @@ from tiger.topologies.spec import build
 )
 def test_efforts_double_and_add_up(effort, amounts):
     """Tests the rounds of a solve without a time limit."""
-    assert [amount for _, amount, _ in rounds(Request(effort=effort))] == amounts
+    assert [this_round.effort for this_round in rounds(Request(effort=effort))] == amounts
 
 
 def test_a_time_limit_alone_has_no_end():
     """Tests that rounds go on, the same as those of a fixed effort."""
     first = list(islice(rounds(Request(time_limit_s=1.0)), 40))
-    assert [amount for _, amount, _ in first[:6]] == [1, 1, 2, 4, 8, 16]
+    assert [this_round.effort for this_round in first[:6]] == [1, 1, 2, 4, 8, 16]
     assert first[:4] == list(rounds(Request(effort=8)))
 
 
 def test_rounds_have_seeds_of_their_own():
     """Tests that no two rounds or seeds share one."""
-    seeds = [seed for start in range(5) for _, _, seed in rounds(Request(seed=start, effort=64))]
+    seeds = [this_round.seed for start in range(5) for this_round in rounds(Request(seed=start, effort=64))]
     assert len(set(seeds)) == len(seeds)
 
 
@@ -129,7 +129,7 @@ def test_threads_do_not_change_the_mapping(rule):
 
 def test_efforts_of_any_size_are_dealt_out_without_memory():
     """Tests the largest effort there is."""
-    amounts = [amount for _, amount, _ in rounds(Request(effort=2**63 - 1))]
+    amounts = [this_round.effort for this_round in rounds(Request(effort=2**63 - 1))]
     assert (len(amounts), sum(amounts)) == (64, 2**63 - 1)
 
 

@@ -42,6 +42,23 @@ def test_bad_efforts_are_refused(bad):
     assert error.value.field == "effort"
 
 
+@pytest.mark.parametrize("bad", [0, 257, 2.0, "4", True, None], ids=repr)
+def test_bad_islands_are_refused(bad):
+    """Tests values out of range and other types."""
+    with pytest.raises(InputError, match="whole number from 1 to 256") as error:
+        Request(islands=bad)
+    assert error.value.field == "islands"
+
+
+@pytest.mark.parametrize("solver", ["greedy", "exact", "identity", "neal"])
+def test_islands_are_refused_where_they_would_do_nothing(solver):
+    """Tests solvers that have no seed, and a sampler."""
+    with pytest.raises(InputError, match="only the solvers auto, search, random") as error:
+        Request(solver=solver, islands=2)
+    assert error.value.field == "islands"
+    assert Request(solver=solver, islands=1).islands == 1
+
+
 @pytest.mark.parametrize("bad", [0, 0.0, -1.5, float("inf"), float("nan"), True], ids=repr)
 def test_bad_time_limits_are_refused(bad):
     """Tests values that are no time."""

@@ -102,6 +102,7 @@ def assign(call: AssignCall) -> Report:
         threshold=call.threshold,
         seed=call.seed,
         effort=call.effort,
+        islands=call.islands,
         time_limit_s=call.time_limit_s,
         executor=call.executor,
         ising=call.ising,

@@ -37,7 +37,7 @@ from tiger.run.node_choice import take_nodes
 from tiger.run.objective_search import continue_by, report_objective, reweigh, search_directly
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
-from tiger.run.search_stage import Round, run_search
+from tiger.run.search_stage import ISLANDS, Round, run_search
 from tiger.run.verdict import THRESHOLD
 from tiger.solvers import registry
 from tiger.solvers.warm import load
@@ -62,6 +62,7 @@ def solve(
     threshold: float = THRESHOLD,
     seed: int = 0,
     effort: int | None = None,
+    islands: int = 1,
     time_limit_s: float | None = None,
     executor: Executor | str | None = None,
     ising: IsingParams | None = None,
@@ -75,12 +76,14 @@ def solve(
     links: on `single` paths, or split over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so
     many of the nodes (tiger.run.node_choice), whose bound and baselines are then reported. The verdict is to keep a
     simple order that the mapping gains less on than the part `threshold` in [0, 1) of its value. `seed` is in [0,
-    2**63): the same seed and effort give the same answer, on any number of threads. `effort` >= 1 counts iterations,
-    None is 1 without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor`
-    runs independent parts of the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties, temperatures and
-    sizes of the QUBOs that are sampled; `auto` keeps its own sizes. `progress` is called as stages begin. An
-    unsatisfiable problem gives a report that says so; bad values raise InputError, also an objective that the problem
-    does not have.
+    2**63): the same seed, effort and islands give the same answer, on any number of threads. `effort` >= 1 counts
+    iterations, None is 1 without a time limit and as much as fits with one. As many `islands` do so side by side, with
+    seeds of their own, and exchange their best mappings after every round: they are for an executor with as many
+    workers, and more than one are for the solvers auto, search and random alone. `time_limit_s` > 0 only ends a solve
+    early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties,
+    temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own sizes. `progress` is called as stages
+    begin. An unsatisfiable problem gives a report that says so; bad values raise InputError, also an objective that the
+    problem does not have.
     """
     with open_executor(executor) as pool:
         request = Request(
@@ -91,6 +94,7 @@ def solve(
             threshold=threshold,
             seed=seed,
             effort=effort,
+            islands=islands,
             time_limit_s=time_limit_s,
             executor=pool,
             ising=IsingParams() if ising is None else ising,
@@ -105,13 +109,13 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     if request.nodes is not None:
         taken, loading_s = _choose_nodes(problem, request.nodes, request)
         if isinstance(taken, tuple):
-            return Report.unmet(problem, taken, Origin(request.name, request.seed, time.perf_counter() - begun))
+            return Report.unmet(problem, taken, _origin(request, time.perf_counter() - begun))
         problem = taken
     chosen = time.perf_counter()
     objective = objective_of(request.objective, problem, request.routing)
     start = launch_order(problem, request.deadline(loading_s).left_s)
     if isinstance(start, tuple):
-        return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
+        return Report.unmet(problem, start, _origin(request, time.perf_counter() - begun))
     incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
     incumbent.put_off(loading_s)
     if request.nodes is not None:
@@ -134,7 +138,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         Report.of(
             problem,
             by_objective.places,
-            Origin(request.name, request.seed, time.perf_counter() - begun - by_objective.loading_s),
+            _origin(request, time.perf_counter() - begun - by_objective.loading_s),
             request.routing,
             before,
         ),
@@ -148,6 +152,11 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         stages=tuple(incumbent.stages),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
+
+
+def _origin(request: Request, seconds: float) -> Origin:
+    """Return where a report comes from that took so many seconds."""
+    return Origin(request.name, request.seed, seconds, request.islands)
 
 
 def _offer_cyclic(incumbent: MappingIncumbent, request: Request, cyclic: IntArray | None) -> None:
@@ -268,7 +277,7 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         if arrays is not None and (late or not by_objective.ended):
             with by_objective.loading():
                 load("ring" if name == "ring" else "objective")
-            search_directly(by_objective, name, registry.objective_search(arrays), this_round)
+            search_directly(by_objective, name, registry.objective_search(arrays), this_round, request.executor)
         if by_objective.ended or len(by_objective.stages) == before:
             break
 
@@ -287,4 +296,6 @@ def _remark(report: Report, request: Request) -> list[str]:
         remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
     if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):
         remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
+    if request.islands > 1 and not any(ISLANDS in stage.detail for stage in report.stages):
+        remarks.append("no search ran that has a seed, so that islands were of no consequence")
     return remarks

@@ -47,7 +47,7 @@ def rounds(request: Request) -> Iterator[Round]:
         amount = min(max(spent, 1), effort - spent)
         if not amount:
             return
-        yield Round(number, amount, derive(request.seed, number))
+        yield Round(number, amount, derive(request.seed, number), request.islands)
         spent += amount
 
 

@@ -1,7 +1,6 @@
 """What a caller asks of a solve, checked."""
 
 import time
-from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import get_args
@@ -15,8 +14,8 @@ from tiger.objectives.multipath import RoutingName
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
-from tiger.run.limits import EFFORT_LIMIT, check_limits
-from tiger.run.options import SEED
+from tiger.run.limits import EFFORT_LIMIT, check_islands, check_limits
+from tiger.run.options import ISLANDS, SEED
 from tiger.run.verdict import THRESHOLD, check_threshold
 from tiger.solvers import registry
 
@@ -49,6 +48,7 @@ class MappingOptions:
     effort: int | None = field(
         default=None, metadata=about("Search effort; 1 unless a time limit is given.", ge=1, lt=EFFORT_LIMIT)
     )
+    islands: int = field(default=1, metadata=ISLANDS)
     time_limit_s: float | None = field(
         default=None,
         metadata=about("Seconds to search, at most the server's own limit.", gt=0, allow_inf_nan=False),
@@ -59,9 +59,9 @@ class MappingOptions:
 class Request(MappingOptions):
     """Hold what is asked: solver and objective, how much is to be done, where, and with which QUBOs.
 
-    `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `time_limit_s` in (0, 1e9] or None. `deadline_s` is when
-    time is up by the monotonic clock, counted from construction. Raises InputError for a bad value and TypeError for a
-    bad type.
+    `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `islands` in [1, 256], `time_limit_s` in (0, 1e9] or None.
+    `deadline_s` is when time is up by the monotonic clock, counted from construction. Raises InputError for a bad value
+    and TypeError for a bad type.
     """
 
     solver: str | Sampler = "auto"
@@ -71,14 +71,7 @@ class Request(MappingOptions):
 
     def __post_init__(self) -> None:
         """Check every value and set the deadline."""
-        if isinstance(self.solver, str):
-            registry.kind_of(self.solver)
-        elif isinstance(self.solver, type):
-            raise TypeError(f"solver: expected a sampler, got its class: pass {self.solver.__name__}()")
-        elif not callable(getattr(self.solver, "sample", None)):
-            raise TypeError(f"solver: expected a name or a dimod sampler, got {describe(self.solver)}")
-        elif not isinstance(getattr(self.solver, "parameters", None), Mapping):
-            raise TypeError(f"solver: expected a sampler whose `parameters` are a mapping, got {self.name}")
+        registry.check_solver(self.solver)
         if self.objective not in get_args(ObjectiveName):
             known = ", ".join(get_args(ObjectiveName))
             raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")
@@ -87,6 +80,10 @@ class Request(MappingOptions):
             raise InputError("routing", f"expected one of {known}, got {describe(self.routing)}")
         check_threshold(self.threshold)
         check_limits(self.seed, self.effort, self.time_limit_s)
+        check_islands(self.islands)
+        if self.islands > 1 and self.solver not in registry.SEEDED:
+            known = ", ".join(registry.SEEDED)
+            raise InputError("islands", f"expected 1, as only the solvers {known} have more, got {self.islands}")
         if self.nodes is not None and (type(self.nodes) is not int or self.nodes < 1):
             raise InputError("nodes", f"expected a whole number >= 1, got {describe(self.nodes)}")
         if not isinstance(self.ising, IsingParams):

@@ -86,6 +86,10 @@ export interface AssignRequest {
   seed?: number;
   /** Search effort; 1 unless a time limit is given. */
   effort?: number | null;
+  /**
+   * Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.
+   */
+  islands?: number;
   /** Seconds to search, at most the server's own limit. */
   time_limit_s?: number | null;
   /** Launcher that the order of tasks as ranks is written for, in the field `emitted`. */
@@ -211,6 +215,7 @@ export interface CircuitReport {
   level: number;
   objective: "cx" | "depth" | "success";
   seed: number;
+  islands: number;
   stages: Stage[];
   warnings: string[];
   seconds: number;
@@ -275,6 +280,10 @@ export interface CircuitRequest {
   level?: number;
   /** What to make good: extra CX gates, depth, or the probability of success. */
   objective?: "cx" | "depth" | "success";
+  /**
+   * Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.
+   */
+  islands?: number;
   /** Whether gates may change places where that is the same circuit. */
   commute?: boolean;
   /** Device qubit of every circuit qubit, in order; chosen without it. */
@@ -1536,6 +1545,7 @@ export interface PlanReport {
   choices: number;
   placement: PlacementReport | null;
   seed: number;
+  islands: number;
   progress: Stage[];
   warnings: string[];
   seconds: number;
@@ -1650,6 +1660,10 @@ export interface PlanRequest {
   effort?: number;
   /** Seconds after which the search ends early. */
   time_limit_s?: number | null;
+  /**
+   * Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.
+   */
+  islands?: number;
   /**
    * Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together in an
    * iteration; 4 a device without it.
@@ -2476,8 +2490,8 @@ export interface RebalancerRequest {
  * remain those of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound
  * above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
  * where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
- * are in the problem's own unit, `seconds` is wall time. JSON has all of this, by the schema `tiger.report/1`, but for
- * the `problem` and its `routing`, which `emit` and pictures need.
+ * are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by side. JSON has all of this,
+ * by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and pictures need.
  */
 export interface Report {
   schema: "tiger.report/1";
@@ -2499,6 +2513,7 @@ export interface Report {
   solver: string;
   rule: string;
   seed: number;
+  islands: number;
   metrics: Record<string, number>;
   links: LinkLoad[];
   stages: Stage[];

@@ -27,7 +27,7 @@ def is_small(request: AssignRequest | CircuitRequest | PlaceRequest | PlanReques
             return _has_few_tasks(request)
         case CircuitRequest():
             most = SMALL_TEXT if request.level <= 1 else SMALL_HARD_TEXT
-            return len(request.circuit) * request.effort <= most
+            return len(request.circuit) * request.effort * request.islands <= most
         case PlaceRequest():
             return _has_few_layers(request)
         case PlanRequest():
@@ -42,7 +42,7 @@ def _has_few_tasks(request: AssignRequest) -> bool:
     """Return whether tasks and edges, times the effort, are few; with a time limit alone, a search lasts that long."""
     if request.effort is None and request.time_limit_s is not None:
         return False
-    effort = request.effort or 1
+    effort = (request.effort or 1) * request.islands
     plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
     text = None if isinstance(request.tasks, str) else request.tasks.get("text")
     if isinstance(text, str):

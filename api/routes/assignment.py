@@ -1,13 +1,12 @@
 """The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from tiger.api.jobs.files import Solution
-from tiger.api.routes.admission import is_small
 from tiger.api.routes.circuits import lay_out, scan_circuit
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import circuit_files, mapping_files
+from tiger.api.routes.sharing import share, warn_of_trouble
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.assignment import AssignRequest, IsingBody
 from tiger.api.schemas.circuits import CircuitRequest
@@ -24,7 +23,6 @@ from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
 from tiger.model.topology import Topology
-from tiger.parallel import executors
 from tiger.patterns import spec as patterns
 from tiger.qubo.ising import IsingParams
 from tiger.run.node_choice import open_slots
@@ -73,14 +71,17 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
 def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> Solution:
     """Solve what a checked body asks and return the report and drafts of files; raise InputError that names the field.
 
-    `watch` is called with its progress. A mapping that takes long is shared with the Dask cluster at `executor`.
+    `watch` is called with its progress. A mapping that takes long, and the islands of a circuit, are shared with the
+    Dask cluster at `executor`.
     """
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
     if isinstance(request, AssignRequest):
         return _assign(request, limits, watch, executor)
-    routed = lay_out(request, limits, watch)
-    return Solution(encode(routed.report), circuit_files(routed.report, routed.device))
+    shared = share(request, executor)
+    routed = lay_out(request, limits, watch, shared)
+    report = warn_of_trouble(routed.report, shared)
+    return Solution(encode(report), circuit_files(report, routed.device))
 
 
 def _read_request(data: object) -> AssignRequest | CircuitRequest:
@@ -96,7 +97,7 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
-    shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
+    shared = share(request, executor)
     source = read_tasks(request.tasks, limits)
     topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
     forbidden = [(task, node) for task, node in request.forbidden]
@@ -114,15 +115,14 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         threshold=request.threshold,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
+        islands=request.islands,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=shared,
         ising=_ising_options(request.ising),
         progress=watch,
     )
-    report = report.emitting(request.emit)
-    if shared and shared.trouble:
-        report = replace(report, warnings=(*report.warnings, shared.trouble))
-    return Solution(encode(report), mapping_files(report, problem, request.routing))
+    report = warn_of_trouble(report.emitting(request.emit), shared)
+    return Solution(encode(report), mapping_files(report, problem))
 
 
 def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:

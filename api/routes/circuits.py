@@ -1,6 +1,7 @@
 """The work behind a request for a circuit; what it needs is imported when the first one comes."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.api.schemas.circuits import CircuitRequest
@@ -37,16 +38,21 @@ def scan_circuit(circuit: str, limits: Limits) -> None:
         scan(circuit, _bounds(limits))
 
 
-def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignore) -> "Routed":
+def lay_out(
+    request: CircuitRequest,
+    limits: Limits,
+    watch: Callable[[Progress], None] = ignore,
+    executor: Executor | None = None,
+) -> "Routed":
     """Lay a circuit out and route it, within the limits, and return device and report; raise InputError with the field.
 
-    Neither circuit nor device is ever opened as a file.
+    Neither circuit nor device is ever opened as a file. Islands are shared with the executor where there are several.
     """
     from tiger.circuits.entry.layout import report_mapping
     from tiger.circuits.entry.request import LayoutRequest, check_params
 
     limit_s = request.time_limit_s or SEARCH * limits.max_time_s
-    params = check_params(narrow(LayoutParams, request, time_limit_s=limit_s, threads=1))
+    params = check_params(narrow(LayoutParams, request, time_limit_s=limit_s, threads=1, executor=executor))
     circuit, device = read_circuit(request.circuit, limits), read_device(request.topology, limits)
     return Routed(device, report_mapping(LayoutRequest(circuit, device, params, watch), request.initial_layout))
 

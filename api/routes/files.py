@@ -14,7 +14,6 @@ from tiger.errors import InputError
 from tiger.launchers.formats import LAUNCHERS
 from tiger.model.document import Document
 from tiger.model.problem import Problem
-from tiger.objectives.multipath import RoutingName
 from tiger.pipeline.emission.formats import FILES, WRITERS
 from tiger.pipeline.experts.maps.formats import FILES as MAPS
 from tiger.plotting.views.mapping import view_mapping
@@ -34,11 +33,11 @@ TEXT = "text/plain"
 MEDIA_TYPES = {".csv": "text/csv", ".json": "application/json"}
 
 
-def mapping_files(report: Report, problem: Problem, routing: RoutingName) -> Iterator[Draft]:
+def mapping_files(report: Report, problem: Problem) -> Iterator[Draft]:
     """Yield the view of a mapping, its table, and its order of ranks for every launcher that takes it."""
     if not report.feasible:
         return
-    yield _draft_view(lambda: view_mapping(problem, report.mapping, routing))
+    yield _draft_view(lambda: view_mapping(problem, report.mapping, report.routing))
     yield _draft("mapping.csv", "The node of every task.", partial(_write_table, report.mapping))
     try:
         order = report.rank_order if len(report.mapping) <= MAX_RANKS else None

@@ -7,6 +7,7 @@ from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import placement_files
 from tiger.api.routes.placement import read_cluster, read_model
+from tiger.api.routes.sharing import share, warn_of_trouble
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlanRequest
 from tiger.model.options import narrow
@@ -27,12 +28,13 @@ def check(body: bytes, limits: Limits) -> PlanRequest:
 
 
 def answer(
-    body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /
+    body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, executor: str | None = None, /
 ) -> Solution:
     """Plan what a checked body asks and return the report as strict JSON, with the files of the best plan.
 
-    `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
-    as a file, and both are within the limit of tasks. Raises InputError that names the field.
+    `watch` is called with its progress. What several islands judge is shared with the Dask cluster at `executor`.
+    Neither model nor cluster is ever opened as a file, and both are within the limit of tasks. Raises InputError that
+    names the field.
     """
     from tiger.pipeline.planning import entry
     from tiger.pipeline.planning.model import model_of_document
@@ -43,5 +45,6 @@ def answer(
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
     model = model_of_document(read_model(request.model, limits), limits.max_tasks)
     cluster = read_cluster(request.cluster, limits)
-    report = entry.report_plan(entry.PlanRequest(model, cluster, options, watch))
+    shared = share(request, executor)
+    report = warn_of_trouble(entry.report_plan(entry.PlanRequest(model, cluster, options, watch, shared)), shared)
     return Solution(encode(report), () if report.placement is None else placement_files(report.placement))

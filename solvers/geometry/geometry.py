@@ -40,7 +40,7 @@ class Geometry:
     the nearest seats where some are missing. Trees, and fat trees: task axes cut level by level.
     """
 
-    usage: ClassVar[Usage] = Usage(rounds="first")
+    usage: ClassVar[Usage] = Usage(rounds="first", seeded=False)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of the feasible `start[n]` and the mappings constructed; start where there are none.

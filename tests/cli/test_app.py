@@ -239,6 +239,8 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--time-limit", "inf"], "time_limit_s"),
         (["--time-limit", "soon"], "time_limit"),
         (["--threads", "0"], "threads"),
+        (["--islands", "0"], "islands"),
+        (["--islands", "2", "--solver", "neal"], "islands"),
         (["--threads", "two"], "threads"),
         (["--penalty-scale", "0"], "ising/penalty_scale"),
         (["--penalty-scale", "-1"], "ising/penalty_scale"),

@@ -61,9 +61,11 @@ def test_without_a_launcher_the_summary_is_the_result(cli: Run) -> None:
 def test_the_threshold_and_the_order_of_hosts_are_those_stated(cli: Run) -> None:
     """The hosts of a permutation are started in the order of the allocation; a gain of all is below no threshold."""
     hosts = ["--cluster", "cluster.conf", "--allocation", "n1 n0", "--slots", "2"]
-    status, _, err = cli("traffic.csv", *hosts, "--emit", "permutation", "--threshold", "0.5", "--json", "report.json")
+    status, _, err = cli(
+        "traffic.csv", *hosts, "--emit", "permutation", "--threshold", "0.5", "--islands", "2", "--json", "report.json"
+    )
     report = json.loads(Path("report.json").read_text())
-    assert (status, report["threshold"], report["verdict"]["keep"]) == (0, 0.5, False)
+    assert (status, report["threshold"], report["islands"], report["verdict"]["keep"]) == (0, 0.5, 2, False)
     assert "--host n1:2,n0:2 " in err
     assert cli("traffic.csv", *hosts, "--threshold", "1")[0] == 2
 

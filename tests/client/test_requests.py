@@ -51,6 +51,7 @@ def test_an_assignment_states_graph_and_specification() -> None:
     assert (body(asked)["topology"], body(asked)["seed"], body(asked)["rule"]) == ("grid:2x2", 3, "one-to-one")
     assert not {"effort", "time_limit_s", "allocation", "slots"} & set(body(asked))
     assert body(assignment(PAIR, "grid:2x2", threshold=0.1))["threshold"] == 0.1
+    assert body(assignment(PAIR, "grid:2x2", islands=2))["islands"] == 2
 
 
 def test_a_pattern_is_sent_as_its_text() -> None:
@@ -176,10 +177,13 @@ def test_a_layout_states_text_and_device() -> None:
     assert body(asked)["topology"] == {"coupling_map": [[0, 1], [1, 2]], "num_qubits": 3}
 
 
-def test_threads_are_not_for_a_client_to_ask_for() -> None:
-    """The operator decides."""
+def test_threads_and_executors_are_not_for_a_client_to_ask_for() -> None:
+    """The operator decides; islands are part of what is asked."""
     with pytest.raises(InputError, match=r"^threads: "):
         circuit_layout(CIRCUIT, "grid:2x2", threads=2)
+    with pytest.raises(InputError, match=r"^executor: "):
+        circuit_layout(CIRCUIT, "grid:2x2", executor="dask://there:1")
+    assert body(circuit_layout(CIRCUIT, "grid:2x2", islands=2))["islands"] == 2
 
 
 def test_a_placement_states_model_and_cluster() -> None:
@@ -195,6 +199,9 @@ def test_a_plan_states_model_cluster_and_options() -> None:
     asked = planning(MODEL, CLUSTER, batch=8, top=2, tensor=1)
     document = body(asked)
     assert (asked.path, document["cluster"], document["batch"], document["top"]) == ("plan", CLUSTER, 8, 2)
+    assert body(planning(MODEL, CLUSTER, islands=2))["islands"] == 2
+    with pytest.raises(InputError, match=r"^executor: "):
+        planning(MODEL, CLUSTER, executor="dask://there:1")
     assert document["model"] == json.loads(MODEL.read_text())
     report = tiger.plan(MODEL, CLUSTER, batch=8, top=2, tensor=1)
     again = asked.read(json.loads(json.dumps(report.to_dict())))

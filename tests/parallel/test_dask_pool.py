@@ -10,6 +10,7 @@ from tiger.parallel import dask_pool as fanout
 from tiger.parallel.dask_pool import FanOut
 from tiger.parallel.executors import Connection, keep_executor
 from tiger.run.deadline import ENDING, Deadline
+from tiger.run.island_call import IslandCall
 
 distributed = pytest.importorskip("distributed")
 
@@ -40,6 +41,12 @@ def eager(monkeypatch, connection):
 def where(name, number):
     """Return the arguments and the thread."""
     return name, number, threading.get_ident()
+
+
+def slowly(name, number):
+    """Return the arguments and the thread, as late as it takes to be worth sending."""
+    time.sleep(0.3)
+    return where(name, number)
 
 
 def late(seconds):
@@ -79,6 +86,24 @@ def test_what_is_quick_unknown_or_single_is_done_here(connection):
     assert all(here([answer for _ in range(3) for answer in executor.map(partial(where, "x"), range(3))]))
     executor._seconds["where str"] = 9.0
     assert here(executor.map(partial(where, "x"), [1])) == [True]
+
+
+def test_islands_are_sent_before_they_are_timed(connection):
+    """One of two is made on the cluster, though nobody knows how long it takes."""
+    found = list(FanOut(connection).map(IslandCall(slowly, "x"), range(2)))
+    assert [answer[:2] for answer in found] == [("x", 0), ("x", 1)]
+    assert here(found) == [True, False]
+
+
+def test_bug_quick_islands_do_not_wait_for_a_busy_cluster(connection):
+    """They are made here, and the cluster is not said to have failed."""
+    executor = FanOut(connection)
+    busy = connection().submit(time.sleep, 1.5, pure=False)
+    begun = time.monotonic()
+    assert here(executor.map(IslandCall(where, "x"), range(4))) == [True] * 4
+    assert time.monotonic() - begun < 1.0
+    assert executor.trouble is None
+    busy.result()
 
 
 def test_what_is_long_on_its_way_is_done_here(eager, monkeypatch):

@@ -47,6 +47,7 @@ FIELDS = [
         "solver",
         "rule",
         "seed",
+        "islands",
         "metrics",
         "links",
         "stages",

@@ -63,6 +63,34 @@ def test_parts_share_the_effort_and_have_seeds_of_their_own(threads, path_proble
         assert incumbent.stages[0].detail["effort"] == effort
 
 
+def test_islands_spend_the_effort_each(path_problem):
+    """Tests that they have seeds of their own, take no part in a search without one, and see the elites of all."""
+    incumbent, search = incumbent_of(path_problem), Recorder(Usage(parts=2))
+    for number in range(2):
+        run_search(incumbent, "recorder", search, Round(number, 4, 5, 3))
+    assert [asked[0] for asked in search.asked] == [4] * 6
+    assert len({asked[1] for asked in search.asked}) == 3
+    assert [asked[2] for asked in search.asked] == [0, 0, 0, 3, 3, 3]
+    assert [stage.detail["islands"] for stage in incumbent.stages] == [3, 3]
+    unseeded = Recorder(Usage(seeded=False))
+    run_search(incumbent, "unseeded", unseeded, Round(0, 4, 5, 3))
+    assert len(unseeded.asked) == 1
+    assert "islands" not in incumbent.stages[-1].detail
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_bug_islands_do_not_begin_when_time_is_up(threads, path_problem):
+    """Tests that the first one alone does: 256 of them on 20,000 tasks passed a limit of a second by 27."""
+    incumbent, search = incumbent_of(path_problem), Recorder()
+    incumbent.stop = Deadline(0.0)
+    if threads:
+        with ThreadPoolExecutor(threads) as pool:
+            run_search(incumbent, "recorder", search, Round(0, 4, 5, 9), pool)
+    else:
+        run_search(incumbent, "recorder", search, Round(0, 4, 5, 9))
+    assert len(search.asked) == len(incumbent.elites["recorder"]) == 1
+
+
 def test_elites_are_handed_to_the_next_round(path_problem):
     """Tests that both parts' elites come back to a search that can resume."""
     incumbent, search = incumbent_of(path_problem), Recorder(Usage(parts=2))

@@ -1,10 +1,11 @@
 """What a caller asks of a circuit's mapping."""
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tiger.model.options import about
-from tiger.run.options import SearchOptions
+from tiger.run.options import ISLANDS, SearchOptions
 
 CircuitObjective = Literal["cx", "depth", "success"]
 LEVELS = (0, 1, 2, 3)
@@ -16,7 +17,8 @@ class LayoutOptions(SearchOptions):
 
     `level` 0 to 3 is Qiskit's optimisation level and scales the iterations, which `effort` multiplies; `objective` is
     the extra CX gates, the depth in layers, or the estimated probability of success, which needs error rates. `solver`
-    samples the Ising proposals; "auto" is the native search. `time_limit_s` only ends the search early.
+    samples the Ising proposals; "auto" is the native search. As many `islands` search from what these give, each with
+    the work of one, and the best is kept. `time_limit_s` only ends the search early.
     """
 
     level: int = field(
@@ -26,16 +28,24 @@ class LayoutOptions(SearchOptions):
         default="cx", metadata=about("What to make good: extra CX gates, depth, or the probability of success.")
     )
     solver: str = field(default="auto", metadata=about("Samples the Ising proposals, see `GET /solvers`."))
+    islands: int = field(default=1, metadata=ISLANDS)
     commute: bool = field(
         default=True, metadata=about("Whether gates may change places where that is the same circuit.")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayoutParams(LayoutOptions):
+class ThreadedOptions(LayoutOptions):
     """Add to the options of a mapping how many `threads` run it, which never changes the result."""
 
     threads: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutParams(ThreadedOptions):
+    """Add an `executor`, which runs islands where there are several, each with so many threads."""
+
+    executor: Executor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

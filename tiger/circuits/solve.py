@@ -10,6 +10,7 @@ the circuit, from which a route grows both ways.
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
 from tiger.circuits.embedding.swap_bound import SwapBound, bound_swaps
 from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.islands import Island, run_islands
 from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
@@ -51,6 +53,8 @@ SEARCH_S, WINDOWS_S, MOST_THREADS = 17e-9, 0.15e-6, 4
 HOLDING_LEVEL = 3
 # States of an exact search at any effort: 240 MB.
 MOST_STATES = 4_000_000
+
+SearchJob = tuple[GateDag, Coupling, Origins, SearchParams, Deadline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +93,9 @@ class CircuitTask:
 class RouteIncumbent(Incumbent[Route]):
     """Hold the best route of a circuit and its extra CX gates; also all routes known, and mappings to route from.
 
-    The first solution is a placeholder without gates. The search ends at a route with as many extra CX gates as
-    `bound`, which is 0 where another objective wants to choose among routes.
+    `of_islands` are the routes that the search on whole routes found, one on every island. The first solution is a
+    placeholder without gates. The search ends at a route with as many extra CX gates as `bound`, which is 0 where
+    another objective wants to choose among routes.
     """
 
     dag: GateDag
@@ -98,6 +103,7 @@ class RouteIncumbent(Incumbent[Route]):
     bound: float | None = 0.0
     routes: list[Route] = field(default_factory=list)
     anchors: list[Anchor] = field(default_factory=list)
+    of_islands: list[Route] = field(default_factory=list)
 
     def add(self, route: Route) -> int:
         """Note a route, and take it as the best if it is; return its extra CX gates."""
@@ -208,7 +214,7 @@ def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
         segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), stop)
         anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
         if anchors:
-            detail["extra_cx"] = incumbent.add(_search(task, incumbent, anchors, (), task.level.trial))
+            detail["extra_cx"] = incumbent.add(_search_once(task, incumbent, anchors))
         _note_end(detail, ended=stop())
     incumbent.anchors += anchors
 
@@ -235,38 +241,46 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
         for name in ("static", "levels"):
             own = [proposal.anchor for proposal in proposals if proposal.name.startswith(name)]
             if own:
-                detail[f"{name}_extra_cx"] = incumbent.add(_search(task, incumbent, own, (), task.level.trial))
+                detail[f"{name}_extra_cx"] = incumbent.add(_search_once(task, incumbent, own))
         _note_end(detail, ended=stop())
     incumbent.anchors[:0] = [proposal.anchor for proposal in proposals]
 
 
 def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
-    """Search on whole routes, from all that is known."""
+    """Search on whole routes, from all that is known, on every island."""
     if incumbent.optimal:
         return
     work = task.level.search_work(task.dag, task.coupling, task.params.effort)
     stop = _share_time(incumbent.stop, SEARCH_SHARE if task.level.windows.most else 1.0)
     fitting = _fit_work(work, stop, SEARCH_S / min(task.params.threads, MOST_THREADS))
     with incumbent.stage("search") as detail:
-        incumbent.add(_search(task, incumbent, incumbent.anchors, incumbent.routes, fitting, stop))
+        if task.params.islands > 1:
+            detail["islands"] = task.params.islands
+        origins = _gather_origins(task, incumbent.anchors, incumbent.routes)
+        job = _prepare_search(task, incumbent, origins, fitting, stop)
+        incumbent.of_islands = run_islands(partial(_search, job), task.params)
+        for route in incumbent.of_islands:
+            incumbent.add(route)
         _note_end(detail, ended=fitting < work or stop())
 
 
 def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent) -> None:
-    """Route windows of the best route again."""
+    """Route windows of the best route again, on several islands those of what each of them has found."""
     work = task.level.windows.work(task.dag, task.params.effort)
     if not work or incumbent.optimal:
         return
     fitting = _fit_work(work, incumbent.stop, WINDOWS_S / min(task.params.threads, MOST_THREADS))
     params = WindowParams(
         work=fitting,
-        seed=task.params.seed,
-        threads=task.params.threads,
         fixed=None if task.fixed is None else task.start[: task.dag.qubits],
         goal=int(incumbent.bound or 0),
     )
     with incumbent.stage("windows") as detail:
-        incumbent.add(polish(task.dag, task.coupling, incumbent.solution, params, incumbent.stop))
+        polish_once = partial(_polish, (task.dag, task.coupling, params, incumbent.stop))
+        # From the best of both, two islands ended 1.3 % higher in the mean of three seeds (QAOA on 100 qubits).
+        routes = incumbent.of_islands if task.params.islands > 1 else [incumbent.solution]
+        for route in run_islands(polish_once, task.params, routes):
+            incumbent.add(route)
         _note_end(detail, ended=fitting < work)
 
 
@@ -317,26 +331,46 @@ def _note_end(detail: dict[str, Detail], *, ended: bool) -> None:
         detail["shortened"] = True
 
 
-def _search(
-    task: CircuitTask,
-    incumbent: RouteIncumbent,
-    starts: Iterable[Anchor],
-    routes: Iterable[Route],
-    work: int,
-    stop: Deadline | None = None,
-) -> Route:
-    """Return what a search finds from layouts for some time and from routes."""
-    origins = Origins(
+def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor]) -> Route:
+    """Return what a short search finds from layouts for some time."""
+    origins = _gather_origins(task, starts, ())
+    dag, coupling, origins, params, stop = _prepare_search(task, incumbent, origins, task.level.trial)
+    return search(dag, coupling, origins, replace(params, seed=task.params.seed, threads=task.params.threads), stop)
+
+
+def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route]) -> Origins:
+    """Return what a search goes on from: layouts for some time, and routes."""
+    return Origins(
         layouts=(task.start,),
         anchors=tuple(starts),
         routes=tuple(routes),
         fixed=None if task.fixed is None else task.start,
     )
+
+
+def _prepare_search(
+    task: CircuitTask, incumbent: RouteIncumbent, origins: Origins, work: int, stop: Deadline | None = None
+) -> SearchJob:
+    """Return what a search needs, but for its seed and its threads."""
     params = SearchParams(
         work=work,
         passages=task.level.search_passages(task.coupling, task.params.effort),
         goal=int(incumbent.bound or 0),
-        seed=task.params.seed,
-        threads=task.params.threads,
     )
-    return search(task.dag, task.coupling, origins, params, stop or incumbent.stop)
+    return task.dag, task.coupling, origins, params, stop or incumbent.stop
+
+
+def _search(job: SearchJob, island: Island) -> Route | None:
+    """Return what a search finds on an island."""
+    dag, coupling, origins, params, stop = job
+    if island.spare and stop():
+        return None
+    return search(dag, coupling, origins, replace(params, seed=island.seed, threads=island.threads), stop)
+
+
+def _polish(job: tuple[GateDag, Coupling, WindowParams, Deadline], route: Route, island: Island) -> Route | None:
+    """Return what is left of a route once its windows have been routed again on an island."""
+    dag, coupling, params, stop = job
+    if island.spare and stop():
+        return None
+    return polish(dag, coupling, route, replace(params, seed=island.seed, threads=island.threads), stop)

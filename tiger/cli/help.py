@@ -28,6 +28,7 @@ GROUPS = {
         "solver",
         "level",
         "effort",
+        "islands",
         "time_limit",
         "seed",
         "penalty_scale",

@@ -76,6 +76,15 @@ Pin = Annotated[
 Forbid = Annotated[
     list[str] | None, typer.Option(metavar="TASK=NODE", help="Keep a task off a node; split at the last '='.")
 ]
+Islands = Annotated[
+    int,
+    typer.Option(
+        metavar="K",
+        min=1,
+        max=256,
+        help="Searches side by side, each with the effort, which exchange their best; the answer depends on K.",
+    ),
+]
 Threads = Annotated[
     int,
     typer.Option(metavar="N", min=1, max=1024, help="Threads for independent parts; the mapping does not depend on N."),

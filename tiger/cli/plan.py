@@ -61,7 +61,9 @@ def plan(
     solver: options.DeviceSolver = "auto",
     seed: options.Seed = 0,
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
+    islands: options.Islands = 1,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    threads: options.Threads = 1,
     emit: options.Emit = None,
     plot: options.Plot = None,
     server: options.Server = None,
@@ -79,7 +81,7 @@ def plan(
     console.check_plot(plot)
     from tiger.cli.plan_summary import plan_summary
 
-    with open_client(server) as client, console.progress() as show:
+    with open_client(server, threads) as client, console.progress() as show, console.pool(threads) as executor:
         report = (client.plan if client else local.plan)(
             model,
             cluster,
@@ -97,7 +99,9 @@ def plan(
             solver=solver,
             seed=seed,
             effort=effort,
+            islands=islands,
             time_limit_s=time_limit,
+            executor=executor,
             progress=show,
         )
     console.write_plot(report, plot)

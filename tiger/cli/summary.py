@@ -140,7 +140,7 @@ def _facts(report: "Report") -> str:
         "verdict": report.verdict.advice if report.verdict else "-",
         "feasible": "yes" if report.feasible else "no",
         "rule": report.rule,
-        "solver": f"{report.solver}, seed {report.seed}",
+        "solver": _origin(report.solver, report.seed, report.islands),
         "seconds": f"{report.seconds:.3f}",
         **{name.replace("_", " "): number(value) for name, value in sorted(report.metrics.items(), key=_is_link_load)},
     }
@@ -171,6 +171,11 @@ def _is_link_load(metric: tuple[str, float]) -> bool:
 def _bound(bound: float | None, value: float) -> str:
     """Return a lower bound on a value, and that it says nothing where that is so."""
     return f"{number(bound)}, no useful bound" if bound is not None and bound <= 0 < value else number(bound)
+
+
+def _origin(solver: str, seed: int, islands: int) -> str:
+    """Return the solver with its seed, and its islands where these are several."""
+    return f"{solver}, seed {seed}" + (f", {islands} islands" if islands > 1 else "")
 
 
 def _gap(report: "Report | CircuitReport") -> str:
@@ -209,7 +214,7 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "  Qiskit's success": number(report.baseline_success_probability),
         "objective": report.objective,
         "level": str(report.level),
-        "solver": f"{report.solver}, seed {report.seed}",
+        "solver": _origin(report.solver, report.seed, report.islands),
         "seconds": f"{report.seconds:.3f}",
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})

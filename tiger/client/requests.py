@@ -98,8 +98,10 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
     """State what `tiger.layout` answers for some arguments; files are read here, and circuits written as OpenQASM."""
     if arguments.threads != 1:
         raise InputError("threads", f"{REFUSED}, got {arguments.threads}")
+    if arguments.executor is not None:
+        raise InputError("executor", f"{REFUSED}, got one")
     options = narrow(LayoutOptions, arguments)
-    Request(seed=options.seed, effort=options.effort, time_limit_s=options.time_limit_s)
+    Request(seed=options.seed, effort=options.effort, time_limit_s=options.time_limit_s, islands=options.islands)
     document = {
         **asdict(options),
         "solver": _solver_name(options.solver),
@@ -127,6 +129,8 @@ def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
 
 def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
     """State what `tiger.plan` answers for some arguments; files are read here."""
+    if arguments.executor is not None:
+        raise InputError("executor", f"{REFUSED}, got one")
     # Which solvers there are is for the service to say.
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     stated = read_planning(arguments)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from tiger import __version__
 from tiger.run.deadline import ABANDONED, ENDING
+from tiger.run.island_call import IslandCall
 
 if TYPE_CHECKING:
     from dask.distributed import Client, Future
 
 # Calls quicker than this, or than their transfer at a slow network's pace, are made here: a round trip takes longer.
-WORTH_S, BYTES_PER_S = 0.25, 50e6
+# What nobody has timed yet is taken for quick, but what an island does for this long.
+WORTH_S, BYTES_PER_S, ISLAND_S = 0.25, 50e6, 1.0
 # How often a waiting call looks for the end of all, how often for the cluster, and how long it waits for an answer
 # beside the time that the call takes: ends are quick, questions to the scheduler rare, and a lost worker is noticed.
 TICK_S, LOOK_S, PATIENCE_S = 0.02, 2.0, 10.0
@@ -68,7 +70,8 @@ class FanOut(Executor):
     ) -> Iterator[Result]:
         """Return the answers in order; what is sent is under way when this returns."""
         calls = list(zip(*iterables, strict=False))
-        return self._answers(self._send(Batch(fn, calls, self._seconds.get(_kind(fn), 0.0))))
+        untimed_s = ISLAND_S if isinstance(fn, IslandCall) else 0.0
+        return self._answers(self._send(Batch(fn, calls, self._seconds.get(_kind(fn), untimed_s))))
 
     def _send(self, batch: Batch[Result]) -> Batch[Result]:
         """Send all calls but this process's share, none where that would save no time."""
@@ -101,8 +104,12 @@ class FanOut(Executor):
 
     def _receive(self, batch: Batch[Result], call: Call, future: "Future[Result]") -> Result:
         """Wait for the answer of a call that was sent, or make it here."""
+        # Calls that were made here meanwhile tell more than those before; quick ones are not worth a wait.
+        seconds = self._seconds.get(_kind(batch.function), batch.seconds)
+        if seconds < WORTH_S and not future.done():
+            return self._make(batch, call)
         try:
-            if not self.trouble and _await_future(future, PATIENCE_S * (1 + batch.seconds)):
+            if not self.trouble and _await_future(future, PATIENCE_S * (1 + max(seconds, batch.seconds))):
                 return future.result(timeout=LOOK_S)
         except Exception as error:  # noqa: BLE001 (as above)
             self._give_up(error)

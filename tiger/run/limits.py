@@ -6,6 +6,8 @@ from tiger.model.wording import describe
 # Seeds and efforts are int64 in kernels and documents; threads wait for at most 9.2e9 s (`threading.TIMEOUT_MAX`).
 SEED_LIMIT = EFFORT_LIMIT = 1 << 63
 TIME_LIMIT_S = 1e9
+# Islands that search side by side, each with the effort of one.
+MOST_ISLANDS = 256
 
 
 def check_limits(seed: object, effort: object, time_limit_s: object) -> None:
@@ -22,3 +24,9 @@ def check_limits(seed: object, effort: object, time_limit_s: object) -> None:
     if time_limit_s is not None and (isinstance(time_limit_s, bool) or not 0 < time_limit_s <= TIME_LIMIT_S):
         what = f"expected a finite number of seconds > 0, at most {TIME_LIMIT_S:g}"
         raise InputError("time_limit_s", f"{what}, got {describe(time_limit_s)}")
+
+
+def check_islands(islands: object) -> None:
+    """Raise InputError unless this is how many islands there may be, in [1, 256]."""
+    if type(islands) is not int or not 1 <= islands <= MOST_ISLANDS:
+        raise InputError("islands", f"expected a whole number from 1 to {MOST_ISLANDS}, got {describe(islands)}")

@@ -1,6 +1,7 @@
 """The search for another objective than the cost: reweighting that leads a solver of costs to it, and annealing."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from tiger.model.seeds import derive
 from tiger.objectives.selection import ObjectiveFunction
 from tiger.run.baselines import cyclic_order
 from tiger.run.deadline import Deadline
+from tiger.run.island_call import IslandCall
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Objective
-from tiger.run.search_stage import Round
+from tiger.run.search_stage import ISLANDS, Round, run_part, run_parts
 
 Solve = Callable[[Problem, IntArray, Round], IntArray]
 # A link or task of full stress weighs e times as much. A second solve a round, with the weights multiplied once more,
@@ -72,12 +74,13 @@ def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, 
         goal.offer(solve(surrogate, goal.places, this_round._replace(seed=derive(this_round.seed, 0))))
 
 
-def search_directly(goal: MappingIncumbent, name: str, search: Search, this_round: Round) -> None:
-    """Run a search for the objective as a stage, the annealing or the ordering of rings."""
+def search_directly(
+    goal: MappingIncumbent, name: str, search: Search, this_round: Round, executor: Executor | None = None
+) -> None:
+    """Run a search for the objective as a stage, the annealing or the ordering of rings, in one part an island."""
+    seeds = [this_round.seed, *(derive(this_round.seed, number) for number in range(1, this_round.islands))]
     with goal.stage(name) as detail:
         detail["effort"] = this_round.effort
-        assignment = search.search(
-            goal.problem, goal.places, effort=this_round.effort, seed=this_round.seed, stop=goal.stop
-        )
-        goal.offer(assignment.places)
-        goal.proved |= assignment.proved
+        run_parts(goal, IslandCall(run_part, search), [(this_round.effort, seed) for seed in seeds], executor)
+        if this_round.islands > 1:
+            detail[ISLANDS] = this_round.islands

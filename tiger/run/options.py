@@ -4,10 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tiger.model.options import about
-from tiger.run.limits import EFFORT_LIMIT, SEED_LIMIT
+from tiger.run.limits import EFFORT_LIMIT, MOST_ISLANDS, SEED_LIMIT
 from tiger.run.progress import Progress
 
 SEED = about("The same request with the same seed has the same answer.", ge=0, lt=SEED_LIMIT)
+ISLANDS = about(
+    "Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.",
+    ge=1,
+    le=MOST_ISLANDS,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

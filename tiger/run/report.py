@@ -67,11 +67,12 @@ class Comparison(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Say where a report comes from: the solver's name, its seed, and the wall seconds of it all."""
+    """Say where a report comes from: the solver's name, its seed, the wall seconds of it all, and its islands."""
 
     solver: str
     seed: int
     seconds: float
+    islands: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ class Report(Answer):
     remain those of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound
     above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
     where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
-    are in the problem's own unit, `seconds` is wall time. JSON has all of
+    are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by side. JSON has all of
     this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and pictures need.
     """
 
@@ -108,6 +109,7 @@ class Report(Answer):
     solver: str
     rule: str
     seed: int
+    islands: int = 1
     metrics: Mapping[str, float] = field(default_factory=dict)
     links: tuple[LinkLoad, ...] = field(default=(), repr=False)
     stages: tuple[Stage, ...] = ()
@@ -149,6 +151,7 @@ class Report(Answer):
             links=() if loads is None else loads.list_busiest(problem.topology.link_ends, LINKS, before),
             solver=origin.solver,
             seed=origin.seed,
+            islands=origin.islands,
             seconds=origin.seconds,
             warnings=(*problem.tasks.remarks, *problem.topology.remarks),
             problem=problem,
@@ -164,6 +167,7 @@ class Report(Answer):
             rule=problem.rule,
             solver=origin.solver,
             seed=origin.seed,
+            islands=origin.islands,
             seconds=origin.seconds,
             warnings=(*problem.tasks.remarks, *problem.topology.remarks),
         )

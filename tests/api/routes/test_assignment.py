@@ -117,9 +117,10 @@ def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: d
 def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
     """Other nodes have no slots, the default rule does not count them, and launchers keep its order."""
     with pytest.raises(InputError, match="stop"):
-        answer(ask(line, allocation=["2", "0"], threshold=0.1), LIMITS)
+        answer(ask(line, allocation=["2", "0"], threshold=0.1, islands=3), LIMITS)
     assert (asked["problem"].rule, asked["problem"].topology.slots.tolist()) == ("capacity", [2, 0, 2])
-    assert (asked["problem"].topology.launch_hosts.tolist(), asked["threshold"]) == ([2, 0], 0.1)
+    assert asked["problem"].topology.launch_hosts.tolist() == [2, 0]
+    assert (asked["threshold"], asked["islands"]) == (0.1, 3)
 
 
 @pytest.mark.parametrize("kind", ["file", "graph"])

@@ -11,11 +11,13 @@ from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
 from tiger.api.routes.assignment import answer, check
+from tiger.api.routes.circuits import lay_out
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
+from tiger.parallel.dask_pool import FanOut
 
 Post = Callable[..., httpx.Response]
 HEAD = 'OPENQASM 2.0;\ninclude "qelib1.inc";\n'
@@ -66,6 +68,14 @@ def test_a_circuit_is_answered_with_its_report(topology: object) -> None:
     assert (report.feasible, report.seed, set(report.initial_layout)) == (True, 4, {0, 1, 2})
     assert report.extra_cx in (3, 6)
     assert (report.qasm or "").startswith("OPENQASM 2.0;")
+
+
+def test_islands_are_shared_with_a_cluster_and_change_the_answer_alone_by_their_number() -> None:
+    """A cluster that is not there yet has this process do everything."""
+    here = json.loads(answer(ask(islands=2, level=1), LIMITS).report)
+    shared = FanOut(lambda: None)
+    there = lay_out(CircuitRequest.read(json.loads(ask(islands=2, level=1))), LIMITS, executor=shared).report
+    assert (here["islands"], here["qasm"]) == (there.islands, there.qasm) == (2, there.qasm)
 
 
 def test_a_worker_answers(route: Post) -> None:

@@ -112,13 +112,13 @@ def test_bad_input_names_the_circuit(options: dict[str, object], field: str) -> 
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("options", [{"executor": "dask://host:1"}, {"initial_layout": {0: 1}}, {"effrot": 2}])
+@pytest.mark.parametrize("options", [{"executor": 3}, {"initial_layout": {0: 1}}, {"effrot": 2}])
 def test_arguments_of_another_type(options: dict[str, object]) -> None:
-    """As with one circuit, which has no use for an executor."""
+    """As with one circuit, which takes the executors of a list."""
     with pytest.raises(TypeError, match=next(iter(options))):
         tiger.layout([ring(3)], LINE, **options)
     with pytest.raises(TypeError, match="executor"):
-        tiger.layout(ring(3), LINE, executor=None)
+        tiger.layout(ring(3), LINE, executor=3)  # type: ignore[call-overload]
 
 
 def test_what_fails_says_which_circuit(circuits: list[QuantumCircuit], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,3 +131,12 @@ def test_what_fails_says_which_circuit(circuits: list[QuantumCircuit], monkeypat
     with pytest.raises(RuntimeError, match="6 qubits") as caught:
         tiger.layout(circuits, LINE)
     assert caught.value.__notes__ == ["circuit 0 of the list"]
+
+
+def test_circuits_of_a_list_have_islands_of_their_own() -> None:
+    """An executor gets the circuits, whose islands share the threads there."""
+    circuits = [ring(5), ring(5)]
+    alone = tiger.layout(ring(5), LINE, level=2, islands=2)
+    with ThreadPoolExecutor(2) as pool:
+        found = tiger.layout(circuits, LINE, level=2, islands=2, executor=pool)
+    assert [(report.qasm, report.islands) for report in found] == [(alone.qasm, 2)] * 2

@@ -1,5 +1,6 @@
 """From a circuit and a device to the report."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,16 @@ def test_the_same_seed_gives_the_same_circuit(complete: QuantumCircuit) -> None:
     first, second = (tiger.layout(complete, LINE, seed=5, threads=threads) for threads in (1, 2))
     assert first.qasm == second.qasm
     assert first.initial_layout == second.initial_layout
+
+
+def test_islands_give_the_same_circuit_on_any_executor(complete: QuantumCircuit) -> None:
+    """In this process, on threads of it, and on an executor; the report says how many there were."""
+    found = [tiger.layout(complete, LINE, level=1, seed=5, islands=3, threads=threads) for threads in (1, 2)]
+    with ThreadPoolExecutor(2) as pool:
+        found.append(tiger.layout(complete, LINE, level=1, seed=5, islands=3, executor=pool))
+    assert len({(report.qasm, report.islands) for report in found}) == 1
+    assert found[0].islands == 3
+    assert [stage.detail.get("islands") for stage in found[0].stages if stage.name == "search"] == [3]
 
 
 def test_the_text_is_the_circuit(complete: QuantumCircuit) -> None:
@@ -246,6 +257,9 @@ def test_parts_that_hold_the_circuit_are_used() -> None:
         ({"seed": -1}, "seed"),
         ({"time_limit_s": 0}, "time_limit_s"),
         ({"threads": 0}, "threads"),
+        ({"islands": 0}, "islands"),
+        ({"islands": True}, "islands"),
+        ({"executor": "there:1"}, "executor"),
         ({"initial_layout": [0, 1, 2, 2]}, "initial_layout/3"),
         ({"initial_layout": [0, 1, 2]}, "initial_layout"),
         ({"coupling": "moebius:3"}, "topology"),

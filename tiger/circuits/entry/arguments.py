@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiger.circuits.params import LayoutParams
+from tiger.circuits.params import ThreadedOptions
 from tiger.run.options import WatchOptions
 
 if TYPE_CHECKING:
@@ -16,12 +16,13 @@ Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
 
 
 @dataclass(frozen=True, eq=False)
-class LayoutArguments(LayoutParams):
+class LayoutArguments(ThreadedOptions):
     """Hold a circuit, a device, and options; `coupling` is anything that says which qubits are coupled."""
 
     circuit: "QuantumCircuit | Path | str | bytes"
     coupling: object
     initial_layout: Layout | None = field(default=None, kw_only=True)
+    executor: Executor | str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +31,10 @@ class LayoutCall(WatchOptions, LayoutArguments):
 
 
 @dataclass(frozen=True, eq=False)
-class LayoutListCall(WatchOptions, LayoutParams):
+class LayoutListCall(WatchOptions, ThreadedOptions):
     """Hold what `tiger.layout` is called with for a list of circuits, with a layout of each where any is given."""
 
     circuit: "Sequence[QuantumCircuit | Path | str | bytes]"
     coupling: object
     initial_layout: Sequence[Layout | None] | None = field(default=None, kw_only=True)
-    executor: Executor | None = field(default=None, kw_only=True)
+    executor: Executor | str | None = field(default=None, kw_only=True)

@@ -22,6 +22,7 @@ from tiger.circuits.entry.scan import FIELD
 from tiger.circuits.params import LayoutParams
 from tiger.errors import InputError
 from tiger.model.options import list_from_fields, narrow
+from tiger.parallel.executors import check, open_executor
 from tiger.run.progress import Progress, ignore
 
 # What Qiskit sets in its own worker processes.
@@ -31,9 +32,10 @@ PARALLEL = "QISKIT_IN_PARALLEL"
 def layout_one(call: LayoutCall) -> CircuitReport:
     """Report the mapping of one circuit."""
     begun = time.perf_counter()
-    params = check_params(narrow(LayoutParams, call))
-    request = LayoutRequest(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
-    return replace(report_mapping(request, call.initial_layout), seconds=time.perf_counter() - begun)
+    with open_executor(call.executor) as executor:
+        params = check_params(narrow(LayoutParams, call, executor=executor))
+        request = LayoutRequest(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
+        return replace(report_mapping(request, call.initial_layout), seconds=time.perf_counter() - begun)
 
 
 @list_from_fields(LayoutCall, LayoutListCall, layout_one)
@@ -46,25 +48,27 @@ def layout(call: LayoutListCall) -> list[CircuitReport]:
     `effort` multiplies its iterations, `objective` is the extra CX gates, the depth, or the probability of success,
     which needs a Target with error rates. For extra CX gates, Qiskit's own circuit is returned where it has fewer
     two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
-    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level and effort, same answer, on any
-    number of `threads`; `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
-    same circuit; without it, extra CX alone count.
+    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level, effort and `islands`, same answer,
+    on any number of `threads` and any `executor` (`dask://HOST:PORT` on a Dask cluster); `time_limit_s` only ends a
+    search early. `commute` lets gates change places where that is the same circuit; without it, extra CX alone count.
+
+    An `executor` gets what does not need each other: the circuits of a list, else the islands of a circuit.
 
     A list of circuits gets a list of reports in its order, each the one that its circuit gets alone. All are read
     before the first is mapped. They share the `threads`, or go to the workers of an `executor`, such as a
-    ProcessPoolExecutor, each with so many threads. `initial_layout` is then a list with a layout or None for each, and
-    `time_limit_s` that of each circuit.
+    ProcessPoolExecutor, each with so many threads, which its islands share. `initial_layout` is then a list with a
+    layout or None for each, and `time_limit_s` that of each circuit.
     Raises InputError that names the field at fault, with the place of the circuit in a list (`circuit/2`), and
     TypeError for an argument of another type; a circuit that the device cannot hold is a report that is not feasible.
     """
-    params, device, layouts = check_params(narrow(LayoutParams, call)), read_device(call.coupling), _read_layouts(call)
-    if call.executor is not None and not isinstance(call.executor, Executor):
-        raise TypeError(f"expected executor as an Executor, got {type(call.executor).__name__}")
+    check(call.executor)
+    params = check_params(narrow(LayoutParams, call, executor=None))
+    device, layouts = read_device(call.coupling), _read_layouts(call)
     circuits, reports, watch = list[QuantumCircuit](), list[CircuitReport](), call.progress or ignore
     for k, source in enumerate(call.circuit):
         with _name_circuit(k):
             circuits.append(read_circuit(source))
-    with _share_threads(call.executor, params, len(circuits)) as (run, own):
+    with open_executor(call.executor) as executor, _share_threads(executor, params, len(circuits)) as (run, own):
         answers = iter(
             run(_report_beside_others, [LayoutRequest(circuit, device, own) for circuit in circuits], layouts)
         )

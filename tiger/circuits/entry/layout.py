@@ -43,6 +43,7 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
         level=params.level,
         objective=params.objective,
         seed=params.seed,
+        islands=params.islands,
         seconds=0.0,
         device=request.device,
     )

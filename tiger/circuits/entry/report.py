@@ -63,6 +63,7 @@ class CircuitReport(Answer):
     level: int
     objective: CircuitObjective
     seed: int
+    islands: int = 1
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float

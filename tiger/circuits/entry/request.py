@@ -13,8 +13,9 @@ from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
 from tiger.errors import InputError
 from tiger.formats.values import check_whole
 from tiger.model.wording import describe
-from tiger.request import Request
+from tiger.run.limits import check_islands, check_limits
 from tiger.run.progress import Progress, ignore
+from tiger.solvers.registry import check_solver
 
 # More than a machine has cores: a larger number is a mistake.
 THREADS = 1024
@@ -33,7 +34,9 @@ class LayoutRequest:
 
 def check_params(params: LayoutParams) -> LayoutParams:
     """Return parameters whose values can all be used, or raise InputError that names one."""
-    Request(solver=params.solver, seed=params.seed, effort=params.effort, time_limit_s=params.time_limit_s)
+    check_solver(params.solver)
+    check_limits(params.seed, params.effort, params.time_limit_s)
+    check_islands(params.islands)
     if type(params.level) is not int or params.level not in LEVELS:
         raise InputError("level", f"expected a level from 0 to {max(LEVELS)}, got {describe(params.level)}")
     if params.effort is None:

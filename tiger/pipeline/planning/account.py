@@ -41,6 +41,7 @@ class Account:
             feasible=bool(self._fitting),
             batch=0,
             seed=self.params.seed,
+            islands=self.params.islands,
             seconds=0.0,
             pruned=tuple(self._describe_pruned(pruned) for pruned in result.pruned),
             choices=result.choices,

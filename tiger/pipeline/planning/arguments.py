@@ -1,6 +1,7 @@
 """The arguments of `tiger.plan`, and of the client of a service that answers the same."""
 
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
 
 from tiger.pipeline.entry.arguments import Hardware
 from tiger.pipeline.hardware.composition import HostArguments
@@ -11,10 +12,11 @@ from tiger.run.options import WatchOptions
 
 @dataclass(frozen=True, eq=False)
 class PlanArguments(PlanOptions, HostArguments):
-    """Hold a model, a cluster, and options."""
+    """Hold a model, a cluster, options, and who judges choices of several islands."""
 
     model: Source
     cluster: Hardware
+    executor: Executor | str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from tiger.model.options import from_fields, narrow
+from tiger.parallel.executors import open_executor
 from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.place import cluster_of
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
@@ -18,18 +20,19 @@ from tiger.pipeline.planning.model import Model, model_of
 from tiger.pipeline.planning.params import PlanOptions
 from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_model, check_plan_options
-from tiger.pipeline.planning.search import explore
+from tiger.pipeline.planning.search import Request, explore
 from tiger.run.progress import Progress, ignore
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanRequest:
-    """Hold a model, a cluster, checked options, and the callback of the progress."""
+    """Hold a model, a cluster, checked options, the callback of the progress, and who judges choices of islands."""
 
     model: Model
     cluster: Cluster
     options: PlanOptions
     watch: Callable[[Progress], None] = ignore
+    executor: Executor | None = None
 
 
 @from_fields(PlanCall)
@@ -40,8 +43,9 @@ def plan(call: PlanCall) -> PlanReport:
     runs: sequences of a transformer that is stated by its shape, microbatches of other models (default: 4 a device).
     Pipeline, tensor and data degree, the schedule, its `virtual` stages and the sequences of a `microbatch` are
     searched over unless they are given. Every plan keeps to memory and is judged by the simulator of `place`; bounds
-    rule out most choices. `top` plans are reported, and why they are slower than the best. Same seed and effort, same
-    answer; `time_limit_s` only ends a search early.
+    rule out most choices. `top` plans are reported, and why they are slower than the best. As many `islands` judge
+    choices side by side, with the work of `effort` each, on an `executor` if there is one (`dask://HOST:PORT` on a Dask
+    cluster). Same seed, effort and islands, same answer, whoever runs them; `time_limit_s` only ends a search early.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
     cluster cannot hold is a report that is not feasible.
     """
@@ -51,7 +55,8 @@ def plan(call: PlanCall) -> PlanReport:
     watch(Progress("reading", None, None))
     model = model_of(call.model)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
-    report = report_plan(PlanRequest(model, cluster, options, watch))
+    with open_executor(call.executor) as executor:
+        report = report_plan(PlanRequest(model, cluster, options, watch, executor))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
@@ -60,7 +65,7 @@ def report_plan(request: PlanRequest) -> PlanReport:
     model, cluster, options = request.model, request.cluster, request.options
     check_model(model, cluster, options)
     with measure_time(options.time_limit_s) as clock:
-        result = explore(model, cluster, options, clock.stop, request.watch)
+        result = explore(Request(model, cluster, options, request.executor), clock.stop, request.watch)
         report = Account(model, cluster, options, result).report(options.top)
     remarks = (*warn_implausible(cluster), *warn_missing_state(model.given, cluster), *clock.remarks)
     return replace(report, batch=batch_of(model, cluster, options), seconds=clock.seconds, warnings=remarks)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from tiger.model.options import about
 from tiger.pipeline.schedules.pass_orders import Schedule
-from tiger.run.options import SearchOptions
+from tiger.run.options import ISLANDS, SearchOptions
 
 # Plans in a report: the default, and the most that may be asked for.
 TOP, MOST_RANKED = 10, 1000
@@ -17,9 +17,11 @@ class PlanParams(SearchOptions):
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
     microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of
     a `microbatch` are searched over where they are None. `solver` orders devices as in a placement. `effort` counts
-    iterations; same seed and effort, same answer. `time_limit_s` only ends a search early.
+    iterations, of each of the `islands`, which judge as many choices side by side; same seed, effort and islands, same
+    answer. `time_limit_s` only ends a search early.
     """
 
+    islands: int = field(default=1, metadata=ISLANDS)
     batch: int | None = field(
         default=None,
         metadata=about(

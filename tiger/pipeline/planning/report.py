@@ -100,6 +100,7 @@ class PlanReport(Answer):
     choices: int = 0
     placement: PlacementReport | None = None
     seed: int
+    islands: int = 1
     progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float

@@ -8,11 +8,13 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import MOST_RANKED, PlanOptions, PlanParams
+from tiger.run.limits import check_islands
 
 
 def check_plan_options(options: PlanOptions) -> PlanOptions:
     """Return options whose values can be used with some model, or raise InputError that names one."""
     check_params(_placement(options))
+    check_islands(options.islands)
     for name in ("batch", "microbatch"):
         value = getattr(options, name)
         if value is not None and (type(value) is not int or not 1 <= value <= COUNT_LIMIT):

@@ -1,15 +1,19 @@
 """The search over choices: bounds first, then a few simulated plans of each, then a search for the most promising."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from tiger.pipeline import solve
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.costs.tolerances import MET, SUMS, TOO_LARGE
 from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.attempt import Attempt, Bound, Candidate, simulate_choice
 from tiger.pipeline.planning.choices import Choice, families, positions, schedules_of
 from tiger.pipeline.planning.family_bounds import FamilyBounds
@@ -20,6 +24,7 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.schedules.pass_orders import Schedule
+from tiger.run.island_call import IslandCall
 from tiger.run.progress import Progress
 from tiger.run.stage import Stage
 
@@ -27,19 +32,23 @@ from tiger.run.stage import Stage
 # zero-bubble schedule, whose order is searched for, GREEDY times as long.
 ASIDE, GREEDY = 10_000, 10
 
+Judged = TypeVar("Judged")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningParams:
     """Set the work of a search for one unit of effort, in forward passes.
 
     Plans are simulated for as long as the work of `simulated` lasts, `simulations` for each choice, and then choices
-    are searched as placements, each for the work of `searches` simulations at the least, while `searched` lasts.
+    are searched as placements, each for the work of `searches` simulations at the least, while `searched` lasts. Of
+    several islands each simulates plans of up to `grouped` choices at a time, of about 0.04 s each.
     """
 
     simulated: int = 20_000_000
     searched: int = 20_000_000
     simulations: int = 3
     searches: int = 150
+    grouped: int = 4
 
 
 PARAMS = PlanningParams()
@@ -61,19 +70,27 @@ class PlanResult:
     stages: tuple[Stage, ...]
 
 
-def explore(
-    model: Model,
-    cluster: Cluster,
-    params: PlanParams,
-    stop: Callable[[], bool],
-    watch: Callable[[Progress], None],
-) -> PlanResult:
+class Request(NamedTuple):
+    """Hold a model, a cluster, what is asked of the search, and who judges the choices of several islands."""
+
+    model: Model
+    cluster: Cluster
+    params: PlanParams
+    executor: Executor | None = None
+
+    def run(self, judge: Callable[..., Judged], *given: Sequence[object]) -> Iterable[Judged]:
+        """Return what `judge` makes of what each island is given, on the executor if there are several."""
+        judge_here = IslandCall(judge, self.cluster)
+        return (self.executor.map if self.executor and self.params.islands > 1 else map)(judge_here, *given)
+
+
+def explore(request: Request, stop: Callable[[], bool], watch: Callable[[Progress], None]) -> PlanResult:
     """Search for the degrees, the schedule and the plan by which an iteration takes the least simulated time.
 
     What a bound rules out is never better. Of what is left, all are simulated with a few plans and the best are
     searched, each as a placement, for as long as the work of `effort` lasts: exact in the choices for small problems.
+    Islands have that work each, and judge as many choices side by side, all by the best plan before them.
     """
-    request = Request(model, cluster, params)
     incumbent = PlanIncumbent(solution=None, stop=stop, watch=watch)
     with incumbent.stage("heuristic"):
         _judge_usual_plan(request, incumbent)
@@ -86,24 +103,16 @@ def explore(
     return _make_result(incumbent)
 
 
-class Request(NamedTuple):
-    """Hold a model, a cluster, and what is asked of the search."""
-
-    model: Model
-    cluster: Cluster
-    params: PlanParams
-
-
 def _judge_usual_plan(request: Request, incumbent: PlanIncumbent) -> None:
     """Judge the plan that people write by hand."""
-    incumbent.usual = usual_plan(*request)
+    incumbent.usual = usual_plan(request.model, request.cluster, request.params)
     if incumbent.usual is not None:
         incumbent.keep(incumbent.usual)
 
 
 def _bound_choices(request: Request, incumbent: PlanIncumbent) -> None:
     """List all choices, and rule out what cannot fit or cannot be quick enough."""
-    model, cluster, params = request
+    model, cluster, params, _ = request
     links = Links.of(cluster)
     for family in families(model, cluster, params):
         counts = positions(model, cluster, params, family)
@@ -154,7 +163,9 @@ def _make_candidate(choice: Choice, work_s: float, cuts_s: float) -> Candidate:
 
 def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
     """Simulate a few plans of every choice that no bound rules out, the most promising first."""
-    left = PARAMS.simulated * request.params.effort
+    islands, count = request.params.islands, len(incumbent.candidates)
+    left = PARAMS.simulated * request.params.effort * islands
+    group: list[Candidate] = []
     for done, candidate in enumerate(incumbent.candidates):
         if incumbent.rules_out(candidate):
             continue
@@ -163,35 +174,77 @@ def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
             incumbent.rule_out("budget", candidate.choice, candidate.bound_s)
             continue
         left -= work
-        layers = request.model.layers(candidate.choice.family.microbatch)
-        incumbent.report_step("simulation", done / len(incumbent.candidates))
-        incumbent.keep(simulate_choice(layers, request.cluster, candidate))
+        group.append(candidate)
+        # The first plan of all is found whatever the time.
+        if len(group) == (1 if islands == 1 or not incumbent.attempts else islands * PARAMS.grouped):
+            incumbent.report_step("simulation", done / count)
+            _simulate_group(request, incumbent, group)
+            group = []
+    _simulate_group(request, incumbent, group)
+
+
+def _simulate_group(request: Request, incumbent: PlanIncumbent, group: Sequence[Candidate]) -> None:
+    """Simulate plans of choices that are dealt out to the islands, until time is up."""
+    shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
+    layers = [[request.model.layers(each.choice.family.microbatch) for each in share] for share in shares]
+    stop = incumbent.stop if incumbent.attempts else never_stop
+    for attempts in request.run(partial(_simulate_share, stop), layers, shares):
+        for attempt in attempts:
+            incumbent.keep(attempt)
+    for candidate in group:
+        if candidate.choice not in incumbent.attempts:
+            incumbent.rule_out("budget", candidate.choice, candidate.bound_s)
+
+
+def _simulate_share(
+    stop: Callable[[], bool], cluster: Cluster, layers: Sequence[Layers], share: Sequence[Candidate]
+) -> list[Attempt]:
+    """Simulate plans of an island's choices, each with the layers of its microbatches, until time is up."""
+    given = zip(layers, share, strict=True)
+    return [simulate_choice(each, cluster, candidate) for each, candidate in given if not stop()]
 
 
 def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
-    """Search for a placement by the best choices, one after another, till the work is done."""
-    meter = Meter(PARAMS.searched * request.params.effort, incumbent.stop)
+    """Search for a placement by the best choices, a group after another, till the work is done."""
+    islands = request.params.islands
+    meter = Meter(PARAMS.searched * request.params.effort * islands, incumbent.stop)
     attempts = incumbent.attempts.values()
     waiting = sorted(attempts, key=lambda each: (each.iteration_s, each.lacking_bytes, each.choice))
-    for done, attempt in enumerate(waiting):
-        if meter.spent and incumbent.stop():
-            break
-        best_s = incumbent.value
-        better = attempt.candidate.bound_s < best_s * (1 - MET) or attempt.iteration_s <= best_s
-        if better and PARAMS.searches * _work(attempt.choice) <= meter.left:
-            incumbent.report_step("placement", done / len(waiting), str(attempt.choice))
-            incumbent.keep(_place(request, attempt, meter))
+    done = placed = 0
+    while done < len(waiting) and not (meter.spent and incumbent.stop()):
+        group, left = list[Attempt](), meter.left
+        while done < len(waiting) and len(group) < islands:
+            attempt, best_s = waiting[done], incumbent.value
+            better = attempt.candidate.bound_s < best_s * (1 - MET) or attempt.iteration_s <= best_s
+            least = PARAMS.searches * _work(attempt.choice)
+            if better and least <= left:
+                incumbent.report_step("placement", done / len(waiting), str(attempt.choice))
+                left -= least
+                group.append(attempt)
+            done += 1
+        layers = [request.model.layers(attempt.choice.family.microbatch) for attempt in group]
+        before = range(placed, placed + len(group))
+        placed += len(group)
+        for attempt, spent in request.run(partial(_place, request.params, incumbent.stop), layers, group, before):
+            meter.spent += spent
+            incumbent.keep(attempt)
 
 
-def _place(request: Request, attempt: Attempt, meter: "Meter") -> Attempt:
-    """Return an attempt with the result of a search for a placement by its choice, if that is no worse."""
-    choice = attempt.choice
-    layers, params = request.model.layers(choice.family.microbatch), choice.params(request.params)
-    placed = solve.place_layers(layers, request.cluster, params, meter.stop_for(choice))
+def _place(
+    params: PlanParams, stop: Callable[[], bool], cluster: Cluster, layers: Layers, attempt: Attempt, before: int
+) -> tuple[Attempt, int]:
+    """Return an attempt with what a search for a placement by its choice finds, if that is no worse, and its work.
+
+    With others `before` it, it is returned as it is if time is up.
+    """
+    if before and stop():
+        return attempt, 0
+    meter = Meter(0, stop)
+    placed = solve.place_layers(layers, cluster, attempt.choice.params(params), meter.stop_for(attempt.choice))
     value = np.inf if placed.iteration_s is None else placed.iteration_s
     if placed.plan is None or value > attempt.iteration_s:
-        return replace(attempt, violations=placed.violations)
-    return Attempt(candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed)
+        return replace(attempt, violations=placed.violations), meter.spent
+    return Attempt(candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed), meter.spent
 
 
 def _make_result(incumbent: PlanIncumbent) -> PlanResult:
