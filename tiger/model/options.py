@@ -99,9 +99,9 @@ def list_from_fields(
             first = args[0] if args else kwargs.get(name)
             if isinstance(first, list | tuple):
                 _check_names(function, several, args, kwargs)
-                return function(many(*args, **kwargs))  # type: ignore[arg-type]
+                return function(many(*args, **kwargs))  # type: ignore[arg-type]  # names are checked, types where they are used
             _check_names(function, single, args, kwargs)
-            return each(one(*args, **kwargs))  # type: ignore[arg-type]
+            return each(one(*args, **kwargs))  # type: ignore[arg-type]  # likewise
 
         call.__dict__["__signature__"] = _join(single, several)
         return cast("OneOrMany[Arguments, Lists, Answer]", call)

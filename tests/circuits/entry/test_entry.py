@@ -118,7 +118,7 @@ def test_arguments_of_another_type(options: dict[str, object]) -> None:
     with pytest.raises(TypeError, match=next(iter(options))):
         tiger.layout([ring(3)], LINE, **options)
     with pytest.raises(TypeError, match="executor"):
-        tiger.layout(ring(3), LINE, executor=3)  # type: ignore[call-overload]
+        tiger.layout(ring(3), LINE, executor=3)
 
 
 def test_what_fails_says_which_circuit(circuits: list[QuantumCircuit], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRou
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
+from tiger.model.seeds import derive
 
 NAME = "tiger"
 EFFORT, SOLVER, OBJECTIVE = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER", "TIGER_LAYOUT_OBJECTIVE"
@@ -117,16 +118,11 @@ def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, param
     """Return the stages of ours once more, for other seeds; a layout of another stage's stays."""
     stages = list[PassManager]()
     for number in range(1, CANDIDATES[params.level]):
-        again = replace(params, seed=_derive_seed(params.seed, number))
+        again = replace(params, seed=derive(params.seed % 2**64, number))
         routing = _build_routing_stage(device, config, again)
         whole = _build_layout_stage(device, config, again, None) + routing if config.layout_method == NAME else routing
         stages.append(whole)
     return Rivals(SOURCE if config.layout_method == NAME else PLACED, tuple(stages))
-
-
-def _derive_seed(seed: int, number: int) -> int:
-    """Return the seed of another candidate, which no small seed of a user is."""
-    return int(np.random.SeedSequence([seed % 2**64, number]).generate_state(1)[0]) >> 1
 
 
 def _choice(
