@@ -26,6 +26,7 @@ from tiger.errors import InputError
 # Bytes of data that a worker may hold unless the settings state others.
 MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
+UNKNOWN = 255  # what multiprocessing gives as the status when the process that workers are forked from is lost
 STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
 PRELOADED = ["tiger.api.workers.zygote", "tiger.api.workers.preload", "tiger.api.workers.standby"]
 # Pools that break one after the other are no accident.
@@ -94,7 +95,8 @@ class Workers:
                 if error.exitcode == FULL:
                     reason = f"expected work that takes at most {self.memory_bytes} bytes of memory, got more"
                     raise InputError("", reason) from None
-                break
+                if error.exitcode != UNKNOWN:
+                    break
             except RuntimeError as error:
                 # Without what the pool adds to it, the worker's traceback a second time.
                 raise RuntimeError(*error.args) from None

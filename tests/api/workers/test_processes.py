@@ -73,6 +73,14 @@ def test_bug_a_lost_fork_server_is_there_again_at_once(loop: Runner, one: Worker
     assert (after != before, parent(after)) == (True, behind)
 
 
+def test_bug_a_call_that_goes_with_the_fork_server_is_made_again(loop: Runner, one: Workers, tmp_path: Path) -> None:
+    """It was not the reason; one that is lost each time is given up."""
+    assert loop.run(one.run(60, lose_fork_server, tmp_path / "lost", 2)) == 2
+    with pytest.raises(SolverLostError, match="ended unexpectedly"):
+        loop.run(one.run(60, lose_fork_server, tmp_path / "given up", 99))
+    assert (tmp_path / "given up").stat().st_size == TRIES
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("hours", [-2.0, 2.0])
 def test_bug_a_clock_that_is_set_ends_no_call(
@@ -180,6 +188,17 @@ def children(process: int) -> list[str]:
     """Return the processes that a process has forked and that live."""
     found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [child for child in found if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"]
+
+
+def lose_fork_server(calls: Path, last: int) -> int:
+    """End the process that workers are forked from, and with it this one, until the call with the number `last`."""
+    with calls.open("a") as file:
+        file.write("x")
+    number = calls.stat().st_size
+    if number < last:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+    return number
 
 
 def slept(seconds: float) -> int:
