@@ -113,6 +113,13 @@ def test_what_is_long_on_its_way_is_done_here(eager, monkeypatch):
     assert eager.trouble is None
 
 
+def test_bug_the_cluster_was_blamed_for_a_search_that_cannot_be_sent(connection):
+    """All is done here, and what is said does not look for the reason elsewhere."""
+    executor = FanOut(connection)
+    assert here(executor.map(IslandCall(slowly, threading.Lock()), range(2))) == [True] * 2
+    assert executor.trouble == fanout.UNSENDABLE
+
+
 def test_what_is_sent_depends_on_the_function_alone():
     """Parts of a function's arguments tell what takes about as long by their types."""
     assert fanout._kind(partial(where, "x")) == fanout._kind(partial(where, "y")) == "where str"

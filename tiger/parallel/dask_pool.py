@@ -28,6 +28,12 @@ LOG = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Call = tuple[object, ...]
+FAILED = "the cluster failed, so that the rest was done by one process"
+UNSENDABLE = "what was to be done on the cluster cannot be sent there, so that it was done by one process"
+
+
+class UnsendableError(Exception):
+    """Say that a call cannot be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ class FanOut(Executor):
     def _give_up(self, error: Exception) -> None:
         """Make all further calls here."""
         reason = str(error) or type(error).__name__
-        self.trouble = "the cluster failed, so that the rest was done by one process"
+        self.trouble = UNSENDABLE if isinstance(error, UnsendableError) else FAILED
         LOG.warning("%s: %s", self.trouble, reason)
 
 
@@ -136,7 +142,10 @@ def _send_shares(client: "Client", batch: Batch[Result]) -> Batch[Result]:
     from distributed.protocol.pickle import dumps
 
     away = batch.calls[math.ceil(len(batch.calls) / (_count_threads(client) + 1)) :]
-    packed = [dumps((__version__, batch.function, call)) for call in away]
+    try:
+        packed = [dumps((__version__, batch.function, call)) for call in away]
+    except Exception as error:
+        raise UnsendableError(str(error)) from error
     if batch.seconds < sum(map(len, packed)) / BYTES_PER_S:
         return batch
     # A warning of large graphs is of no use to those who cannot make them smaller.
