@@ -1,0 +1,112 @@
+"""Iterated tabu search of one-to-one problems whose flows and distances follow no pattern.
+
+Source: A. Misevicius, doi:10.1007/s00291-011-0274-z.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.seams import Stop
+from tiger.solvers.annealing import tabu_kernels as kernels
+from tiger.solvers.annealing.fields import Fields
+from tiger.solvers.annealing.quadratic import Quadratic
+from tiger.solvers.annealing.tabu_kernels import TabuState
+
+# What an iteration takes in nanoseconds or so, for m nodes: half of m^2, and so much times m.
+ROW = 28
+# Iterations in a call that can't be stopped, as nanoseconds or so.
+SLICE = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabuParams:
+    """Set the iterated tabu search: so many `iterations` each, from a mapping of which a share `moved` is shuffled.
+
+    Tenures are between the shares `tenure` of the nodes. A matrix is random where the standard deviation of its entries
+    is at most `dominance` times their mean, and the largest singular value of the centred ones at most `edge` times
+    that of a random matrix, 2 m^(1/2) standard deviations.
+    """
+
+    iterations: int = 5000
+    moved: float = 0.3
+    tenure: tuple[float, float] = (0.1, 0.4)
+    dominance: float = 1.0
+    edge: float = 1.2
+
+
+def is_random(model: Quadratic, params: TabuParams) -> bool:
+    """Return whether tasks fill the nodes, and neither flows nor distances follow a pattern; O(m^3).
+
+    On such problems tabu search finds more than annealing, which finds more on any other (E. D. Taillard,
+    doi:10.1016/0966-8349(95)00008-6).
+    """
+    fields = model.fields
+    full = fields.tasks == len(fields.place) > 2
+    return full and all(_is_random(matrix, params) for matrix in (fields.flow[0], fields.away[0]))
+
+
+def _is_random(matrix: FloatArray, params: TabuParams) -> bool:
+    """Return whether the entries of a symmetric matrix beside the diagonal look as if drawn independently."""
+    size, others = len(matrix), ~np.eye(len(matrix), dtype=bool)
+    mean, spread = float(matrix[others].mean()), float(matrix[others].std())
+    if not 0.0 < spread <= params.dominance * mean:
+        return False
+    largest = float(np.abs(np.linalg.eigvalsh(np.where(others, matrix - mean, 0.0))).max())
+    return largest <= params.edge * 2.0 * math.sqrt(size) * spread
+
+
+class Tabu:
+    """Hold the arrays of a tabu search, to begin it from many mappings."""
+
+    def __init__(self, model: Quadratic, params: TabuParams) -> None:
+        self._state = tabu_state(model.fields, params, model.tolerance)
+        size = len(model.fields.place)
+        self.work = size * size // 2 + ROW * size
+
+    def search(self, order: IntArray, iterations: int, seed: int, stop: Stop) -> IntArray:
+        """Return the cheapest order seen in so many iterations from one."""
+        state = self._state
+        state.place[:], state.clock[1] = order, seed
+        kernels.begin(state)
+        chunk = max(SLICE // self.work, 1)
+        for done in range(0, iterations, chunk):
+            if stop() or not kernels.search_tabu(state, min(chunk, iterations - done)):
+                break
+        return state.lowest.copy()
+
+
+def tabu_state(fields: Fields, params: TabuParams, tolerance: float) -> TabuState:
+    """Return the state before a tabu search of the mappings of a problem."""
+    size, pairs = len(fields.place), len(fields.flow)
+    shortest, longest = (max(round(share * size), 1) for share in params.tenure)
+
+    def single(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        """Return zeros of single precision."""
+        return np.zeros(shape, np.float32)
+
+    return TabuState(
+        tasks=fields.tasks,
+        shortest=shortest,
+        spread=longest - shortest + 1,
+        flow=fields.flow.astype(np.float32),
+        away=fields.away.astype(np.float32),
+        bias=fields.bias.astype(np.float32),
+        place=np.arange(size),
+        field=single(size, size),
+        own=single(size),
+        price=single(size, size),
+        until=np.zeros((size, size), np.int32),
+        barred=np.zeros((size, size), np.int32),
+        cost=np.array([0.0, 0.0, max(tolerance, 1e-6)]),
+        lowest=np.arange(size),
+        clock=np.zeros(2, np.int64),
+        moved=single(pairs, size),
+        turned=single(pairs, size),
+        pair=np.full(2, -1),
+        fresh=single(2, size),
+        least=single(size),
+        free=single(size),
+    )
