@@ -5,7 +5,7 @@ Source: population-based search after U. Benlic and J.-K. Hao, doi:10.1016/j.esw
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ class MemeticParams:
     cold: float = 0.08
     cold_nodes: int = 60
     reheat: float = 0.6
-    tabu: TabuParams = TabuParams()
+    tabu: TabuParams = field(default_factory=TabuParams)
 
     def restarts_at(self, effort: int, nodes: int) -> tuple[int, int]:
         """Return the work of a restart, at most 2**60, and how many there are."""

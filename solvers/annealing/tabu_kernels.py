@@ -103,7 +103,7 @@ def _scan(state: TabuState) -> None:
     for u in range(state.tasks):
         after = u + 1
         price, barred = state.price[u, after:], state.barred[u, after:]
-        if u == first or u == second:
+        if u in (first, second):
             fresh = state.fresh[0 if u == first else 1, after:]
             for v in range(len(price)):
                 price[v] = fresh[v]

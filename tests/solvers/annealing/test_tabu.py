@@ -17,7 +17,7 @@ from tiger.topologies.spec import build
 
 
 def draw(size, seed, topology=None, share=1.0):
-    """Return the model of random traffic, of a share of the pairs, between nodes at random distances or of a topology."""
+    """Return the model of random traffic, of a share of the pairs, on a topology or nodes at random distances."""
     rng = np.random.default_rng(seed)
     volumes = rng.integers(1, 100, (size, size)) * (rng.random((size, size)) < share)
     lengths = np.triu(rng.integers(1, 100, (size, size)).astype(float), 1)
