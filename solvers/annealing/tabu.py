@@ -28,6 +28,10 @@ class TabuParams:
     Tenures are between the shares `tenure` of the nodes. A matrix is random where the standard deviation of its entries
     is at most `dominance` times their mean, and the largest singular value of the centred ones at most `edge` times
     that of a random matrix, 2 m^(1/2) standard deviations.
+
+    In 5 s of processor time (uniform matrices of 60 and 90 tasks, two seeds) this ends 0.21 and 0.20 % below annealing;
+    2,000 iterations end 0.13 and 0.09 % below, tenures from 0.2 and half of the entries moved 0.09 % below and 0.19 %
+    above. Largest singular values of QAPLIB's random matrices are 0.83 to 1.00 of the edge, of meshes from 1.4 on.
     """
 
     iterations: int = 5000
