@@ -110,7 +110,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         # The dense search ends in the moves of the other where costs differ much.
         annealing = (Annealing(), _ring(1))
         if name == "dense":
-            tabu = Dense(params=MemeticParams(tabu=TabuParams(dominance=math.inf, edge=math.inf)))
+            tabu = Dense(params=MemeticParams(tabu=TabuParams(nodes=0, common=1.0, edge=math.inf)))
             return ((Dense(), _ring(1)), (tabu, _ring(1)), annealing)
         return (annealing, (SharedAnnealing(SharedParams(task_work=1)), _ring(4)))
     return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)

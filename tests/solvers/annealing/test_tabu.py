@@ -16,11 +16,15 @@ from tiger.solvers.annealing.tabu import Tabu, TabuParams, is_random
 from tiger.topologies.spec import build
 
 
-def draw(size, seed, topology=None, share=1.0):
-    """Return the model of random traffic, of a share of the pairs, on a topology or nodes at random distances."""
+def draw(size, seed, topology=None, share=1.0, equal=0.0):
+    """Return the model of random traffic, of a share of the pairs, on a topology or nodes at random distances.
+
+    A share of the distances is equal.
+    """
     rng = np.random.default_rng(seed)
     volumes = rng.integers(1, 100, (size, size)) * (rng.random((size, size)) < share)
-    lengths = np.triu(rng.integers(1, 100, (size, size)).astype(float), 1)
+    lengths = rng.integers(1, 100, (size, size)).astype(float)
+    lengths = np.triu(np.where(rng.random((size, size)) < equal, 50.0, lengths), 1)
     names = tuple(map(str, range(size)))
     hardware = topology or Topology(names=names, metric=DenseMetric(lengths + lengths.T))
     tasks = TaskGraph(names=names, traffic=np.triu(volumes.astype(float), 1))
@@ -30,18 +34,20 @@ def draw(size, seed, topology=None, share=1.0):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_only_matrices_without_a_pattern_are_random(seed):
-    """Tests random matrices, distances of a mesh and of a tree, and few edges."""
+    """Tests random matrices, distances of a mesh and of a tree, few edges, and few distances that differ."""
     assert is_random(draw(40, seed), TabuParams())
     assert not is_random(draw(36, seed, build("grid:6x6")), TabuParams())
     assert not is_random(draw(32, seed, build("tree:4x8@1,10")), TabuParams())
     assert not is_random(draw(40, seed, share=0.1), TabuParams())
+    assert not is_random(draw(40, seed, equal=0.9), TabuParams())
 
 
 def test_equal_distances_and_idle_nodes_are_not_random():
-    """Tests what has no spread, and fewer tasks than nodes."""
-    model = draw(12, 0)
-    assert not is_random(draw(12, 0, build("complete:12")), TabuParams())
-    idle = replace(model, fields=model.fields._replace(tasks=11))
+    """Tests what has no spread, fewer tasks than nodes, and few nodes."""
+    model = draw(24, 0)
+    assert not is_random(draw(24, 0, build("complete:24")), TabuParams())
+    assert not is_random(draw(12, 0), TabuParams())
+    idle = replace(model, fields=model.fields._replace(tasks=23))
     assert not is_random(idle, TabuParams())
 
 
