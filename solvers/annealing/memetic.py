@@ -122,17 +122,16 @@ def evolve(
 def _iterate_tabu(
     model: Quadratic, pool: Pool, plan: tuple[TabuParams, int], rng: np.random.Generator, stop: Stop
 ) -> None:
-    """Offer the ends of tabu searches, each from the cheapest mapping shuffled in part, by parameters and work."""
+    """Offer the ends of tabu searches, by parameters and work, from the cheapest mapping or that shuffled in part."""
     params, work = plan
     search, best = Tabu(model, params), pool.elites[0]
-    left = max(work // search.work, 1)
+    start, left = best.order, max(work // search.work, 1)
     while left > 0 and not stop():
         iterations = min(params.iterations, left)
-        start = model.shake(best.order, params.moved, rng)
         found = _descend(model, search.search(start, iterations, int(rng.integers(1 << 31)), stop), rng, stop)
         pool.offer(found)
         best = min(best, found, key=lambda elite: elite.cost)
-        left -= iterations
+        start, left = model.shake(best.order, params.moved, rng), left - iterations
 
 
 def _estimate_temperatures(

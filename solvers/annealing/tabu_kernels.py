@@ -20,20 +20,20 @@ NEVER, TWICE = np.float32(3e38), np.float32(2.0)
 
 
 class TabuState(NamedTuple):
-    """Hold m nodes, m tasks of which the first `tasks` are not idle, and a tabu search of their mappings.
+    """Hold m nodes and m tasks, and a tabu search of their mappings.
 
-    `flow[c, m, m]`, `away[c, m, m]` and `bias[m, m]` are those of `tiger.solvers.annealing.fields.Fields`. With task u
-    on node `place[u]`, `field[u, n]` is what u would cost on node n with all others where they are, `own[u]` what it
-    does cost, and `price[u, v]`, u < v, the cost change of a swap. Task u may not return to node n before the iteration
-    `until[u, n]`; a swap that would return both tasks is not made before `barred[u, v]`. Tenures are `shortest` and up
-    to `spread` more iterations. `cost[3]` are the present cost and the lowest one, relative to that of the start, and
-    the smallest gain that counts; `lowest[m]` is the mapping of the lowest. `clock[2]` are the iterations so far and
-    the state of a linear congruential generator. `moved[c, m]` and `turned[c, m]` are how the flows and the distances
-    of the tasks swapped last differ, and `pair[2]` these tasks; `fresh[2, m]` are the prices of their swaps. `least`
-    and `free`, [m], are the lowest price of a column, of any swap and of one that is not barred.
+    `flow[c, m, m]`, `away[c, m, m]` and `bias[m, m]` are those of `tiger.solvers.annealing.fields.Fields`, but for what
+    adds the same to the cost of every mapping. With task u on node `place[u]`, `field[u, n]` is what u would cost on
+    node n with all others where they are, `own[u]` what it does cost, and `price[u, v]`, u < v, the cost change of a
+    swap. Task u may not return to node n before the iteration `until[u, n]`; a swap that would return both tasks is not
+    made before `barred[u, v]`. Tenures are `shortest` and up to `spread` more iterations. `cost[3]` are the present
+    cost and the lowest one, relative to that of the start, and the smallest gain that counts; `lowest[m]` is the
+    mapping of the lowest. `clock[2]` are the iterations so far and the state of a linear congruential generator.
+    `moved[c, m]` and `turned[c, m]` are how the flows and the distances of the tasks swapped last differ, and `pair[2]`
+    these tasks; `fresh[2, m]` are the prices of their swaps. `least` and `free`, [m], are the lowest price of a column,
+    of any swap and of one that is not barred.
     """
 
-    tasks: int
     shortest: int
     spread: int
     flow: SingleArray
@@ -65,12 +65,10 @@ def begin(state: TabuState) -> None:
         for node in range(size):
             field[node] = state.bias[u, node]
         for c in range(len(state.flow)):
-            for t in range(state.tasks):
-                volume = state.flow[c, t, u]
-                if volume != 0.0:
-                    row = state.away[c, place[t]]
-                    for node in range(size):
-                        field[node] += volume * row[node]
+            for t in range(size):
+                volume, row = state.flow[c, t, u], state.away[c, place[t]]
+                for node in range(size):
+                    field[node] += volume * row[node]
         state.own[u] = field[place[u]]
         state.lowest[u] = place[u]
     for u in range(size):
@@ -98,9 +96,9 @@ def _price_task(state: TabuState, u: int, to: int) -> None:
 
 @inner_kernel
 def _scan(state: TabuState) -> None:
-    """Bring all prices up to date after the last swap, and find the lowest of every column; O(tasks m)."""
+    """Bring all prices up to date after the last swap, and find the lowest of every column; O(m^2)."""
     iteration, first, second = state.clock[0], state.pair[0], state.pair[1]
-    for u in range(state.tasks):
+    for u in range(len(state.place)):
         after = u + 1
         price, barred = state.price[u, after:], state.barred[u, after:]
         if u in (first, second):
@@ -158,7 +156,7 @@ def _choose(state: TabuState) -> bool:
 
 @inner_kernel
 def _swap(state: TabuState) -> None:
-    """Swap the chosen pair, and bring fields up to date and the prices of its tasks; O(m) for each row of the field."""
+    """Swap the chosen pair, and bring fields up to date and the prices of its tasks; O(m^2)."""
     place, (u, v), step = state.place, (state.pair[0], state.pair[1]), state.fresh[0]
     here, there, size = place[u], place[v], len(place)
     place[u], place[v] = there, here
@@ -172,12 +170,10 @@ def _swap(state: TabuState) -> None:
         for t in range(size):
             turned[t] = step[place[t]]
         # The two tasks' own entries are those before the swap; their prices are computed afresh.
-        for t in range(state.tasks):
-            volume = moved[t]
-            if volume != 0.0:
-                row = state.field[t]
-                for node in range(size):
-                    row[node] += volume * step[node]
+        for t in range(size):
+            volume, row = moved[t], state.field[t]
+            for node in range(size):
+                row[node] += volume * step[node]
     for t in range(size):
         state.own[t] = state.field[t, place[t]]
     _price_task(state, u, 0)
@@ -202,7 +198,7 @@ def _bar(state: TabuState, here: int, there: int) -> None:
 
 @kernel
 def search_tabu(state: TabuState, iterations: int) -> bool:
-    """Make so many swaps, each the best that is allowed, and return whether there were any; O(tasks m) each.
+    """Make so many swaps, each the best that is allowed, and return whether there were any; O(m^2) each.
 
     Source: robust tabu search, E. D. Taillard, doi:10.1016/S0167-8191(05)80147-4.
     """

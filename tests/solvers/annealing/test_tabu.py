@@ -16,15 +16,15 @@ from tiger.solvers.annealing.tabu import Tabu, TabuParams, is_random
 from tiger.topologies.spec import build
 
 
-def draw(size, seed, topology=None, share=1.0, equal=0.0):
+def draw(size, seed, topology=None, share=1.0, equal=0.0, offset=0):
     """Return the model of random traffic, of a share of the pairs, on a topology or nodes at random distances.
 
-    A share of the distances is equal.
+    A share of the distances is equal, and an offset is added to all.
     """
     rng = np.random.default_rng(seed)
     volumes = rng.integers(1, 100, (size, size)) * (rng.random((size, size)) < share)
     lengths = rng.integers(1, 100, (size, size)).astype(float)
-    lengths = np.triu(np.where(rng.random((size, size)) < equal, 50.0, lengths), 1)
+    lengths = np.triu(np.where(rng.random((size, size)) < equal, 50.0, lengths) + offset, 1)
     names = tuple(map(str, range(size)))
     hardware = topology or Topology(names=names, metric=DenseMetric(lengths + lengths.T))
     tasks = TaskGraph(names=names, traffic=np.triu(volumes.astype(float), 1))
@@ -49,6 +49,49 @@ def test_equal_distances_and_idle_nodes_are_not_random():
     assert not is_random(draw(12, 0), TabuParams())
     idle = replace(model, fields=model.fields._replace(tasks=23))
     assert not is_random(idle, TabuParams())
+
+
+def test_bug_costs_of_tasks_alone_that_decide_are_left_to_annealing():
+    """Tests costs of tasks on nodes, some of them forbidden, beside random matrices, small and large."""
+    model = draw(24, 0)
+    bias = np.random.default_rng(0).random((24, 24))
+    bias[0, 1] = np.inf
+    for factor, expected in ((0.01, True), (1.0, True), (1e3, False)):
+        alone = replace(model, fields=model.fields._replace(bias=factor * bias))
+        assert is_random(alone, TabuParams()) is expected
+
+
+def test_bug_single_precision_keeps_what_a_large_distance_adds_to():
+    """Tests that the same is found with distances of which all are longer by as much, up to more than 2^24."""
+    start, params = np.arange(24), MemeticParams()
+    expected = evolve(draw(24, 0), [start], (1, 0), params, bool)[0].order
+    for offset in (1 << 14, 1 << 26):
+        model = draw(24, 0, offset=offset)
+        assert is_random(model, params.tabu)
+        assert (evolve(model, [start], (1, 0), params, bool)[0].order == expected).all()
+
+
+def test_bug_a_search_that_is_stopped_early_gains_on_a_good_start():
+    """Tests a good mapping of which a pair is swapped, and a stop before the first iteration."""
+    model, params = draw(60, 0), MemeticParams()
+    good = evolve(model, [np.arange(60)], (2, 0), params, bool)[0]
+    order = good.order.copy()
+    order[:2] = order[1::-1]
+    calls = iter((False,))
+    assert evolve(model, [order], (1, 1), params, lambda: next(calls, True))[0].cost <= good.cost < model.cost(order)
+
+
+@pytest.mark.parametrize("factors", [(1e30, 1.0), (1e-30, 1e-30), (1e150, 1e100), (1e-150, 1e-140)])
+def test_costs_of_any_size_are_searched(factors):
+    """Tests traffic and distances beyond single precision, in which the unit of the matrices is divided out."""
+    rng = np.random.default_rng(0)
+    traffic, lengths = (factor * np.triu(rng.random((24, 24)), 1) for factor in factors)
+    names = tuple(map(str, range(24)))
+    topology = Topology(names=names, metric=DenseMetric(lengths + lengths.T))
+    problem = Problem(tasks=TaskGraph(names=names, traffic=traffic), topology=topology, rule="one-to-one")
+    model, order = quadratic(problem, launch_order(problem)), np.arange(24)
+    assert is_random(model, TabuParams())
+    assert evolve(model, [order], (1, 0), MemeticParams(), bool)[0].cost < 0.95 * model.cost(order)
 
 
 def test_searches_end_when_told_and_repeat():
