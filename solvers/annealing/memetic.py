@@ -99,7 +99,8 @@ def evolve(
 ) -> list[Elite]:
     """Return elites of the `known` orders and those found with an effort and a seed, the cheapest first.
 
-    O(effort m^2) time, at least 3 million units of work.
+    They are annealed, or searched by tabu search where that is made for them. O(effort m^2) time, at least 3 million
+    units of work.
     """
     effort, seed = effort_and_seed
     rng, pool = np.random.default_rng(seed), Pool(params.elites, params.distinct)
@@ -122,16 +123,18 @@ def evolve(
 def _iterate_tabu(
     model: Quadratic, pool: Pool, plan: tuple[TabuParams, int], rng: np.random.Generator, stop: Stop
 ) -> None:
-    """Offer the ends of tabu searches, by parameters and work, from the cheapest mapping or that shuffled in part."""
+    """Offer the ends of tabu searches, by parameters and work, each from the best local optimum shuffled in part."""
     params, work = plan
-    search, best = Tabu(model, params), pool.elites[0]
-    start, left = best.order, max(work // search.work, 1)
+    search, best = Tabu(model, params), _descend(model, pool.elites[0].order, rng, stop)
+    pool.offer(best)
+    left = max(work // search.work, 1)
     while left > 0 and not stop():
         iterations = min(params.iterations, left)
+        start = model.shake(best.order, params.moved, rng)
         found = _descend(model, search.search(start, iterations, int(rng.integers(1 << 31)), stop), rng, stop)
         pool.offer(found)
         best = min(best, found, key=lambda elite: elite.cost)
-        start, left = model.shake(best.order, params.moved, rng), left - iterations
+        left -= iterations
 
 
 def _estimate_temperatures(

@@ -44,8 +44,8 @@ class TabuParams:
 def is_random(model: Quadratic, params: TabuParams) -> bool:
     """Return whether tasks fill the nodes, and neither flows nor distances follow a pattern; O(m^2).
 
-    On such problems tabu search finds more than annealing, which finds more on any other (E. D. Taillard,
-    doi:10.1016/0966-8349(95)00008-6).
+    Which method finds most depends on that: robust tabu search is the best on random matrices, and not on others
+    (E. D. Taillard, doi:10.1016/0966-8349(95)00008-6).
     """
     fields = model.fields
     full = fields.tasks == len(fields.place) >= max(params.nodes, 3)
