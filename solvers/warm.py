@@ -1,5 +1,6 @@
 """Compile the kernels of searches into numba's cache, or load them from there."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -102,12 +103,15 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name in ("dense", "annealing"):
         from tiger.solvers.annealing.dense import Dense
         from tiger.solvers.annealing.local import Annealing
+        from tiger.solvers.annealing.memetic import MemeticParams
         from tiger.solvers.annealing.shared_annealing import SharedAnnealing, SharedParams
+        from tiger.solvers.annealing.tabu import TabuParams
 
         # The dense search ends in the moves of the other where costs differ much.
         annealing = (Annealing(), _ring(1))
         if name == "dense":
-            return ((Dense(), _ring(1)), annealing)
+            tabu = Dense(params=MemeticParams(tabu=TabuParams(nodes=0, common=1.0, edge=math.inf)))
+            return ((Dense(), _ring(1)), (tabu, _ring(1)), annealing)
         return (annealing, (SharedAnnealing(SharedParams(task_work=1)), _ring(4)))
     return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 

@@ -5,7 +5,7 @@ Source: population-based search after U. Benlic and J.-K. Hao, doi:10.1016/j.esw
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from tiger.model.seams import Stop
 from tiger.solvers.annealing import fields as kernels
 from tiger.solvers.annealing.fields import DRAWS, Schedule, anneal_state
 from tiger.solvers.annealing.quadratic import Quadratic
+from tiger.solvers.annealing.tabu import Tabu, TabuParams, is_random
 
 # Work in a call that can't be stopped, about 20 ms.
 SLICE = 20_000_000
@@ -50,6 +51,7 @@ class MemeticParams:
     cold: float = 0.08
     cold_nodes: int = 60
     reheat: float = 0.6
+    tabu: TabuParams = field(default_factory=TabuParams)
 
     def restarts_at(self, effort: int, nodes: int) -> tuple[int, int]:
         """Return the work of a restart, at most 2**60, and how many there are."""
@@ -97,21 +99,42 @@ def evolve(
 ) -> list[Elite]:
     """Return elites of the `known` orders and those found with an effort and a seed, the cheapest first.
 
-    O(effort m^2) time, at least 3 million units of work.
+    They are annealed, or searched by tabu search where that is made for them. O(effort m^2) time, at least 3 million
+    units of work.
     """
     effort, seed = effort_and_seed
     rng, pool = np.random.default_rng(seed), Pool(params.elites, params.distinct)
     for order in known:
         pool.offer(Elite(model.cost(order), order))
+    work, restarts = params.restarts_at(effort, len(known[0]))
+    if is_random(model, params.tabu):
+        _iterate_tabu(model, pool, (params.tabu, work * restarts), rng, stop)
+        return pool.elites
     temperatures = _estimate_temperatures(model, pool, params, rng, stop)
     if temperatures is None:
         return pool.elites
-    work, restarts = params.restarts_at(effort, len(known[0]))
     for order, hot in _starts(model, pool, (temperatures, restarts), params, rng):
         if stop():
             break
         pool.offer(_anneal_once(model, order, (hot, temperatures.cold, work), rng, stop))
     return pool.elites
+
+
+def _iterate_tabu(
+    model: Quadratic, pool: Pool, plan: tuple[TabuParams, int], rng: np.random.Generator, stop: Stop
+) -> None:
+    """Offer the ends of tabu searches, by parameters and work, each from the best local optimum shuffled in part."""
+    params, work = plan
+    search, best = Tabu(model, params), _descend(model, pool.elites[0].order, rng, stop)
+    pool.offer(best)
+    left = max(work // search.work, 1)
+    while left > 0 and not stop():
+        iterations = min(params.iterations, left)
+        start = model.shake(best.order, params.moved, rng)
+        found = _descend(model, search.search(start, iterations, int(rng.integers(1 << 31)), stop), rng, stop)
+        pool.offer(found)
+        best = min(best, found, key=lambda elite: elite.cost)
+        left -= iterations
 
 
 def _estimate_temperatures(

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,6 +69,14 @@ class Quadratic:
             return rng.permutation(len(order))
         mixed = order.copy()
         for u, v in rng.integers(len(order), size=(4 * len(order), 2)).tolist():
+            self._exchange(mixed, u, v)
+        return mixed
+
+    def shake(self, order: IntArray, share: float, rng: np.random.Generator) -> IntArray:
+        """Return an order of which a share of the entries is moved round by legal swaps."""
+        mixed = order.copy()
+        chosen = rng.permutation(len(order))[: max(round(share * len(order)), 2)].tolist()
+        for u, v in pairwise(chosen):
             self._exchange(mixed, u, v)
         return mixed
 
