@@ -1,5 +1,6 @@
 """Array types and the checks that the value types share."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -67,9 +68,7 @@ def check_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names, at least one and no two alike, or raise InputError."""
     if not names:
         raise InputError(field, "expected at least one, got none")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(field, f"expected different names, got {name!r} twice")
-        seen.add(name)
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(field, f"expected different names, got {twice!r} twice")
     return tuple(names)
