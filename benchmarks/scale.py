@@ -79,6 +79,7 @@ def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> I
 def graphs(data: Path | None) -> Iterator[tuple[str, Operators]]:
     """Yield the graphs with their titles."""
     yield "LSTM, 16 layers x 480 steps", lstm(16, 480)
+    yield "LSTM, 16 layers x 480 steps, in 1,000 groups", colocate(lstm(16, 480), 1000)
     layer = read_operators(data / PUBLISHED)[0] if data else transformer_layer()
     times = -(-STACKED // layer.size)
     name = "BERT, 6 layers, training" if data else "transformer layer, training"
@@ -125,6 +126,17 @@ def lstm(layers: int, steps: int) -> Operators:
         target=np.concatenate([b.ravel() for _, b in ends]),
         backward=np.tile(np.arange(26) >= 13, cell.size),
     )
+
+
+def colocate(operators: Operators, groups: int) -> Operators:
+    """Return operators in groups of equal size that share a device: one in ten anywhere, the others of neighbours."""
+    size, scattered = operators.size // groups, groups // 10
+    mixed = np.random.default_rng(0).permutation(operators.size)[: scattered * size]
+    colour = np.empty(operators.size, np.int64)
+    rest = np.setdiff1d(np.arange(operators.size), mixed)
+    colour[rest] = np.minimum(np.arange(len(rest)) // size, groups - scattered - 1)
+    colour[mixed] = groups - 1 - np.arange(len(mixed)) // size
+    return replace(operators, colour=colour)
 
 
 def transformer_layer() -> Operators:

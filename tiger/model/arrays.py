@@ -36,6 +36,21 @@ def lock(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array
 
 
+def distinct(values: IntArray) -> IntArray:
+    """Return the different values [.] in rising order, by sorting: O(n log n).
+
+    `numpy.unique` since 2.3 hashes whole numbers, which takes 20 to 100 times as long where a million differ.
+    """
+    return count_distinct(values)[0]
+
+
+def count_distinct(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the different values [.] in rising order, and how often each is there [.]; O(n log n)."""
+    rising = np.sort(values)
+    first = np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(rising)])
+    return rising[first], np.diff(first, append=len(rising))
+
+
 def check_amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
     """Return `size` finite numbers >= 0 as a read-only float64 vector, or raise InputError."""
     try:
