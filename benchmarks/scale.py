@@ -25,7 +25,7 @@ from tiger.pipeline.operators.terms import Terms
 
 # Devices, and their memory over an even share of all operators'.
 DEVICES, ROOM = 16, 1.15
-# Operators a group, above which largest loads alone are measured.
+# Operators of a group, in the mean, above which largest loads alone are searched for.
 CROWDED = 10
 STACKED, PUBLISHED = 200_000, "bert_l-6_training.json"
 HEAD = ("graph", "method", "largest load / (sum / k)", "makespan / bound", "memory / cap", "seconds", "peak, MB")
@@ -83,7 +83,7 @@ def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> I
 def graphs(data: Path | None) -> Iterator[tuple[str, Operators]]:
     """Yield the graphs with their titles."""
     yield "LSTM, 16 layers x 480 steps", lstm(16, 480)
-    yield "LSTM, 16 layers x 480 steps, in 1,000 groups", colocate(lstm(16, 480), 1000)
+    yield "LSTM, 16 layers x 480 steps, in 1,000 groups, a tenth scattered", colocate(lstm(16, 480), 1000)
     layer = read_operators(data / PUBLISHED)[0] if data else transformer_layer()
     times = -(-STACKED // layer.size)
     name = "BERT, 6 layers, training" if data else "transformer layer, training"

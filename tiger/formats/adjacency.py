@@ -20,12 +20,10 @@ def fold(names: Sequence[str], degrees: IntArray, target: Ends, weights: FloatAr
     shape, bounds = (len(names), len(names)), np.concatenate([[0], np.cumsum(degrees)])
     traffic = sp.csr_array((weights, target, bounds), shape=shape)
     traffic.sort_indices()
-    listed = traffic
-    if not traffic.has_canonical_format:
-        listed, traffic = sp.csr_array((np.ones(len(target)), traffic.indices, bounds), shape=shape), traffic.copy()
+    if not (traffic.has_canonical_format and _is_symmetric(traffic)):
+        ones = np.ones(len(target))
+        listed = sp.csr_array((ones, traffic.indices, traffic.indptr), shape=shape, copy=True)
         traffic.sum_duplicates()
-    if listed is not traffic or not _is_symmetric(traffic):
-        listed = sp.csr_array((np.ones(len(listed.indices)), listed.indices, bounds), shape=shape)
         _check_symmetric(names, listed, "as often")
         _check_symmetric(names, traffic, "with the same weight")
     return _take_upper(traffic)

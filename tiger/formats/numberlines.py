@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.text import read_amount_lines, read_amounts
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 
-# Characters a block: 58 MB take the same seconds with 2**16 to 2**24, and the arrays of a block some 20 MB with this.
+# Characters a block: enough for the arrays of a block to cost little, few enough for them to be small beside the text.
 BLOCK = 1 << 20
 _WHOLE, _DECIMAL = b"0123456789 \t\r\n", b"0123456789+-.eE \t\r\n"
 

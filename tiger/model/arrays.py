@@ -39,7 +39,7 @@ def lock(array: NDArray[Scalar]) -> NDArray[Scalar]:
 def distinct(values: IntArray) -> IntArray:
     """Return the different values [.] in rising order, by sorting: O(n log n).
 
-    `numpy.unique` since 2.3 hashes whole numbers, which takes 20 to 100 times as long where a million differ.
+    `numpy.unique` since 2.3 hashes whole numbers, which takes longer where very many differ.
     """
     return count_distinct(values)[0]
 

@@ -38,9 +38,9 @@ class StageParams:
     `elite` best, ends after `patience` rounds without gain, and anneals the vertices that a pair agrees on at
     `relinked` and then single groups at `released`, with a quarter of the tries each.
 
-    Groups of more than `crowd` operators each are not along a line, which no cut suits. Where there are fewer than
-    `plenty` tries for each, too few to cool down from such temperatures, annealing makes the `cold` runs instead, with
-    `longer` times as many tries each and without path relinking.
+    Where groups have more than `crowd` operators each, in the mean, and there are fewer than `plenty` tries for each
+    group, too few to cool down from such temperatures, annealing makes the `cold` runs instead, with `longer` times as
+    many tries each and without path relinking.
     """
 
     orders: int = 10
@@ -61,8 +61,8 @@ class StageParams:
     patience: int = 2
     relinked: float = 0.01
     released: float = 0.003
-    # 1,000 groups, a tenth of them scattered (benchmarks/scale.py): 2 % less in 0.4 of the time; along lines 3 % more.
-    crowd: int = 4
+    # Smaller groups end higher than from all temperatures (benchmarks/scale.py has groups to measure this on).
+    crowd: int = 10
     plenty: int = 800
     longer: int = 4
     cold: tuple[tuple[float, int], ...] = ((0.0001, 3), (0.00003, 3))
