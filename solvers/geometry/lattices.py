@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, distinct
 from tiger.model.problem import Problem
 from tiger.solvers.geometry.diagonals import axis_edges, has_diagonals, neighbours
 from tiger.solvers.geometry.squares import axes_of
@@ -134,7 +134,7 @@ def _layers(size: int, ends: IntArray, along: BoolArray) -> tuple[IntArray, bool
     layer = _components(size, ends[~along])
     count = int(layer.max()) + 1
     low, high = layer[ends[along]].min(axis=1), layer[ends[along]].max(axis=1)
-    keys = np.unique((low * count + high)[low < high])
+    keys = distinct((low * count + high)[low < high])
     links = np.stack([keys // count, keys % count], axis=1)
     order = _order_layers(count, links)
     degree = np.bincount(links.ravel(), minlength=count)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.model.arrays import check_amounts, check_names, check_whole, freeze, lock
+from tiger.model.arrays import check_amounts, check_names, check_whole, count_distinct, distinct, freeze, lock
 
 
 def test_frozen_is_a_read_only_copy():
@@ -73,3 +73,12 @@ def test_unique_names_refuses_none_and_twice():
         check_names("tasks", [])
     with pytest.raises(InputError, match="got 'a' twice"):
         check_names("tasks", ["a", "b", "a"])
+
+
+@pytest.mark.parametrize("values", [[], [3], [5, 1, 5, 5, 0], [2**62, -1, 2**62]])
+def test_distinct_values_rise_and_are_counted(values):
+    """As numpy.unique has them."""
+    array = np.array(values, np.int64)
+    wanted, counts = np.unique(array, return_counts=True)
+    assert distinct(array).tolist() == wanted.tolist()
+    assert [part.tolist() for part in count_distinct(array)] == [wanted.tolist(), counts.tolist()]

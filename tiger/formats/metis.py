@@ -1,15 +1,17 @@
 """Task graphs in the format of METIS and its kin (`.graph`)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from tiger.errors import InputError
 from tiger.formats.adjacency import fold
-from tiger.formats.text import RawLine, read_amount_lines, read_wholes
+from tiger.formats.numberlines import NumberLines, read_blocks
+from tiger.formats.text import read_wholes
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
@@ -28,22 +30,13 @@ class Header:
     weighted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
-    """Hold the numbers of all vertex lines in one array, how many each line has, and where it stands in the file."""
+class Vertices(NamedTuple):
+    """Hold how many neighbours each vertex of a block has, the neighbours from 0 on, and both kinds of weights."""
 
-    values: FloatArray
-    lengths: IntArray
-    lines: list[int]
-
-    @property
-    def starts(self) -> IntArray:
-        """Return the position of the first number of every line."""
-        return np.cumsum(self.lengths) - self.lengths
-
-    def fault(self, vertex: int, reason: str) -> InputError:
-        """Return the error of a vertex's line."""
-        return InputError("tasks", f"line {self.lines[vertex]}: {reason}")
+    degrees: IntArray
+    neighbours: NDArray[np.int32 | np.int64]
+    traffic: FloatArray
+    work: FloatArray
 
 
 def read_task_graph(text: str) -> TaskGraph:
@@ -53,32 +46,42 @@ def read_task_graph(text: str) -> TaskGraph:
     edge stands on the lines of both its ends and counts once. Weights may be any finite numbers >= 0. Raises InputError
     of `tasks` with the line at fault. Source: METIS 5.1.0 manual, section 4.1.1.
     """
-    lines = [
-        (k, line) for k, line in enumerate(text.removesuffix("\n").split("\n"), 1) if not line.lstrip().startswith("%")
-    ]
-    start = next((k for k, (_, line) in enumerate(lines) if line.strip()), len(lines))
-    header = _read_header(lines[start : start + 1])
-    rows = lines[start + 1 :]
-    while len(rows) > header.vertices and not rows[-1][1].strip():
-        rows.pop()
-    if len(rows) != header.vertices:
-        raise InputError("tasks", f"expected {header.vertices} vertex lines after the header, got {len(rows)}")
-    body = _body(header, rows)
-    names = tuple(str(k) for k in range(1, header.vertices + 1))
-    return TaskGraph(
-        names=names,
-        traffic=_traffic(header, body, names),
-        work=_work(header, body),
-        directed=False,
-    )
+    header, start, number = _find_header(text)
+    try:
+        degrees, neighbours, traffic, work = map(
+            np.concatenate, zip(*_read_rows(header, text, start, number), strict=True)
+        )
+    except InputError:
+        # A header at fault has every line misread: that it is counts first.
+        _check_rows(header, _count_rows(header, text, start))
+        raise
+    _check_rows(header, len(degrees))
+    if len(neighbours) != 2 * header.edges:
+        found = f"{len(neighbours)} neighbours"
+        raise InputError("tasks", f"expected {header.edges} edges, each on two lines, got {found}")
+    names = tuple(map(str, range(1, header.vertices + 1)))
+    return TaskGraph(names=names, traffic=fold(names, degrees, neighbours, traffic), work=work, directed=False)
 
 
-def _read_header(lines: list[RawLine]) -> Header:
+def _find_header(text: str) -> tuple[Header, int, int]:
+    """Return the header, the character that the next line begins at, and its number."""
+    start = 0
+    for number in range(1, text.count("\n") + 2):
+        end = text.find("\n", start)
+        line, start = text[start : end if end >= 0 else len(text)], end + 1 or len(text)
+        if line.strip() and not _is_comment(line):
+            return _read_header(number, line), start, number + 1
+    raise InputError("tasks", "expected a header line 'n m [fmt [ncon]]', got none")
+
+
+def _is_comment(line: str) -> bool:
+    """Return whether a line is a comment."""
+    return line.lstrip().startswith("%")
+
+
+def _read_header(number: int, line: str) -> Header:
     """Read the line `n m [fmt [ncon]]`."""
-    if not lines:
-        raise InputError("tasks", "expected a header line 'n m [fmt [ncon]]', got none")
-    number, words = lines[0][0], lines[0][1].split()
-    where = f"line {number}"
+    words, where = line.split(), f"line {number}"
     if not 2 <= len(words) <= 4:
         raise InputError("tasks", f"{where}: expected a header 'n m [fmt [ncon]]', got {len(words)} words")
     vertices, edges = read_wholes("tasks", where, words[:2]).tolist()
@@ -94,41 +97,59 @@ def _read_header(lines: list[RawLine]) -> Header:
     return Header(vertices=vertices, edges=edges, sizes=int(size), weights=constraints, weighted=edge)
 
 
-def _body(header: Header, rows: list[RawLine]) -> Body:
-    """Return the numbers of all vertex lines, each with the numbers that its line must start with."""
-    body = Body(
-        values=read_amount_lines("tasks", rows),
-        lengths=np.array([len(line.split()) for _, line in rows]),
-        lines=[number for number, _ in rows],
-    )
-    lead = header.sizes + header.weights
-    short = np.flatnonzero(body.lengths < lead)
+def _read_rows(header: Header, text: str, start: int, number: int) -> Iterator[Vertices]:
+    """Yield the vertices of all lines after the header; the lines after the last of them must be blank."""
+    done = 0
+    yield Vertices(np.empty(0, np.int64), np.empty(0, _index_type(header)), np.empty(0), np.empty(0))
+    for lines in read_blocks(text, start, number, _is_comment):
+        left = header.vertices - done
+        if lines.lengths[left:].any():
+            raise InputError("tasks", "expected blank lines after the last vertex, got others")
+        yield _read_vertices(header, lines.keep(slice(left)), done)
+        done += min(left, len(lines.lengths))
+
+
+def _read_vertices(header: Header, lines: NumberLines, done: int) -> Vertices:
+    """Return the vertices of some lines, those of which `done` vertices stand before."""
+    lead, step = header.sizes + header.weights, 1 + header.weighted
+    short = np.flatnonzero(lines.lengths < lead)
     if short.size:
-        raise body.fault(short[0], f"expected {lead} numbers before the neighbours, got {body.lengths[short[0]]}")
-    odd = np.flatnonzero((body.lengths - lead) % (1 + header.weighted))
+        raise lines.fault(short[0], f"expected {lead} numbers before the neighbours, got {lines.lengths[short[0]]}")
+    odd = np.flatnonzero((lines.lengths - lead) % step)
     if odd.size:
-        raise body.fault(odd[0], f"expected pairs of neighbour and weight, got {body.lengths[odd[0]] - lead} numbers")
-    return body
-
-
-def _work(header: Header, body: Body) -> FloatArray:
-    """Return the first weight of every vertex, 1 where the file has none."""
-    return body.values[body.starts + header.sizes] if header.weights else np.ones(header.vertices)
-
-
-def _traffic(header: Header, body: Body, names: Sequence[str]) -> sp.csr_array:
-    """Return the upper triangle of the traffic after checking that both triangles agree."""
-    place = np.arange(len(body.values)) - np.repeat(body.starts + header.sizes + header.weights, body.lengths)
-    is_end = (place >= 0) & (place % (1 + header.weighted) == 0)
-    is_weight = (place >= 0) & ~is_end
-    source = np.repeat(np.arange(header.vertices), body.lengths)[is_end]
-    target = body.values[is_end] - 1
-    known = (target == np.floor(target)) & (target >= 0) & (target < header.vertices) & (target != source)
+        raise lines.fault(odd[0], f"expected pairs of neighbour and weight, got {lines.lengths[odd[0]] - lead} numbers")
+    begins = np.cumsum(lines.lengths) - lines.lengths
+    degrees = (lines.lengths - lead) // step
+    arcs = np.delete(lines.values, (begins[:, None] + np.arange(lead)).ravel()) if lead else lines.values
+    target, source = arcs[::step] - 1, np.repeat(np.arange(len(degrees)), degrees)
+    known = (target == np.floor(target)) & (target >= 0) & (target < header.vertices) & (target != source + done)
     if not known.all():
         at = int(np.flatnonzero(~known)[0])
-        what = f"expected other vertices from 1 to {header.vertices} as neighbours of {source[at] + 1}"
-        raise body.fault(source[at], f"{what}, got {target[at] + 1:g}")
-    if len(target) != 2 * header.edges:
-        raise InputError("tasks", f"expected {header.edges} edges, each on two lines, got {len(target)} neighbours")
-    weights = body.values[is_weight] if header.weighted else np.ones(len(target))
-    return fold(names, source, target.astype(np.int64), weights)
+        what = f"expected other vertices from 1 to {header.vertices} as neighbours of {source[at] + done + 1}"
+        raise lines.fault(source[at], f"{what}, got {target[at] + 1:g}")
+    return Vertices(
+        degrees=degrees,
+        neighbours=target.astype(_index_type(header)),
+        traffic=arcs[1::2].copy() if header.weighted else np.ones(len(target)),
+        work=lines.values[begins + header.sizes] if header.weights else np.ones(len(degrees)),
+    )
+
+
+def _index_type(header: Header) -> type[np.int32 | np.int64]:
+    """Return the type of the neighbours, the wider for what a header may only claim."""
+    return np.int32 if header.vertices < 1 << 31 else np.int64
+
+
+def _count_rows(header: Header, text: str, start: int) -> int:
+    """Return how many lines after the header are no comments, without blank ones at the end that no vertex needs."""
+    body = text[start:].removesuffix("\n").split("\n") if start < len(text) else []
+    rows = [line for line in body if not _is_comment(line)]
+    while len(rows) > header.vertices and not rows[-1].strip():
+        rows.pop()
+    return len(rows)
+
+
+def _check_rows(header: Header, rows: int) -> None:
+    """Raise InputError unless every vertex has a line."""
+    if rows != header.vertices:
+        raise InputError("tasks", f"expected {header.vertices} vertex lines after the header, got {rows}")

@@ -55,7 +55,8 @@ def read_task_graph(text: str) -> TaskGraph:
     names = tuple(map(str, ids.tolist()))
     weights = numbers.values[arcs.places - 1].astype(np.float64) if weighted else np.ones(len(target))
     work: FloatArray = numbers.values[arcs.starts + labelled].astype(np.float64) if loaded else np.ones(count)
-    return TaskGraph(names=names, traffic=fold(names, arcs.source, target, weights), work=work, directed=False)
+    degrees = np.bincount(arcs.source, minlength=count)
+    return TaskGraph(names=names, traffic=fold(names, degrees, target, weights), work=work, directed=False)
 
 
 def _read_numbers(text: str) -> Numbers:

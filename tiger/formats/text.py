@@ -46,7 +46,7 @@ def text_of(source: FileText | Path | str, field: str) -> str:
     """Return the text of a file by its path, or the one at hand; raise InputError of `field` as `read_text` does."""
     if not isinstance(source, FileText):
         return read_text(Path(source), field)
-    if not source.text.strip():
+    if not source.text or source.text.isspace():
         raise InputError(field, f"expected text, got none in {describe(source.file, 300)}")
     return source.text
 
@@ -58,7 +58,7 @@ def read_text(path: Path, field: str) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(field, f"{fault}: expected UTF-8 text, got another byte at {error.start}") from None
-    if not text.strip():
+    if not text or text.isspace():
         raise InputError(field, f"{fault}: expected text, got an empty file")
     return text
 

@@ -1,5 +1,6 @@
 """Array types and the checks that the value types share."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -35,6 +36,21 @@ def lock(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array
 
 
+def distinct(values: IntArray) -> IntArray:
+    """Return the different values [.] in rising order, by sorting: O(n log n).
+
+    `numpy.unique` since 2.3 hashes whole numbers, which takes longer where very many differ.
+    """
+    return count_distinct(values)[0]
+
+
+def count_distinct(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the different values [.] in rising order, and how often each is there [.]; O(n log n)."""
+    rising = np.sort(values)
+    first = np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(rising)])
+    return rising[first], np.diff(first, append=len(rising))
+
+
 def check_amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
     """Return `size` finite numbers >= 0 as a read-only float64 vector, or raise InputError."""
     try:
@@ -67,9 +83,7 @@ def check_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names, at least one and no two alike, or raise InputError."""
     if not names:
         raise InputError(field, "expected at least one, got none")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(field, f"expected different names, got {name!r} twice")
-        seen.add(name)
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(field, f"expected different names, got {twice!r} twice")
     return tuple(names)

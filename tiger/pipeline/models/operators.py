@@ -5,7 +5,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
+from tiger.model.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_amounts,
+    check_names,
+    distinct,
+    freeze,
+    lock,
+    unset_array,
+)
 from tiger.model.wording import describe
 
 
@@ -78,7 +88,7 @@ def _edges(source: IntArray, target: IntArray, names: tuple[str, ...]) -> tuple[
     size, ends = len(names), np.stack([np.asarray(source, np.int64), np.asarray(target, np.int64)])
     if ends.size and (ends.min() < 0 or ends.max() >= size):
         raise InputError("model/edges", f"expected operators from 0 to {size - 1} at both ends")
-    key = np.unique(ends[0] * size + ends[1])
+    key = distinct(ends[0] * size + ends[1])
     source, target = key // size, key % size
     loops = source[source == target]
     graph = sp.csr_array((np.ones(len(source), np.int8), (source, target)), shape=(size, size))

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import IntArray, distinct
 from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import kernel
 
@@ -33,7 +33,7 @@ def components(terms: Terms) -> tuple[IntArray, IntArray, IntArray]:
     """Return the strong component of every group [C], and the arcs between components, each once."""
     source, target = arcs(terms)
     count, part = _find_strong(terms.groups, source, target)
-    key = np.unique(part[source] * count + part[target])
+    key = distinct(part[source] * count + part[target])
     key = key[key // count != key % count]
     return part, key // count, key % count
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray, distinct
 from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
 
@@ -18,7 +18,7 @@ def loads_s(terms: Terms, place: IntArray) -> tuple[FloatArray, FloatArray]:
     goal = at[terms.consumer]
     crosses = at[producer] != goal
     # Each operator once for every device that receives it.
-    key = np.unique(producer[crosses] * terms.devices + goal[crosses])
+    key = distinct(producer[crosses] * terms.devices + goal[crosses])
     sent, goal = key // terms.devices, key % terms.devices
     curve = terms.link[at[sent], goal]
     seconds = (

@@ -104,3 +104,36 @@ def test_stopping_at_once_finds_what_there_is() -> None:
         is not None
     )
     assert reported[0] == "linear"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scattered_groups_with_few_tries_are_annealed_cold(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """A chain in groups of twenty anywhere: lower loads, with no more tries than of runs that begin hot."""
+    terms, found = scattered_terms(20, seed), []
+    for plenty in (0, 800):
+        monkeypatch.setattr(search, "STAGES", StageParams(tries_per_group=40, plenty=plenty))
+        found.append(least_load(terms, seed))
+    assert found[1] < found[0]
+
+
+def test_small_groups_are_annealed_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ten operators each, however few the tries."""
+    terms, found = scattered_terms(10, 0), []
+    for plenty in (0, 800):
+        monkeypatch.setattr(search, "STAGES", StageParams(tries_per_group=4, plenty=plenty))
+        found.append(least_load(terms))
+    assert found[1] == found[0]
+
+
+def scattered_terms(together: int, seed: int) -> Terms:
+    """Return a chain of 2,000 operators on four devices in groups of so many, a fifth of the operators anywhere."""
+    size, rng = 2000, np.random.default_rng(seed)
+    chain = Operators(
+        names=tuple(map(str, range(size))),
+        seconds=rng.uniform(1.0, 2.0, size),
+        sent_s=np.full(size, 0.1),
+        source=np.arange(size - 1),
+        target=np.arange(1, size),
+        colour=np.where(rng.random(size) < 0.8, np.arange(size), rng.permutation(size)) // together,
+    )
+    return Terms.from_operators(chain, cluster("aaaa"), {})

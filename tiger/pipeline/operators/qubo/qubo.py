@@ -20,7 +20,7 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
+from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray, distinct
 from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.bounds.balance import balance_s
 from tiger.pipeline.operators.bounds.device_costs import DeviceCosts
@@ -157,6 +157,6 @@ def _reads(terms: Terms) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return, for each operator and other group that reads it: its group, that group, itself, and how many read it."""
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     goal = terms.group_of[terms.consumer]
-    key = np.unique((producer * terms.groups + goal)[terms.group_of[producer] != goal])
+    key = distinct((producer * terms.groups + goal)[terms.group_of[producer] != goal])
     operator, target = key // terms.groups, key % terms.groups
     return terms.group_of[operator], target, operator, np.bincount(operator, minlength=1)[operator]

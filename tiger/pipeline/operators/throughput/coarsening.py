@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray, distinct
 from tiger.pipeline.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
@@ -30,7 +30,7 @@ def coarsen(terms: Terms, label: IntArray) -> Terms:
     # Messages arrive at a group and pass, whichever of its operators consumes them: its first stands for all.
     receiver = np.zeros(2 * int(label.max()) + 2, np.int64)
     receiver[passes[::-1]] = number[::-1]
-    source, target = np.unique(np.stack([number[sender], receiver[goal]]), axis=1)
+    source, target = np.divmod(distinct(number[sender] * count + receiver[goal]), count)
     of = np.zeros(count, np.int64)
     of[number] = owner
     backward = np.zeros(count, np.bool_)
@@ -88,7 +88,7 @@ def _messages(terms: Terms, owner: IntArray, passes: IntArray) -> tuple[IntArray
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     leaves = owner[producer] != owner[terms.consumer]
     size = int(passes.max()) + 1
-    key = np.unique(producer[leaves] * size + passes[terms.consumer[leaves]])
+    key = distinct(producer[leaves] * size + passes[terms.consumer[leaves]])
     return key // size, key % size
 
 
@@ -124,7 +124,9 @@ def _absorb(number: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
     host = np.full(int(passes.max()) + 1, -1, np.int64)
     host[passes[sends][::-1]] = number[sends][::-1]
     number = np.where((degree == 0) & (host[passes] >= 0), host[passes], number)
-    return np.unique(number, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    used = np.zeros(int(number.max()) + 1, np.bool_)
+    used[number] = True
+    return (np.cumsum(used) - 1)[number]
 
 
 def _sum_by_number(number: IntArray, rows: FloatArray, count: int) -> FloatArray:

@@ -37,6 +37,10 @@ class StageParams:
     most `tries_per_group` for each colocation group. Path relinking takes up to `rounds` rounds over all pairs of the
     `elite` best, ends after `patience` rounds without gain, and anneals the vertices that a pair agrees on at
     `relinked` and then single groups at `released`, with a quarter of the tries each.
+
+    Where groups have more than `crowd` operators each, in the mean, and there are fewer than `plenty` tries for each
+    group, too few to cool down from such temperatures, annealing makes the `cold` runs instead, with `longer` times as
+    many tries each and without path relinking.
     """
 
     orders: int = 10
@@ -57,6 +61,11 @@ class StageParams:
     patience: int = 2
     relinked: float = 0.01
     released: float = 0.003
+    # Smaller groups end higher than from all temperatures (benchmarks/scale.py has groups to measure this on).
+    crowd: int = 10
+    plenty: int = 800
+    longer: int = 4
+    cold: tuple[tuple[float, int], ...] = ((0.0001, 3), (0.00003, 3))
 
 
 STAGES = StageParams()
@@ -74,8 +83,11 @@ def search_placement(
     if not terms.allowed.any(axis=1).all():
         return None
     annealer = Annealer.of(terms, np.arange(terms.groups), UNSTAGED, stop)
-    pool = _Pool(terms, params, stop, annealer, count_tries(terms, STAGES.tries, STAGES.tries_per_group))
-    for name, stage in (("linear", pool.cut), ("annealing", pool.anneal), ("relinking", pool.relink)):
+    tries = count_tries(terms, STAGES.tries, STAGES.tries_per_group)
+    cold = terms.operators > STAGES.crowd * terms.groups and tries < STAGES.plenty * terms.groups
+    pool = _Pool(terms, params, stop, annealer, tries * STAGES.longer if cold else tries, cold)
+    stages = ("linear", pool.cut), ("annealing", pool.anneal), ("relinking", pool.relink)
+    for name, stage in stages[: 2 if cold else 3]:
         stage()
         if pool.found:
             on_step(name, pool.found[0][1], pool.found[0][0])
@@ -86,7 +98,7 @@ def search_placement(
 class _Pool:
     """Hold different placements `found`, (largest load, device of every group), the best first, and lines to `start`.
 
-    Runs of annealing make so many `tries`.
+    Runs of annealing make so many `tries`, from `cold` temperatures alone where these are few.
     """
 
     terms: Terms
@@ -94,6 +106,7 @@ class _Pool:
     stop: Callable[[], bool]
     annealer: Annealer
     tries: int
+    cold: bool
     found: list[tuple[float, IntArray]] = field(default_factory=list)
     start: list[IntArray] = field(default_factory=list)
 
@@ -120,7 +133,9 @@ class _Pool:
 
     def anneal(self) -> None:
         """Anneal from the lines, cold and hot."""
-        for number, (temperature, doublings) in enumerate(STAGES.runs * self.params.effort):
+        for number, (temperature, doublings) in enumerate(
+            (STAGES.cold if self.cold else STAGES.runs) * self.params.effort
+        ):
             if self.stop() or not self.start:
                 break
             start = self.start[number % len(self.start)]

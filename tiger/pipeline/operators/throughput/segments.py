@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, distinct
 from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
@@ -42,9 +42,9 @@ def _charges(terms: Terms, position: IntArray) -> FloatArray:
     """
     size, at = int(position.max()) + 1, position[terms.group_of]
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
-    u, q = np.divmod(np.unique(producer * size + at[terms.consumer]), size)
+    u, q = np.divmod(distinct(producer * size + at[terms.consumer]), size)
     sent, steps = _mean_sent_s(terms), np.zeros((size + 1, size + 1))
-    sender = np.unique(u)
+    sender = distinct(u)
     p, last = at[sender], np.full(len(sender), size - 1)
     low, high = p.copy(), p.copy()
     row = np.searchsorted(sender, u)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, count_distinct, distinct
 from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.linear_orders import arcs
 from tiger.pipeline.operators.terms import Terms
@@ -57,8 +57,8 @@ def make_tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     reader, writer = vertex_of[terms.consumer], vertex_of[producer]
     crosses = reader != writer
-    pair, input_count = np.unique(reader[crosses] * terms.operators + producer[crosses], return_counts=True)
-    output = np.unique(producer[crosses])
+    pair, input_count = count_distinct(reader[crosses] * terms.operators + producer[crosses])
+    output = distinct(producer[crosses])
     output = output[np.argsort(vertex_of[output], kind="stable")]
     ahead, behind = (label[side] for side in arcs(terms)) if len(rank) else (label[:0], label[:0])
     return Tables(
@@ -72,7 +72,7 @@ def make_tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
         vertex_of=vertex_of,
         input_start=_starts(pair // terms.operators, size),
         input=pair % terms.operators,
-        input_count=input_count.astype(np.int64),
+        input_count=input_count,
         output_start=_starts(vertex_of[output], size),
         output=output,
         kept=np.bincount(producer[~crosses], minlength=terms.operators)[output].astype(np.int64),
@@ -108,6 +108,6 @@ def _starts(key: IntArray, size: int) -> IntArray:
 
 def _group_by_key(name: str, key: IntArray, value: IntArray, size: int) -> dict[str, IntArray]:
     """Return the different values of every key, other than itself, and where they begin."""
-    both = np.unique(key * size + value)
+    both = distinct(key * size + value)
     both = both[both // size != both % size]
     return {f"{name}_start": _starts(both // size, size), name: both % size}
