@@ -112,17 +112,20 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     searches: list[tuple[str, Search]] = []
     if ring_order.applies(problem):
         searches.append(("ring", ring_order.RingOrder()))
-    if geometry.applies(problem):
+    regular = geometry.applies(problem)
+    if regular:
         searches.append(("geometry", geometry.Geometry()))
     if dense.applies(problem):
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
     from tiger.solvers.annealing.refinement import BRIEF, COOL, Refinement
-    from tiger.solvers.multilevel import multilevel
+    from tiger.solvers.multilevel import kway, multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
-    if large and problem.free.size >= QUICK_FROM:
+    if large and problem.free.size >= QUICK_FROM and kway.applies(problem):
+        searches.append(("clusters", kway.KWay(finish=Refinement(BRIEF))))
+    elif large and problem.free.size >= QUICK_FROM:
         quick = multilevel.Multilevel(multilevel.QUICK, finish=Refinement(BRIEF), usage=Usage(rounds="first"))
         searches.append(("bisection", quick))
     few, annealed = problem.free.size <= ANNEALED_UP_TO, shared_annealing.applies(problem)
@@ -130,7 +133,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     if large and tight:
         searches.append(("multilevel", multilevel.Multilevel(finish=Refinement(), usage=Usage(rounds="gaining"))))
     elif large:
-        good = geometry.applies(problem) and geometry.has_holes(problem)
+        good = regular and geometry.has_holes(problem)
         searches.append(("refinement", Refinement(COOL, Usage()) if good else Refinement()))
         searches.append(("multilevel", multilevel.Multilevel(finish=Refinement())))
     if few or tight or not large:

@@ -27,6 +27,7 @@ KERNELS = (
     "dense",
     "annealing",
     "bisection",
+    "clusters",
     "multilevel",
     "repair",
     "refinement",
@@ -71,7 +72,9 @@ def load(name: str) -> None:
 def load_search(name: str, problem: Problem) -> None:
     """Load the kernels that a search, by the name of its stage, calls on a problem."""
     load(name)
-    if name in ("bisection", "multilevel"):
+    if name == "clusters":
+        load("multilevel")
+    if name in ("bisection", "clusters", "multilevel"):
         load("refinement")
     if name in ("bisection", "multilevel") and (problem.tasks.memory is not None or len(problem.banned)):
         load("repair")
@@ -94,6 +97,10 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.multilevel.multilevel import Multilevel
 
         return ((Multilevel(), _ring(1)),)
+    if name == "clusters":
+        from tiger.solvers.multilevel.kway import KWay, KWayParams
+
+        return ((KWay(KWayParams(parts=1)), _ring(4)),)
     if name == "repair":
         return ((Repair(), _ring(4, ("0", "0"))),)
     if name == "refinement":
