@@ -114,7 +114,7 @@ def _scotch(problem: Problem) -> Found | None:
         return scotch.map_graph(problem, Path(folder))
 
 
-def _metis(problem: Problem) -> Found:
+def map_by_metis(problem: Problem) -> Found:
     """Return the mapping by METIS's bisections of the tasks, each to the exact size of half of the nodes."""
     graph, begun = (problem.tasks.traffic + problem.inflow).tocsr(), time.perf_counter()
     rng, places, todo = np.random.default_rng(SEED), np.empty(graph.shape[0], np.int64), []
@@ -175,7 +175,7 @@ def _map_by(problem: Problem, imbalance: float, **settings: str) -> Found | None
 KAHIP = "KaHIP `eco`, 3 % slack for both"
 PEERS = (
     Peer("Scotch `-cq`", None, _scotch),
-    Peer("METIS, recursive; TIGER in 1.5 times its time", "pymetis", _metis, 1.5),
+    Peer("METIS, recursive; TIGER in 1.5 times its time", "pymetis", map_by_metis, 1.5),
     Peer(
         KAHIP,
         "chszlablib",

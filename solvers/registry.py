@@ -119,12 +119,12 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
-    from tiger.solvers.annealing.refinement import BRIEF, COOL, Refinement
+    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, COOL, Refinement
     from tiger.solvers.multilevel import kway, multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
     if large and problem.free.size >= QUICK_FROM and kway.applies(problem):
-        searches.append(("clusters", kway.KWay(finish=Refinement(BRIEF))))
+        searches.append(("clusters", kway.KWay(finish=Refinement(BRIEFEST))))
     elif large and problem.free.size >= QUICK_FROM:
         quick = multilevel.Multilevel(multilevel.QUICK, finish=Refinement(BRIEF), usage=Usage(rounds="first"))
         searches.append(("bisection", quick))
@@ -135,7 +135,9 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     elif large:
         good = regular and geometry.has_holes(problem)
         searches.append(("refinement", Refinement(COOL, Usage()) if good else Refinement()))
-        searches.append(("multilevel", multilevel.Multilevel(finish=Refinement())))
+        whole = multilevel.Multilevel(finish=Refinement())
+        clusters = kway.KWay(kway.THOROUGH, finish=Refinement(), usage=Usage(parts=2))
+        searches.append(("multilevel", clusters if kway.applies(problem, kway.THOROUGH) else whole))
     if few or tight or not large:
         searches.append(("annealing", shared_annealing.SharedAnnealing() if annealed else Annealing()))
     return tuple(searches)

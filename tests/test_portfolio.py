@@ -187,5 +187,5 @@ def test_a_large_problem_has_a_good_mapping_soon():
     graph, hardware = nx.random_geometric_graph(1024, 0.05, seed=1), build("tree:4x8@1,10").with_slots([32] * 32)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
     stages = solve(problem, solver="search", effort=2).stages
-    assert [stage.name for stage in stages][2:] == ["clusters", "multilevel", "bound", "refinement", "multilevel"]
+    assert [stage.name for stage in stages][2:] == ["bisection", "multilevel", "bound", "refinement", "multilevel"]
     assert stages[2].cost < 0.5 * stages[0].cost

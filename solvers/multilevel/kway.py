@@ -1,8 +1,9 @@
 """A quick mapping of tasks that share nodes: coarsen all of them once, map the clusters, and refine level by level.
 
-Recursive bisection coarsens the tasks again for every cut, which takes most of its time. Here clusters of a
-sixteenth of a node at most are mapped by it, and every finer graph starts from the mapping of the coarser one. Source: G. Karypis,
-V. Kumar, doi:10.1006/jpdc.1997.1404 (multilevel k-way partitioning).
+Recursive bisection coarsens the tasks again for every cut, which takes most of its time. Here clusters of a sixteenth
+of a node at most are mapped by it, and every finer graph starts from the mapping of the coarser one.
+
+Source: G. Karypis, V. Kumar, doi:10.1006/jpdc.1997.1404 (multilevel k-way partitioning).
 """
 
 from dataclasses import dataclass, field, replace
@@ -20,11 +21,16 @@ from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.label_propagation import Hardware, coarsen, propagate
-from tiger.solvers.multilevel.multilevel import QUICK, MultilevelParams, dissect_fully
+from tiger.solvers.multilevel.multilevel import QUICK, MultilevelParams, dissect, dissect_fully
 
+# How many tasks the largest clusters have at least: with 2 in place of 4 thorough mappings of 32,768 tasks near each
+# other on 256 leaves cost 1.1 % more than by bisection of all tasks (four seeds).
+FEWEST = 4
 # The share of its vertices that coarsening must leave behind to go on, chains in a call that can't be stopped, some 25
 # ms, and calls once time is up.
 SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
+# The clusters of a first mapping are cut quickly, the first regions the better of two times.
+FIRST = replace(QUICK, starts=2, first_rounds=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +40,13 @@ class KWayParams:
     The largest cluster is one of `parts` of a node. Clusters are mapped by `first`. On every graph each tier of the
     hardware gets `sweeps` at temperatures from `hot` to `cold`, relative to a typical gain, where a unit of squared
     overload costs `penalty` / slots of a node, then `rising` times that; the tasks themselves end with `last` times
-    that. At 4 sweeps from 0.2 to 0.05, mappings of 32,768 and 65,536 tasks on 256 leaves cost 2 % less than without
-    temperature.
+    that. Once time is up, the mapping at hand `completes`, or is given up. At 4 sweeps from 0.2 to 0.05, mappings of
+    32,768 and 65,536 tasks on 256 leaves cost 2 % less than without temperature.
     """
 
     parts: int = 16
-    first: MultilevelParams = replace(QUICK, starts=2, first_rounds=2)
+    completes: bool = True
+    first: MultilevelParams = FIRST
     sweeps: int = 4
     hot: float = 0.2
     cold: float = 0.05
@@ -57,11 +64,16 @@ class KWayParams:
 
 
 def applies(problem: Problem, params: KWayParams | None = None) -> bool:
-    """Return whether tasks share nodes without other constraints, at least two clusters' worth of them on each."""
+    """Return whether tasks share nodes without other constraints, and clusters of four fit between them."""
     slots, parts = problem.topology.slots[problem.topology.hosts], (params or KWayParams()).parts
     constrained = problem.tasks.memory is not None or len(problem.banned) or problem.pinned
     plain = problem.metric.symmetric and problem.metric is problem.topology.metric
-    return plain and not (problem.groups or constrained) and len(slots) > 1 and int(slots.min()) >= 2 * parts
+    return plain and not (problem.groups or constrained) and len(slots) > 1 and int(slots.min()) >= FEWEST * parts
+
+
+# 65,536 triangulated tasks on 256 leaves cost as much after refinement as by bisections of all tasks, 0.4 % less in the
+# mean of two seeds, in half of the time.
+THOROUGH = KWayParams(parts=64, completes=False, first=MultilevelParams())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +108,7 @@ class KWay:
         return Assignment(places=best)
 
 
-def map_by_clusters(
-    problem: Problem, inst: Instance, params: KWayParams, seed: int, stop: Stop
-) -> IntArray | None:
+def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: int, stop: Stop) -> IntArray | None:
     """Return places[n] within the slots by one pass over all levels, None where tasks found no room.
 
     Once `stop` says so, there is no more refinement than what keeps nodes from being overfull.
@@ -107,7 +117,10 @@ def map_by_clusters(
     largest = int(slots[problem.topology.hosts].min())
     graphs, labels = _coarsen(inst, max(largest // params.parts, 1), seed)
     coarse = _problem_of(problem, graphs[-1])
-    places = dissect_fully(coarse, instance_of(coarse), params.first, seed, stop)
+    cut = dissect_fully if params.completes else dissect
+    places = cut(coarse, instance_of(coarse), params.first, seed, stop)
+    if places is None or (not params.completes and stop()):
+        return None
     tiers = tiers_of(problem)
     limit = np.stack([np.bincount(tier, inst.slots, len(slots)).astype(np.int64) for tier in tiers])
     for level in range(len(graphs) - 1, -1, -1):

@@ -96,9 +96,7 @@ def propagate(graph: Graph, hardware: Hardware, place: IntArray, sweeps: FloatAr
 
 
 @inner_kernel
-def collect(
-    graph: Graph, label: IntArray, place: IntArray, t: int, flow: FloatArray, near: IntArray
-) -> int:
+def collect(graph: Graph, label: IntArray, place: IntArray, t: int, flow: FloatArray, near: IntArray) -> int:
     """Add up the traffic of vertex t by node in `flow[m]`, 0 before, list the nodes, and return how many they are.
 
     None where all of them are in its own domain.

@@ -1,5 +1,7 @@
 """Tests of mappings by clusters: what they apply to, slots, determinism, interruption and cost."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.instance import instance_of
 from tiger.solvers.multilevel import coarsening, kway, label_propagation
 from tiger.solvers.multilevel.kway import KWay, KWayParams, applies, map_by_clusters
+from tiger.solvers.multilevel.multilevel import MultilevelParams
 
 GRID = nx.grid_2d_graph(24, 24)
 SMALL = KWayParams(parts=4)
@@ -35,9 +38,7 @@ def random_cost(problem):
     return cost_of(problem, np.random.default_rng(0).permutation(launch_order(problem))).total
 
 
-@pytest.mark.parametrize(
-    ("topology", "slots"), [("torus:4x4", 36), ("tree:4x4@1,10", 40), ("dragonfly:2,2,4", 36)]
-)
+@pytest.mark.parametrize(("topology", "slots"), [("torus:4x4", 36), ("tree:4x4@1,10", 40), ("dragonfly:2,2,4", 36)])
 def test_every_task_gets_a_slot_and_costs_fall(topology, slots):
     """Tests hardware of every kind of metric, full and with room to spare."""
     problem = problem_of(GRID, topology, slots)
@@ -72,6 +73,14 @@ def test_an_interrupted_search_has_a_good_mapping(calls):
     found = map_by_clusters(problem, instance_of(problem), SMALL, 0, stop)
     assert not violations(problem, found)
     assert cost_of(problem, found).total < 0.3 * random_cost(problem)
+
+
+def test_a_thorough_search_is_given_up_when_time_is_up():
+    """Tests that it leaves the mapping that there is, which is of more use than a hasty one."""
+    problem = problem_of(GRID, "tree:4x4@1,10", 36)
+    thorough = replace(SMALL, completes=False, first=MultilevelParams())
+    assert map_by_clusters(problem, instance_of(problem), thorough, 0, lambda: True) is None
+    assert not violations(problem, map_by_clusters(problem, instance_of(problem), thorough, 0, bool))
 
 
 def test_nothing_but_slots_may_limit_the_tasks():
