@@ -49,7 +49,8 @@ def _subtrees(metric: TreeMetric) -> IntArray:
         if fanout > 1 and away > 0:
             if away >= JUMP * last > 0:
                 tiers.append(own // leaves * leaves)
-            last = away
+                last = away
+            last = last or away
     return np.stack(tiers)
 
 
