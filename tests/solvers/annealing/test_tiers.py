@@ -43,7 +43,10 @@ def test_tiers_are_nested_and_leave_switches_alone():
     assert len(set(found[1][hosts].tolist())) == 8
 
 
-@pytest.mark.parametrize("spec", ["tree:4x2x3@1,10,100", "tree:4x2x3@1,1.5,10", "tree:6x1x4@2,3,5", "tree:3x2x2@1,1.4,2"])
+SPECS = ["tree:4x2x3@1,10,100", "tree:4x2x3@1,1.5,10", "tree:6x1x4@2,3,5", "tree:3x2x2@1,1.4,2"]
+
+
+@pytest.mark.parametrize("spec", SPECS)
 def test_the_tiers_of_a_large_tree_are_its_subtrees(spec, monkeypatch):
     """Tests trees with too many leaves for all distances against clusters of these."""
     clustered = tiers(spec)
