@@ -43,14 +43,15 @@ def tiers_of(problem: Problem) -> IntArray:
 
 def _subtrees(metric: TreeMetric) -> IntArray:
     """Return the tiers of a tree: the subtrees of every level that is twice as far apart as the one within."""
-    tiers, last, own = [np.arange(metric.size)], 0.0, np.arange(metric.size)
+    own = np.arange(metric.size)
     # A level of which every subtree has one within tells nothing apart.
-    for leaves, fanout, away in zip(metric.leaves, metric.fanouts[::-1], metric.distances, strict=True):
-        if fanout > 1 and away > 0:
-            if away >= JUMP * last > 0:
-                tiers.append(own // leaves * leaves)
-                last = away
-            last = last or away
+    levels = zip(metric.leaves, metric.fanouts[::-1], metric.distances, strict=True)
+    (_, last), *wider = [(leaves, away) for leaves, fanout, away in levels if fanout > 1]
+    tiers = [own]
+    for leaves, away in wider:
+        if away >= JUMP * last and away > 0:
+            tiers.append(own // leaves * leaves)
+            last = away
     return np.stack(tiers)
 
 

@@ -52,3 +52,12 @@ def test_the_tiers_of_a_large_tree_are_its_subtrees(spec, monkeypatch):
     clustered = tiers(spec)
     monkeypatch.setattr("tiger.solvers.annealing.tiers.LIMIT", 2)
     assert (tiers(spec) == clustered).all()
+
+
+@pytest.mark.parametrize("spec", ["tree:4x3@0,2", "tree:3x2x3@0,1,1.5", "tree:2x2x3@0,0,4"])
+def test_bug_leaves_of_a_large_tree_without_distance_are_one_domain(spec, monkeypatch):
+    """Tests levels of distance 0, which were passed over in trees with too many leaves for all distances."""
+    clustered = tiers(spec)
+    assert len(clustered) == 2
+    monkeypatch.setattr("tiger.solvers.annealing.tiers.LIMIT", 2)
+    assert (tiers(spec) == clustered).all()

@@ -13,7 +13,8 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.instance import instance_of
 from tiger.solvers.multilevel import coarsening, kway, label_propagation
 from tiger.solvers.multilevel.kway import KWay, KWayParams, applies, map_by_clusters
-from tiger.solvers.multilevel.multilevel import MultilevelParams
+from tiger.solvers.multilevel.multilevel import Multilevel, MultilevelParams
+from tiger.solvers.registry import QUICK_FROM, native_searches
 
 GRID = nx.grid_2d_graph(24, 24)
 SMALL = KWayParams(parts=4)
@@ -51,6 +52,22 @@ def test_a_grid_on_a_tree_is_cut_into_blocks():
     """Tests the cost against square blocks of 12 x 12, and of 6 x 6 in these."""
     problem = problem_of(GRID, "tree:4x4@1,10", 36)
     assert cost_of(problem, search(problem, effort=4)).total <= 1.15 * (2 * 24 * 10 + 4 * 24)
+
+
+def test_a_second_pass_is_kept_where_it_is_cheaper_and_given_up_when_time_is_up():
+    """Tests two passes against one each, and against one alone where there are too many entries for two."""
+    problem = problem_of(nx.random_geometric_graph(576, 0.1, seed=2), "tree:4x4@1,10", 36)
+    start, costs = launch_order(problem), []
+    for params in (replace(SMALL, passes=1), SMALL, replace(SMALL, entries=0)):
+        found = [KWay(params).search(problem, start, effort=1, seed=seed, stop=bool).places for seed in range(6)]
+        costs.append([cost_of(problem, places).total for places in found])
+    once, twice, limited = costs
+    assert all(map(float.__le__, twice, once))
+    assert twice != once == limited
+    calls = iter(range(1000))
+    timed = KWay(replace(SMALL, passes=2)).search(problem, start, effort=1, seed=0, stop=lambda: next(calls) > 3).places
+    assert not violations(problem, timed)
+    assert cost_of(problem, timed).total < 0.3 * random_cost(problem)
 
 
 def test_answers_follow_from_the_seed():
@@ -95,12 +112,28 @@ def test_nothing_but_slots_may_limit_the_tasks():
         assert (search(problem) == launch_order(problem)).all()
 
 
-@pytest.mark.usefixtures("uncompiled")
-def test_plain_and_compiled_kernels_agree():
+def test_bug_clusters_take_the_place_of_tasks_in_large_problems_alone(monkeypatch):
+    """Tests who is bisected: 8,192 tasks near each other cost 5 % more by clusters."""
+    problem = problem_of(nx.path_graph(QUICK_FROM), "tree:2x2@1,10", 256)
+    assert isinstance(dict(native_searches(problem))["multilevel"], Multilevel)
+    monkeypatch.setattr("tiger.solvers.registry.CLUSTERED_FROM", QUICK_FROM)
+    assert isinstance(dict(native_searches(problem))["multilevel"], KWay)
+
+
+def test_bug_hardware_without_a_table_of_distances_is_left_to_bisection():
+    """Tests a tree of so many levels that its distances are too many for a table: its searches did nothing."""
+    levels = 15
+    problem = problem_of(nx.path_graph(QUICK_FROM), f"tree:{'x'.join('2' * levels)}@{','.join('1' * levels)}", 64)
+    assert not instance_of(problem).plain
+    assert "bisection" in dict(native_searches(problem))
+
+
+def test_plain_and_compiled_kernels_agree(request):
     """Tests the kernels as Python, where random numbers are the same."""
     problem = problem_of(nx.grid_2d_graph(12, 12), "tree:2x2@1,10", 36)
-    found = map_by_clusters(problem, instance_of(problem), SMALL, 0, bool)
-    assert not violations(problem, found)
+    compiled = search(problem)
+    request.getfixturevalue("uncompiled")
+    assert (search(problem) == compiled).all()
 
 
 def test_a_large_problem_has_an_answer_in_a_short_time():
