@@ -23,8 +23,8 @@ GROUP = "tiger.samplers"
 # beyond and takes the place of the refinement, for 1,000 tasks end 0 to 12 % lower with it, and the multilevel search
 # goes on as long as it gains.
 MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
-# Free tasks from which on clusters are bisected in place of tasks where they may be: in 0.5 to 0.7 of the time, but 4 to
-# 5 % dearer on stencils and on tasks near each other, 8,192 to 131,072, 2 % cheaper to 1 % dearer on triangulated ones.
+# Free tasks from which on clusters are bisected in place of tasks where they may be: in 0.5 to 0.7 of the time, but 4
+# to 5 % dearer on stencils and tasks near each other, of 8,192 to 131,072, and -2 to +1 % on triangulated ones.
 CLUSTERED_FROM = 200_000
 # Solvers of which several find more than one, as the seed plays a part in every round.
 SEEDED = ("auto", "search", "random")
