@@ -11,9 +11,9 @@ QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLi
 `qasmbench/`, those of the record table in `record/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one
 with PipeDream's `graph.txt` profiles, each under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator
 graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
-printed but not put into a page. `sparse`, `anytime` and `ranks` compare with Scotch where `scotch_gmap` is installed,
-`anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is, `anytime` and
-`scale` with METIS where `pymetis` is.
+printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
+installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
+`anytime`, `large` and `scale` with METIS where `pymetis` is.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from benchmarks import (
     expert_loads,
     experts,
     islands,
+    large,
     layers,
     movement,
     multipath,
@@ -70,6 +71,7 @@ MODULES = (
     constrained,
     sparse,
     anytime,
+    large,
     ranks,
     multipath,
     rings,

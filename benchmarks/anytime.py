@@ -46,13 +46,14 @@ class Peer(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Hold what a peer reached on a problem, and what TIGER does in the same time."""
+    """Hold what a peer reached on a problem, what TIGER does under a limit of the same time, and when that answered."""
 
     case: str
     peer: str
     seconds: float
     cost: float
     own: float
+    own_seconds: float
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
@@ -61,13 +62,16 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     points, curves = [], {}
     for case, problem in cases():
         say(case)
-        curves[case] = [(limit, _cost(problem, limit)) for limit in LIMITS]
+        curves[case] = [(limit, _map(problem, limit)[0]) for limit in LIMITS]
         for peer in PEERS:
             point = _compare(case, problem, peer, say)
             if point is not None:
                 points.append(point)
-                cost, own = (f"{value:,.0f}" for value in (point.cost, point.own))
-                yield case, point.peer, f"{cost} ({point.seconds:.2f} s)", own, f"{point.own / point.cost:.3f}"
+                cost, own = (
+                    f"{point.cost:,.0f} ({point.seconds:.2f} s)",
+                    f"{point.own:,.0f} ({point.own_seconds:.2f} s)",
+                )
+                yield case, point.peer, cost, own, f"{point.own / point.cost:.3f}"
     for peer in PEERS:
         ratios = [point.own / point.cost for point in points if point.peer == peer.name]
         if ratios:
@@ -88,9 +92,10 @@ def cases() -> Iterator[tuple[str, Problem]]:
         yield f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware)
 
 
-def _cost(problem: Problem, limit_s: float) -> float:
-    """Return the cost that TIGER reaches within a time limit."""
-    return solve(problem, seed=SEED, time_limit_s=limit_s).cost or np.inf
+def _map(problem: Problem, limit_s: float) -> tuple[float, float]:
+    """Return the cost that TIGER reaches with a time limit, and the seconds until it answers."""
+    report = solve(problem, seed=SEED, time_limit_s=limit_s)
+    return report.cost or np.inf, report.seconds
 
 
 def _compare(case: str, problem: Problem, peer: Peer, say: Callable[[str], None]) -> Point | None:
@@ -105,7 +110,7 @@ def _compare(case: str, problem: Problem, peer: Peer, say: Callable[[str], None]
     cost, loads = cost_of(problem, places).total, np.bincount(places)
     if peer.name == KAHIP and loads.max() > problem.topology.slots.max():
         problem = build_full_problem(problem.tasks.traffic, TREE, int(loads.max()))
-    return Point(case, peer.name, seconds, cost, _cost(problem, peer.patience * seconds))
+    return Point(case, peer.name, seconds, cost, *_map(problem, peer.patience * seconds))
 
 
 def _scotch(problem: Problem) -> Found | None:
@@ -114,7 +119,7 @@ def _scotch(problem: Problem) -> Found | None:
         return scotch.map_graph(problem, Path(folder))
 
 
-def _metis(problem: Problem) -> Found:
+def map_by_metis(problem: Problem) -> Found:
     """Return the mapping by METIS's bisections of the tasks, each to the exact size of half of the nodes."""
     graph, begun = (problem.tasks.traffic + problem.inflow).tocsr(), time.perf_counter()
     rng, places, todo = np.random.default_rng(SEED), np.empty(graph.shape[0], np.int64), []
@@ -175,7 +180,7 @@ def _map_by(problem: Problem, imbalance: float, **settings: str) -> Found | None
 KAHIP = "KaHIP `eco`, 3 % slack for both"
 PEERS = (
     Peer("Scotch `-cq`", None, _scotch),
-    Peer("METIS, recursive; TIGER in 1.5 times its time", "pymetis", _metis, 1.5),
+    Peer("METIS, recursive; TIGER in 1.5 times its time", "pymetis", map_by_metis, 1.5),
     Peer(
         KAHIP,
         "chszlablib",

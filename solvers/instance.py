@@ -83,10 +83,7 @@ def instance_of(problem: Problem) -> Instance:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
     away, row, col = differences(problem.metric)
-    indptr, indices, out, back = neighbour_lists(problem)
-    # On a symmetric metric directions don't matter, and traffic both ways is one number.
-    if problem.metric.symmetric:
-        out, back = out + back, np.zeros_like(back)
+    indptr, indices, out, back = (undirected_lists if problem.metric.symmetric else neighbour_lists)(problem)
     tasks, topology = problem.tasks, problem.topology
     return Instance(
         indptr=uniform(indptr),
@@ -157,6 +154,20 @@ def neighbour_lists(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, F
     out = sp.csr_array((np.concatenate([volume, np.zeros(len(row))]), (ends, others)), shape=(size, size))
     back = sp.csr_array((np.concatenate([np.zeros(len(row)), volume]), (ends, others)), shape=(size, size))
     return out.indptr.astype(np.int64), out.indices.astype(np.int64), out.data, back.data
+
+
+def undirected_lists(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return neighbour lists as `neighbour_lists` does, with traffic both ways as one number, and zeros.
+
+    On a symmetric metric directions don't matter.
+    """
+    both = sp.csr_array(problem.tasks.traffic + problem.inflow)
+    keep = both.indices != np.repeat(np.arange(both.shape[0]), np.diff(both.indptr))
+    if not keep.all():
+        starts = np.concatenate([[0], np.cumsum(keep)])
+        both = sp.csr_array((both.data[keep], both.indices[keep], starts[both.indptr]), shape=both.shape)
+    both.sort_indices()
+    return both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data, np.zeros(both.nnz)
 
 
 def restrict(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:

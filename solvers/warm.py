@@ -27,6 +27,7 @@ KERNELS = (
     "dense",
     "annealing",
     "bisection",
+    "clusters",
     "multilevel",
     "repair",
     "refinement",
@@ -71,7 +72,7 @@ def load(name: str) -> None:
 def load_search(name: str, problem: Problem) -> None:
     """Load the kernels that a search, by the name of its stage, calls on a problem."""
     load(name)
-    if name in ("bisection", "multilevel"):
+    if name in ("bisection", "clusters", "multilevel"):
         load("refinement")
     if name in ("bisection", "multilevel") and (problem.tasks.memory is not None or len(problem.banned)):
         load("repair")
@@ -90,10 +91,12 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
 
         # The second one finds the seats too many for a table.
         return ((RingOrder(slowest=0.0), _ring(1)), (RingOrder(params=RingParams(seats=1)), _ring(1)))
-    if name in ("bisection", "multilevel"):
+    if name in ("bisection", "clusters", "multilevel"):
+        from tiger.solvers.multilevel.kway import KWay, KWayParams
         from tiger.solvers.multilevel.multilevel import Multilevel
 
-        return ((Multilevel(), _ring(1)),)
+        bisection = (Multilevel(), _ring(1))
+        return (bisection,) if name == "bisection" else (bisection, (KWay(KWayParams(parts=1)), _ring(4)))
     if name == "repair":
         return ((Repair(), _ring(4, ("0", "0"))),)
     if name == "refinement":

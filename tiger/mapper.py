@@ -120,8 +120,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent.put_off(loading_s)
     if request.nodes is not None:
         incumbent.record("nodes", chosen - begun - loading_s, {"taken": request.nodes})
-    cyclic = cyclic_order(problem)
-    orders, before = baselines(problem, incumbent.cost, cyclic), load_links(problem, start, request.routing)
+    block, cyclic = incumbent.cost, cyclic_order(problem)
     # No launcher's own order is to be better than what comes out.
     _offer_cyclic(incumbent, request, cyclic)
     incumbent.record("baseline", time.perf_counter() - chosen, {})
@@ -134,6 +133,8 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         by_objective = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
         _search_objective(by_objective, request, objective)
         _warn_of_time(by_objective, request)
+    # What the search has no use for comes after it, so that a time limit leaves it more.
+    orders, before = baselines(problem, block, cyclic), load_links(problem, start, request.routing)
     report = replace(
         Report.of(
             problem,

@@ -69,7 +69,11 @@ def _auto(request: Request, problem: Problem) -> Portfolio:
     tasks, nodes = len(problem.free), len(problem.topology.hosts)
     native = registry.native_searches(problem)
     # Where it need not be repaired, a bisection is as fast, and seldom leaves a greedy mapping anything to give.
-    led = "bisection" in dict(native) and problem.tasks.memory is None and not len(problem.banned)
+    led = (
+        bool({"bisection", "clusters"} & dict(native).keys())
+        and problem.tasks.memory is None
+        and not len(problem.banned)
+    )
     led &= tasks >= LED_FROM
     searches = [] if led else [("greedy", registry.search("greedy"))]
     if 0 < tasks <= EXACT_TASKS:

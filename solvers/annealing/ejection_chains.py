@@ -19,7 +19,8 @@ class Chains(NamedTuple):
     """Hold who is on which node, as lists that are quick to change, and the shortest chains from one node.
 
     Node p's tasks that may move are `head[p]`, `after[head[p]]`, .. until -1; `before[n]` is the way back. A chain to
-    node q costs `cost[m]` (inf: none known), its last task is `mover[m]`; `done[m]` is 1 where it is the shortest.
+    node q costs `cost[m]` (inf: none known), its last task is `mover[m]`; `done[m]` is 1 where it is the shortest;
+    `asked[m]` is the last task that was to move there.
     """
 
     place: IntArray
@@ -31,6 +32,7 @@ class Chains(NamedTuple):
     cost: FloatArray
     mover: IntArray
     done: IntArray
+    asked: IntArray
 
 
 @kernel
@@ -62,6 +64,7 @@ def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> i
     """
     chains.cost[:] = np.inf
     chains.done[:] = 0
+    chains.asked[:] = -1
     chains.cost[start] = 0.0
     # Dijkstra 1959, over nodes: the unsettled one that is cheapest to reach ends the search if it has room.
     while True:
@@ -77,7 +80,9 @@ def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> i
         while t >= 0:
             for e in range(graph.indptr[t], graph.indptr[t + 1]):
                 q = chains.place[graph.indices[e]]
-                if chains.done[q] == 0 and chains.cost[q] > least:
+                # Once a node: a task may have thousands of neighbours there, all of which its change counts.
+                if chains.asked[q] != t and chains.done[q] == 0 and chains.cost[q] > least:
+                    chains.asked[q] = t
                     relax(inst, graph, chains, t, q)
             t = chains.after[t]
 
@@ -160,4 +165,6 @@ def chains_of(inst: Instance, places: IntArray) -> Chains:
     used = np.zeros(nodes, np.int64)
     np.add.at(used, places, inst.memory)
     held = np.bincount(places, minlength=nodes)
-    return Chains(places.copy(), held, used, head, after, before, np.empty(nodes), np.empty(nodes, np.int64), held * 0)
+    return Chains(
+        places.copy(), held, used, head, after, before, np.empty(nodes), np.empty(nodes, np.int64), held * 0, held * 0
+    )

@@ -5,7 +5,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from tiger.model.arrays import IntArray
-from tiger.model.metrics import GridMetric
+from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 
 # Hosts up to which all distances are clustered, in O(m^2).
@@ -18,10 +18,13 @@ def tiers_of(problem: Problem) -> IntArray:
     """Return `label[k, m]`, the domain of every node in k tiers: the nodes themselves first, then wider domains.
 
     A domain holds the hosts that steps of a limited distance connect; one tier follows another where that distance has
-    to grow at least twofold. O(m^2) time; machines with more than 1,024 hosts have one tier, and so has a grid.
+    to grow at least twofold. O(m^2) time; machines with more than 1,024 hosts have one tier, unless they are trees, and
+    so has a grid.
     """
     hosts, size = problem.topology.hosts, problem.topology.size
     own = np.arange(size)
+    if isinstance(problem.metric, TreeMetric) and len(hosts) > LIMIT:
+        return _subtrees(problem.metric)
     if isinstance(problem.metric, GridMetric) or not 2 < len(hosts) <= LIMIT:
         return own[None]
     away = problem.metric.between(hosts[:, None], hosts[None, :])
@@ -35,6 +38,20 @@ def tiers_of(problem: Problem) -> IntArray:
             tiers.append(label)
             last = height
         last = max(last, 0.0)
+    return np.stack(tiers)
+
+
+def _subtrees(metric: TreeMetric) -> IntArray:
+    """Return the tiers of a tree: the subtrees of every level that is twice as far apart as the one within."""
+    own = np.arange(metric.size)
+    # A level of which every subtree has one within tells nothing apart.
+    levels = zip(metric.leaves, metric.fanouts[::-1], metric.distances, strict=True)
+    (_, last), *wider = [(leaves, away) for leaves, fanout, away in levels if fanout > 1]
+    tiers = [own]
+    for leaves, away in wider:
+        if away >= JUMP * last and away > 0:
+            tiers.append(own // leaves * leaves)
+            last = away
     return np.stack(tiers)
 
 

@@ -8,7 +8,7 @@ Sources: F. Pellegrini, J. Roman, doi:10.1007/3-540-61142-8_588 (dual recursive 
 B. W. Kernighan, doi:10.1109/TCAD.1985.1270101 (terminal propagation).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -123,6 +123,19 @@ def dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: in
             break
         _halve_regions(parts, params, stop)
     return None if parts is None else parts.places()
+
+
+def dissect_fully(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> IntArray:
+    """Return the places of one recursive bisection; once `stop` says so, with one cut a region and nothing else."""
+    parts = _first_regions(problem, inst, params, seed, stop) or Dissection(problem, inst, derive(seed, 0))
+    hasty = replace(params, cuts=1, tries=1, cycles=0)
+    while True:
+        if not stop():
+            _rearrange(parts, params, stop)
+            _share_pairs(parts, params, stop)
+        if not len(parts.open):
+            return parts.places()
+        _halve_regions(parts, hasty if stop() else params, bool)
 
 
 def _first_regions(

@@ -36,14 +36,18 @@ class _Hosts:
             start, width = start + width, 2 * width
         return None
 
+    def fill(self, count: int) -> IntArray:
+        """Return the hosts of tasks in order, as many of `count` as there are slots, which alone decide.
+
+        In large problems without limits on memory all of the time would go into the loop of `take`.
+        """
+        seats = np.cumsum(np.maximum(self.left, 0))
+        found = np.searchsorted(seats, np.arange(min(count, seats[-1])), side="right")
+        self.left[:] -= np.bincount(found, minlength=len(self.left))
+        return found
+
     def take(self, need: list[int], held: list[int], banned: Sequence[Collection[int]]) -> list[int]:
         """Return the hosts of tasks in order, of which one then holds `held` bytes, up to the first that finds none."""
-        if len(self.nodes) and not any(need) and not any(banned):
-            # Slots alone decide: in large problems without limits on memory all of the time would go into the loop.
-            seats = np.cumsum(np.maximum(self.left, 0))
-            found = np.searchsorted(seats, np.arange(min(len(need), seats[-1])), side="right")
-            self.left[:] -= np.bincount(found, minlength=len(self.left))
-            return [int(host) for host in found]
         taken: list[int] = []
         start, size, least = 0, len(self.nodes), min(need)
         for wanted, kept, no in zip(need, held, banned, strict=True):
@@ -82,10 +86,18 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
             continue
         taken = closed.get(int(groups[tasks[0]]), [])
         hosts.left[taken] = 0
-        here, wanted = hosts.part(bounds[label], bounds[label + 1]), need[tasks].tolist()
-        held = [0] * len(wanted) if problem.groups else wanted
-        banned = [forbidden.get(task, NO_NODES) for task in tasks.tolist()]
-        found = here.take(wanted, held, banned)
+        here = hosts.part(bounds[label], bounds[label + 1])
+        if (
+            len(here.nodes)
+            and not need[tasks].any()
+            and forbidden.keys().isdisjoint(tasks.tolist() if forbidden else ())
+        ):
+            found = here.fill(len(tasks))
+        else:
+            wanted = need[tasks].tolist()
+            held = [0] * len(wanted) if problem.groups else wanted
+            banned = [forbidden.get(task, NO_NODES) for task in tasks.tolist()]
+            found = np.array(here.take(wanted, held, banned), np.int64)
         if problem.groups:
             hosts.left[taken] = here.left[found] = 1
         if len(found) < len(tasks):

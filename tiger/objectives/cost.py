@@ -35,9 +35,15 @@ def cost_of(problem: Problem, places: IntArray) -> Cost:
 
 def costs_of(problem: Problem, mappings: Iterable[IntArray]) -> Iterator[Cost]:
     """Yield the cost of the node indices `places[n]` of each mapping."""
-    edges = problem.tasks.traffic.tocoo()
+    edges, size = problem.tasks.traffic.tocoo(), problem.topology.size
+    table = None
+    if size * size <= edges.nnz:
+        # Fewer pairs of nodes than edges: distances are worked out once each.
+        nodes = np.arange(size)
+        table = problem.metric.between(nodes[:, None], nodes).ravel()
     for places in mappings:
-        away = problem.metric.between(places[edges.row], places[edges.col])
+        rows, columns = places[edges.row], places[edges.col]
+        away = problem.metric.between(rows, columns) if table is None else table[rows * size + columns]
         compute = problem.tasks.work * problem.topology.cost[places]
         yield Cost(compute=float(compute.sum()), communication=float((edges.data * away).sum()))
 

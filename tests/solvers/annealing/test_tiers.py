@@ -41,3 +41,23 @@ def test_tiers_are_nested_and_leave_switches_alone():
     for fine, coarse in itertools.pairwise(found):
         assert all(len(set(coarse[fine == label].tolist())) == 1 for label in np.unique(fine))
     assert len(set(found[1][hosts].tolist())) == 8
+
+
+SPECS = ["tree:4x2x3@1,10,100", "tree:4x2x3@1,1.5,10", "tree:6x1x4@2,3,5", "tree:3x2x2@1,1.4,2"]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_tiers_of_a_large_tree_are_its_subtrees(spec, monkeypatch):
+    """Tests trees with too many leaves for all distances against clusters of these."""
+    clustered = tiers(spec)
+    monkeypatch.setattr("tiger.solvers.annealing.tiers.LIMIT", 2)
+    assert (tiers(spec) == clustered).all()
+
+
+@pytest.mark.parametrize("spec", ["tree:4x3@0,2", "tree:3x2x3@0,1,1.5", "tree:2x2x3@0,0,4"])
+def test_bug_leaves_of_a_large_tree_without_distance_are_one_domain(spec, monkeypatch):
+    """Tests levels of distance 0, which were passed over in trees with too many leaves for all distances."""
+    clustered = tiers(spec)
+    assert len(clustered) == 2
+    monkeypatch.setattr("tiger.solvers.annealing.tiers.LIMIT", 2)
+    assert (tiers(spec) == clustered).all()
