@@ -63,6 +63,8 @@ def write_model(
         raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {str(target)[:300]!r}")
     if form == ".cqm":
         _check_bare(params)
+    if problem.tasks.hyperedges is not None:
+        raise InputError("tasks", "expected traffic of pairs for a model to export, got hyperedges")
     outfile.check(str(target), "output")
     start = launch_order(problem)
     if isinstance(start, tuple):
