@@ -15,27 +15,32 @@ from tiger.solvers.annealing.net_kernels import NetState, anneal_nets
 from tiger.solvers.instance import instance_of, mark_fixed, state_of, uniform
 
 # Moves in a call that can't be stopped.
-SLICE = 1 << 20
+SLICE = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetParams:
     """Set the annealer: `moves` proposals a task and effort, at `temperatures` that fall from `hot` to `cold`.
 
-    Temperatures are in units of what a set costs that is on two nodes next to each other.
+    Before that `quick` proposals a task and effort at the temperature `least` take what is to be had at once, for
+    solves that end early. Temperatures are in units of what a set costs that is on two nodes next to each other.
     """
 
-    moves: int = 2_000
+    moves: int = 1_000
     temperatures: int = 64
     hot: float = 0.5
-    cold: float = 0.05
+    cold: float = 0.12
+    quick: int = 60
+    least: float = 0.05
 
-    def portions(self, moves: int, per_call: int) -> Iterator[tuple[FloatArray, int]]:
-        """Yield the falling temperatures and the moves at each, in portions short enough to ask `stop` in between."""
-        calls = min(max(math.ceil(moves / per_call), 1), self.temperatures)
+    def portions(self, tasks: int, per_call: int) -> Iterator[tuple[FloatArray, int]]:
+        """Yield temperatures and the moves at each of them for so many tasks, in portions of about so many moves."""
         fallen = (np.arange(self.temperatures) + 0.5) / self.temperatures
-        for part in np.array_split(self.hot * (self.cold / self.hot) ** fallen, calls):
-            yield part, math.ceil(moves / self.temperatures)
+        falling = self.hot * (self.cold / self.hot) ** fallen
+        for moves, ladder in ((self.quick, np.full(self.temperatures // 8, self.least)), (self.moves, falling)):
+            calls = min(max(math.ceil(moves * tasks / per_call), 1), len(ladder))
+            for part in np.array_split(ladder, calls):
+                yield part, math.ceil(moves * tasks / len(ladder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,8 @@ class NetAnnealing:
         nets = NetArrays(uniform(self.arrays.starts), uniform(self.arrays.pins), uniform(self.arrays.volumes))
         net, state, fixed = _state_of(problem, nets), state_of(problem, best), mark_fixed(inst)
         unit, lowest = _unit(problem, nets), np.inf
-        moves = self.params.moves * len(inst.movable) * effort
-        for number, (temperatures, count) in enumerate(self.params.portions(moves, SLICE)):
+        proposals = self.params.portions(len(inst.movable) * effort, SLICE)
+        for number, (temperatures, count) in enumerate(proposals):
             if stop():
                 break
             draw = derive(seed, number)

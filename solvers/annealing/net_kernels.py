@@ -217,7 +217,7 @@ def anneal_nets(
     seed: int,
     lowest: float,
 ) -> float:
-    """Anneal `moves` moves at each of the `temperatures`; keep the cheapest mapping in `best[n]` and return its cost."""
+    """Anneal `moves` moves at each of the `temperatures`, the cheapest mapping in `best[n]`; return its cost."""
     np.random.seed(seed)
     cost = reset_nets(inst, state, nets, net)
     for temperature in temperatures:
