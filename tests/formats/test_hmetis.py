@@ -35,6 +35,7 @@ def test_weights_are_volumes_and_work(form: str, volumes: list[float], work: lis
         ("% nothing\n", "expected a header line 'hyperedges vertices [fmt]', got none"),
         ("3\n", "line 1: expected a header 'hyperedges vertices [fmt]', got 1 words"),
         ("0 3\n", "line 1: expected at least one hyperedge and one vertex, got 0 and 3"),
+        ("1 2000000000\n1 2\n", "line 1: expected at most 1,048,576 vertices, got 2000000000"),
         ("1 3 2\n1 2\n", "line 1: expected fmt as one of 0, 1, 10, 11, got '2'"),
         ("2 3\n1 2\n", "expected 2 lines after the header, 2 of hyperedges, got 1"),
         ("1 2 10\n1 2\n1\n", "expected 3 lines after the header, 1 of hyperedges and 2 of vertex weights, got 2"),

@@ -1,4 +1,4 @@
-"""Hypergraphs in the format of hMETIS, which PaToH's successors and KaHyPar read too: sets of tasks, line by line."""
+"""Hypergraphs in the format of hMETIS, which KaHyPar and others read too: sets of tasks, line by line."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
+from tiger.topologies.coordinates import NODE_LIMIT
 
 FORMATS = ("0", "1", "10", "11")
 
@@ -54,6 +55,8 @@ def _read_header(lines: list[RawLine]) -> Header:
     sets, tasks = read_wholes("tasks", where, words[:2]).tolist()
     if not sets or not tasks:
         raise InputError("tasks", f"{where}: expected at least one hyperedge and one vertex, got {sets} and {tasks}")
+    if tasks > NODE_LIMIT:
+        raise InputError("tasks", f"{where}: expected at most {NODE_LIMIT:,} vertices, got {tasks}")
     form = words[2] if len(words) > 2 else "0"
     if form not in FORMATS:
         raise InputError("tasks", f"{where}: expected fmt as one of {', '.join(FORMATS)}, got {describe(form)}")
