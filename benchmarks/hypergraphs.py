@@ -44,10 +44,11 @@ class Ask(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """Hold what Mt-KaHyPar finds for each seed, and in how many seconds."""
+    """Hold what Mt-KaHyPar finds for each seed, and in how many seconds, of the processor and of the clock."""
 
     places: list[IntArray]
     seconds: list[float]
+    wall_s: list[float]
 
 
 def list_rows(tasks: int) -> list[list[int]]:
@@ -83,7 +84,7 @@ CASES: tuple[tuple[str, Callable[[int], list[list[int]]], int, str], ...] = (
     ("circuit", draw_circuit, 1024, "torus:3x3"),
     ("random nets", draw_nets, 1024, "torus:4x4"),
     ("circuit", draw_circuit, 4096, "torus:4x4"),
-    ("matrix rows", list_rows, 2048, "torus:4x4x4"),
+    ("matrix rows", list_rows, 2048, "torus:4x4x2"),
     ("matrix rows", list_rows, 2048, "tree:4x4@1,10"),
     ("circuit", draw_circuit, 2048, "tree:4x4@1,10"),
 )
@@ -111,8 +112,10 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
 
 def _measure(problem: Problem, sets: list[list[int]]) -> tuple[str, ...]:
     """Return the cells of a row."""
-    block, effort = _block(problem), _run(problem)
-    cost, seconds = recompute(problem, _places(effort)), effort.seconds
+    used = time.process_time()
+    effort = solve(problem, seed=SEED, effort=1)
+    seconds = time.process_time() - used
+    block, cost = _block(problem), recompute(problem, _places(effort))
     if find_spec("mtkahypar") is None:
         return f"{block:,.0f}", MISSING, MISSING, MISSING, f"{cost:,.0f} ({seconds:.1f} s)", MISSING
     ask = Ask(problem.tasks.size, sets, problem.topology.size, _links(problem), range(SEED, SEED + 1))
@@ -122,7 +125,9 @@ def _measure(problem: Problem, sets: list[list[int]]) -> tuple[str, ...]:
         more = min(max(int(seconds / first.seconds[0]), 1), MOST_SEEDS)
         others = pool.submit(ask_peer, ask._replace(seeds=range(SEED + 1, SEED + more))).result()
     costs = [recompute(problem, places) for places in first.places + others.places]
-    soon = solve(problem, seed=SEED, time_limit_s=first.seconds[0])
+    # By the clock, as limits are; where effort 1 takes less time, that is the answer.
+    late = seconds <= first.seconds[0]
+    soon = effort if late else solve(problem, seed=SEED, time_limit_s=first.wall_s[0])
     return (
         f"{block:,.0f}",
         f"{costs[0]:,.0f} ({first.seconds[0]:.2f} s)",
@@ -137,7 +142,7 @@ def ask_peer(ask: Ask) -> Peer:
     """Return the mappings of Mt-KaHyPar's default preset, one a seed, and the seconds of each."""
     import mtkahypar
 
-    session, found = _open_session(), Peer([], [])
+    session, found = _open_session(), Peer([], [], [])
     for seed in ask.seeds:
         context = session.context_from_preset(mtkahypar.PresetType.DEFAULT)
         context.set_mapping_parameters(ask.nodes, IMBALANCE)
@@ -146,9 +151,10 @@ def ask_peer(ask: Ask) -> Peer:
         graph = session.create_hypergraph(context, ask.tasks, len(ask.sets), ask.sets)
         ends, lengths = [link[:2] for link in ask.links], [link[2] for link in ask.links]
         target = session.create_target_graph(context, ask.nodes, len(ends), ends, lengths)
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), time.process_time()
         mapped = graph.map_onto_graph(target, context)
-        found.seconds.append(time.perf_counter() - begun)
+        found.seconds.append(time.process_time() - used)
+        found.wall_s.append(time.perf_counter() - begun)
         found.places.append(np.array([mapped.block_id(task) for task in range(ask.tasks)]))
     return found
 
@@ -191,11 +197,6 @@ def _links(problem: Problem) -> list[tuple[int, int, int]]:
     nodes = np.arange(problem.topology.size)
     away = problem.metric.between(nodes[:, None], nodes[None, :])
     return [(u, v, int(away[u, v])) for u in nodes.tolist() for v in range(u + 1, len(nodes))]
-
-
-def _run(problem: Problem) -> Report:
-    """Return the report of effort 1."""
-    return solve(problem, seed=SEED, effort=1)
 
 
 def _block(problem: Problem) -> float:
