@@ -11,11 +11,11 @@ from tiger.model.objective_arrays import NetArrays
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derive
-from tiger.solvers.annealing.net_kernels import NetState, anneal_nets
-from tiger.solvers.instance import instance_of, mark_fixed, state_of, uniform
+from tiger.solvers.annealing.net_kernels import NetState, anneal_nets, reset_nets
+from tiger.solvers.instance import Instance, instance_of, mark_fixed, state_of, uniform
 
-# Moves in a call that can't be stopped.
-SLICE = 1 << 17
+# Moves in a call that can't be stopped, each of at most so many distances: 0.1 to 0.5 s.
+SLICE, DISTANCES = 1 << 17, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,24 @@ class NetParams:
     quick: int = 60
     least: float = 0.05
 
-    def portions(self, tasks: int, per_call: int) -> Iterator[tuple[FloatArray, int]]:
-        """Yield temperatures and the moves at each of them for so many tasks, in portions of about so many moves."""
+    def portions(self, tasks: int, distances: float) -> Iterator[tuple[FloatArray, int]]:
+        """Yield temperatures and the moves at each of them for so many tasks, in portions that end soon.
+
+        Moves that look at more than 1,000 `distances` each are fewer in proportion, so that sets on many nodes take no
+        longer; none are left where that is less than one a temperature.
+        """
         fallen = (np.arange(self.temperatures) + 0.5) / self.temperatures
         falling = self.hot * (self.cold / self.hot) ** fallen
+        share = min(DISTANCES / max(distances, 1.0), 1.0)
         for moves, ladder in ((self.quick, np.full(self.temperatures // 8, self.least)), (self.moves, falling)):
-            calls = min(max(math.ceil(moves * tasks / per_call), 1), len(ladder))
-            for part in np.array_split(ladder, calls):
-                yield part, math.ceil(moves * tasks / len(ladder))
+            if moves * tasks * share < len(ladder):
+                continue
+            calls = max(math.ceil(moves * tasks / SLICE), 1)
+            # Calls for each temperature where it has more moves than a call, else temperatures for each call.
+            repeats = math.ceil(calls / len(ladder))
+            for part in np.array_split(ladder, min(calls, len(ladder))):
+                for _ in range(repeats):
+                    yield part, math.ceil(moves * tasks * share / (len(ladder) * repeats))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +70,39 @@ class NetAnnealing:
             return Assignment(places=best)
         nets = NetArrays(uniform(self.arrays.starts), uniform(self.arrays.pins), uniform(self.arrays.volumes))
         net, state, fixed = _state_of(problem, nets), state_of(problem, best), mark_fixed(inst)
-        unit, lowest = _unit(problem, nets), np.inf
-        proposals = self.params.portions(len(inst.movable) * effort, SLICE)
+        unit, lowest = _unit(problem, inst, nets), np.inf
+        proposals = self.params.portions(len(inst.movable) * effort, _count_distances(problem, nets, start))
         for number, (temperatures, count) in enumerate(proposals):
             if stop():
                 break
+            if not number:
+                lowest = reset_nets(inst, state, nets, net)
             draw = derive(seed, number)
             lowest = anneal_nets(inst, state, fixed, nets, net, best, temperatures * unit, count, draw, lowest)
         return Assignment(places=best)
 
 
-def _unit(problem: Problem, nets: NetArrays) -> float:
-    """Return the mean volume of a set times the mean distance of a node to those next to it."""
+def _unit(problem: Problem, inst: Instance, nets: NetArrays) -> float:
+    """Return the mean volume of a set times the mean distance of a host to the closest other, of those that are > 0."""
     hosts = problem.topology.hosts
-    away = problem.metric.between(hosts[:-1], hosts[1:])
-    near = float(away.min(initial=np.inf))
-    return float(nets.volumes.mean()) * (near if np.isfinite(near) and near > 0 else 1.0)
+    near = inst.near[hosts]
+    away = np.where(near >= 0, problem.metric.between(hosts[:, None], near), np.inf).min(axis=1)
+    away = away[(away > 0) & (away <= problem.topology.metric.farthest)]
+    return (float(nets.volumes.mean()) or 1.0) * (float(away.mean()) if away.size else 1.0)
+
+
+def _count_distances(problem: Problem, nets: NetArrays, places: IntArray) -> float:
+    """Return how many distances a move of a task looks at, on average over the tasks of a mapping.
+
+    A tree of k nodes takes their square, but is left alone by moves from and to nodes with other tasks of the set.
+    """
+    widths = np.diff(nets.starts)
+    owner = np.repeat(np.arange(len(widths)), widths)
+    held, counts = np.unique(owner * problem.topology.size + places[nets.pins], return_counts=True)
+    nodes = np.bincount(held // problem.topology.size, minlength=len(widths)).astype(np.float64)
+    alone = np.bincount(held[counts == 1] // problem.topology.size, minlength=len(widths))
+    changing = np.where(nodes < len(problem.topology.hosts), widths, alone)
+    return float((widths * nodes + changing * nodes**2).sum()) / problem.tasks.size
 
 
 def _state_of(problem: Problem, nets: NetArrays) -> NetState:

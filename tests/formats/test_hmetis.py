@@ -37,8 +37,11 @@ def test_weights_are_volumes_and_work(form: str, volumes: list[float], work: lis
         ("0 3\n", "line 1: expected at least one hyperedge and one vertex, got 0 and 3"),
         ("1 2000000000\n1 2\n", "line 1: expected at most 1,048,576 vertices, got 2000000000"),
         ("1 3 2\n1 2\n", "line 1: expected fmt as one of 0, 1, 10, 11, got '2'"),
-        ("2 3\n1 2\n", "expected 2 lines after the header, 2 of hyperedges, got 1"),
-        ("1 2 10\n1 2\n1\n", "expected 3 lines after the header, 1 of hyperedges and 2 of vertex weights, got 2"),
+        ("2 3\n1 2\n", "line 1: expected 2 lines after the header, 2 of hyperedges, got 1"),
+        (
+            "1 2 10\n1 2\n1\n",
+            "line 1: expected 3 lines after the header, 1 of hyperedges and 2 of vertex weights, got 2",
+        ),
         ("1 3 1\n5\n", "line 2: expected a weight and at least one vertex, got 1 numbers"),
         ("%\n1 3\n1 4\n", "line 3: expected vertices from 1 to 3, got 4"),
         ("1 3\n1 0\n", "line 2: expected vertices from 1 to 3, got 0"),

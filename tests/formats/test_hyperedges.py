@@ -31,6 +31,7 @@ def test_slips_are_remarked_on() -> None:
 @pytest.mark.parametrize(
     ("sets", "field", "reason"),
     [
+        ({}, "", "expected a list, got an object"),
         ([], "", "expected at least one hyperedge, got none"),
         ([{}], "/0/tasks", "expected a list of at least one task, got null"),
         ([{"tasks": []}], "/0/tasks", "expected a list of at least one task, got an empty list"),
@@ -50,3 +51,9 @@ def test_directed_graphs_are_refused() -> None:
     """A set has no direction."""
     with pytest.raises(InputError, match="undirected"):
         read_task_graph({"nodes": NODES, "directed": True, "hyperedges": [{"tasks": ["a"]}]})
+
+
+def test_bug_hyperedges_of_null_are_refused() -> None:
+    """They were left out where there were edges."""
+    with pytest.raises(InputError, match="tasks/hyperedges"):
+        read_task_graph({"nodes": NODES, "edges": [], "hyperedges": None})

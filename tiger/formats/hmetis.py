@@ -39,7 +39,8 @@ def read_task_graph(text: str) -> TaskGraph:
     rows = header.sets + header.tasks * header.work
     if len(lines) - 1 != rows:
         what = f"{header.sets} of hyperedges" + (f" and {header.tasks} of vertex weights" if header.work else "")
-        raise InputError("tasks", f"expected {rows} lines after the header, {what}, got {len(lines) - 1}")
+        where = f"line {lines[0][0]}"
+        raise InputError("tasks", f"{where}: expected {rows} lines after the header, {what}, got {len(lines) - 1}")
     names = tuple(map(str, range(1, header.tasks + 1)))
     hyperedges = _read_sets(header, lines[1 : header.sets + 1])
     return TaskGraph.of_hyperedges(names, hyperedges, _read_work(header, lines[header.sets + 1 :]))

@@ -40,8 +40,9 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
     are hyperedges of two tasks. Other attributes are ignored, with a remark on those that look misspelt. Raises
     InputError with a pointer below `field`.
     """
-    sets = data.get("hyperedges") if isinstance(data, dict) else None
-    if isinstance(data, dict) and sets is not None and not ("edges" in data or "links" in data):
+    stated = isinstance(data, dict) and "hyperedges" in data
+    sets = data["hyperedges"] if isinstance(data, dict) and stated else None
+    if isinstance(data, dict) and stated and not ("edges" in data or "links" in data):
         data = {**data, "edges": []}
     graph = read_graph(data, field)
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
@@ -55,7 +56,7 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
         ends.sort(axis=1)
     size = len(graph.names)
     room = np.array(memory) if any("memory" in node for node in graph.nodes) else None
-    if sets is not None:
+    if stated:
         if graph.directed:
             raise InputError(f"{field}/directed", "expected an undirected graph beside hyperedges, got a directed one")
         at = f"{field}/hyperedges"

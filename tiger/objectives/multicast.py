@@ -10,9 +10,10 @@ nodes that is their distance. It is less than twice the smallest Steiner tree, w
 (E. N. Gilbert, H. O. Pollak, doi:10.1137/0116001).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
@@ -21,9 +22,12 @@ from tiger.model.metrics import GridMetric, Metric, TreeMetric
 from tiger.model.objective_arrays import NetArrays
 from tiger.model.problem import Problem
 from tiger.model.rounding import TIE
+from tiger.model.topology import Links, link_matrix, neighbour_links
 
 # Rows of distances that the smallest one is looked for in at a time.
 ROWS = 256
+# Distances that take as long as a node of the grid where a tree is found by its links, which take 1,000 nodes to begin.
+PER_NODE, FIRST = 40, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,10 +104,16 @@ def multicast_of(problem: Problem) -> Multicast:
 
 
 def span_nodes(metric: Metric, nodes: IntArray) -> FloatArray:
-    """Return the lengths of minimum spanning trees of the k different nodes in each row of `nodes[h, k]`; O(h k^2).
+    """Return the lengths of minimum spanning trees of the k nodes in each row of `nodes[h, k]`, which rise.
 
-    Source: R. C. Prim, doi:10.1002/j.1538-7305.1957.tb01515.x.
+    O(h k) in a tree, O(h m log m) for many nodes of a grid of m, otherwise O(h k^2). Source: R. C. Prim,
+    doi:10.1002/j.1538-7305.1957.tb01515.x.
     """
+    if isinstance(metric, TreeMetric):
+        parts = [(np.diff(nodes // leaves, axis=1) != 0).sum(axis=1) for leaves in metric.leaves.tolist()]
+        return _span_levels(np.array([*parts, np.zeros(len(nodes), np.int64)]) + 1, metric)
+    if isinstance(metric, GridMetric) and nodes.shape[1] ** 2 > PER_NODE * (metric.size + FIRST):
+        return np.array([_span_grid(metric, row) for row in nodes])
     rows = np.arange(len(nodes))
     lengths, away = np.zeros(len(nodes)), metric.between(nodes[:, :1], nodes).astype(np.float64)
     away[:, 0] = np.inf
@@ -118,18 +128,34 @@ def span_nodes(metric: Metric, nodes: IntArray) -> FloatArray:
     return lengths
 
 
+def _span_levels(parts: IntArray, metric: TreeMetric) -> FloatArray:
+    """Return the lengths of trees of leaves in `parts[l, h]` subtrees of each level, innermost first, in the end 1."""
+    return np.asarray(np.array(metric.distances) @ (parts[:-1] - parts[1:]).astype(np.float64))
+
+
+def _span_grid(metric: GridMetric, nodes: IntArray) -> float:
+    """Return the length of the minimum spanning tree of nodes of a grid, over links between what is closest to them.
+
+    Source: K. Mehlhorn, doi:10.1016/0020-0190(88)90066-X.
+    """
+    links = neighbour_links(replace(metric, hop=1.0))
+    graph = link_matrix(links, metric.size)
+    away, _, closest = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
+    u, v = closest[links.u].astype(np.int64), closest[links.v].astype(np.int64)
+    apart = u != v
+    ways = away[links.u] + links.weight + away[links.v]
+    between = Links(u=u[apart], v=v[apart], weight=ways[apart], bandwidth=np.ones(apart.sum()))
+    return float(minimum_spanning_tree(link_matrix(between, metric.size)).sum()) * metric.hop
+
+
 def _least_spans(problem: Problem, most: int) -> FloatArray:
     """Return spans[k], below the spanning tree of any k different hosts, for k up to `most`."""
     counts, metric = np.arange(most + 1), problem.metric
     if not isinstance(metric, TreeMetric):
         return np.maximum(counts - 1, 0) * _find_least(problem)
     # In a tree k leaves lie in so many subtrees of each level at least, and each that joins costs the level's distance.
-    parts, spans = counts, np.zeros(most + 1)
-    for leaves, away in zip(metric.leaves.tolist()[1:], metric.distances, strict=False):
-        fewer = -(-counts // leaves)
-        spans += (parts - fewer) * away
-        parts = fewer
-    return spans + np.maximum(parts - 1, 0) * metric.distances[-1]
+    parts = [-(-counts // leaves) for leaves in metric.leaves.tolist()]
+    return _span_levels(np.array([*parts, np.minimum(counts, 1)]), metric)
 
 
 def _find_least(problem: Problem) -> float:
