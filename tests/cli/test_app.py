@@ -121,6 +121,8 @@ def test_hyperedges_are_paid_once(cli: Run) -> None:
     assert is_refused(cli("assign", *arguments, "--objective", "ring"), "objective")
     assert is_refused(cli("assign", *arguments, "--routing", "equal"), "routing")
     assert is_refused(cli("encode", *arguments, "-o", "model.bqm"), "tasks")
+    Path("reads.txt").write_text("0 " * 16)
+    assert is_refused(cli("decode", *arguments, "--samples", "reads.txt"), "tasks")
     Path("team.hgr").write_text("2 4\n1 2 9\n2 4\n")
     assert is_refused(cli("assign", *arguments), "tasks")
 

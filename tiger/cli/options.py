@@ -14,7 +14,7 @@ Tasks = Annotated[
     str,
     typer.Argument(
         metavar="TASKS",
-        help="A .json, .graph, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; or a "
+        help="A .json, .graph, .hgr, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; or a "
         "SPEC like halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
         show_default=False,
         autocompletion=complete_tasks,
