@@ -17,7 +17,8 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Shares of the proposals that go to a node of one of the task's sets, and, of these, next to it and not there.
 JOINING, BESIDE = 0.9, 0.25
-# Partners of a swap that are drawn until one is found whose sets are on several nodes.
+# Partners of a swap that are drawn until one is found whose sets are on several nodes. One cost 0.1 % more there, where
+# temperatures were chosen (`NetParams`).
 DRAWS = 4
 # Share of the proposals to tasks whose sets are each on one node that are looked at.
 INNER = 0.1
