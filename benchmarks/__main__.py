@@ -13,7 +13,7 @@ with PipeDream's `graph.txt` profiles, each under the name of its model, `--grap
 graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
-`anytime`, `large` and `scale` with METIS where `pymetis` is.
+`anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is.
 """
 
 import argparse
@@ -37,6 +37,7 @@ from benchmarks import (
     dynamic,
     expert_loads,
     experts,
+    hypergraphs,
     islands,
     large,
     layers,
@@ -75,6 +76,7 @@ MODULES = (
     ranks,
     multipath,
     rings,
+    hypergraphs,
     circuits,
     record,
     timed,

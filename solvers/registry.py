@@ -11,7 +11,7 @@ from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.objective_arrays import ObjectiveArrays, RingHops
+from tiger.model.objective_arrays import NetArrays, ObjectiveArrays, RingHops
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
@@ -162,6 +162,10 @@ def build_exact(visits: int) -> Search:
 
 def objective_search(arrays: ObjectiveArrays) -> Search:
     """Return the search for another objective than the cost: for the orders of rings, or annealing."""
+    if isinstance(arrays, NetArrays):
+        from tiger.solvers.annealing.net_annealing import NetAnnealing
+
+        return NetAnnealing(arrays)
     if isinstance(arrays, RingHops):
         from tiger.solvers.rings.ring_set import RingSet
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import TreeMetric
-from tiger.model.objective_arrays import TaskOrder
+from tiger.model.objective_arrays import NetArrays, TaskOrder
 from tiger.model.problem import Problem, Rule
 from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.tasks import TaskGraph
@@ -32,6 +32,7 @@ KERNELS = (
     "repair",
     "refinement",
     "objective",
+    "multicast",
     "ring",
 )
 
@@ -86,6 +87,11 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
         return ((ObjectiveAnnealing(TaskOrder(np.arange(TASKS))), _ring(1)),)
+    if name == "multicast":
+        from tiger.solvers.annealing.net_annealing import NetAnnealing, NetParams
+
+        nets = NetArrays(np.array([0, 3, 6]), np.array([0, 4, 8, 1, 5, 9]), np.ones(2))
+        return ((NetAnnealing(nets, NetParams(moves=8)), _ring(4)),)
     if name == "ring":
         from tiger.solvers.rings.ring_order import RingOrder, RingParams
 

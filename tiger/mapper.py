@@ -18,11 +18,11 @@ from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
 from tiger.bounds.warm import load as load_bounds
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
-from tiger.model.objective_arrays import RingHops
+from tiger.model.objective_arrays import NetArrays, RingHops
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import RoutingName, check_routing, load_links
-from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of
+from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of, resolve_objective
 from tiger.parallel.executors import open_executor
 from tiger.portfolio import Portfolio, portfolio_of, rounds
 from tiger.qubo.ising import IsingParams
@@ -71,8 +71,9 @@ def solve(
     """Map the tasks of a problem onto its nodes at low cost.
 
     `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is
-    minimized: `cost`, `max-link-load` (tiger.objectives.link_load), `makespan` (tiger.objectives.makespan) or `ring`
-    (tiger.objectives.ring), which follow a search for a low cost. `routing` is how the report counts the loads of
+    minimized: `cost`, `max-link-load` (tiger.objectives.link_load), `makespan` (tiger.objectives.makespan), `ring`
+    (tiger.objectives.ring) or `multicast` (tiger.objectives.multicast), which follow a search for a low cost; of tasks
+    with hyperedges the cost is that of their multicasts. `routing` is how the report counts the loads of
     links: on `single` paths, or split over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so
     many of the nodes (tiger.run.node_choice), whose bound and baselines are then reported. The verdict is to keep a
     simple order that the mapping gains less on than the part `threshold` in [0, 1) of its value. `seed` is in [0,
@@ -88,7 +89,7 @@ def solve(
     with open_executor(executor) as pool:
         request = Request(
             solver=solver,
-            objective=objective,
+            objective=resolve_objective(objective, problem),
             routing=routing,
             nodes=nodes,
             threshold=threshold,
@@ -273,11 +274,12 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         if not by_objective.ended:
             reweigh(by_objective, objective, solve_again, this_round)
         name = "ring" if isinstance(arrays, RingHops) else "anneal"
+        kernels = "multicast" if isinstance(arrays, NetArrays) else "ring" if name == "ring" else "objective"
         # The sum of a ring's hops counts second: it is lowered once where the slowest hop is proved before.
         late = name == "ring" and this_round.number == 0 and not by_objective.stop()
         if arrays is not None and (late or not by_objective.ended):
             with by_objective.loading():
-                load("ring" if name == "ring" else "objective")
+                load(kernels)
             search_directly(by_objective, name, registry.objective_search(arrays), this_round, request.executor)
         if by_objective.ended or len(by_objective.stages) == before:
             break

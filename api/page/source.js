@@ -9,7 +9,7 @@ import { USES } from "./schema.js";
 import { html } from "./vendor/preact.js";
 
 const KINDS = {
-  tasks: { what: "task graph", files: ".json .graph .mtx .csv .graphml .dat .ram .prof .grf .xml .log .mpiP", hint: "A file, or a pattern such as halo:16x16, ring:64, alltoall:32." },
+  tasks: { what: "task graph", files: ".json .graph .hgr .mtx .csv .graphml .dat .ram .prof .grf .xml .log .mpiP", hint: "A file, or a pattern such as halo:16x16, ring:64, alltoall:32." },
   circuit: { what: "circuit", files: ".qasm", hint: "OpenQASM 2 or 3." },
   network: { what: "network", files: ".json .txt", hint: "A file of layers or operators, or a transformer such as transformer:layers=24,hidden=1024,heads=16." },
   plan: { what: "network", files: ".json", hint: "A file of layers, or a transformer such as transformer:layers=24,hidden=1024,heads=16." },

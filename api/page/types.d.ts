@@ -22,9 +22,10 @@ export interface AssignRequest {
   /**
    * Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce, cg, parallel),
    * or a task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, edges (or `links`)
-   * with `source`, `target` and optionally `weight`, the traffic, or a file of tasks as `{file, text}`: its name, whose
-   * ending says what it is, and its text. A `.ram` file has the rule `levels` unless another is stated. A string is
-   * never opened as a file.
+   * with `source`, `target` and optionally `weight`, the traffic, beside or in place of edges `hyperedges` with
+   * `tasks`, ids that all get one message, and optionally its `volume`, or a file of tasks as `{file, text}`: its name,
+   * whose ending says what it is, and its text. A `.ram` file has the rule `levels` unless another is stated. A string
+   * is never opened as a file.
    */
   tasks: string | {
     directed?: boolean;
@@ -75,7 +76,7 @@ export interface AssignRequest {
   /** Scales the slots by 1 + this, rounded down. */
   imbalance?: number;
   /** What to minimize: the cost, the largest load of a link, or the time until the last task ends. */
-  objective?: "cost" | "max-link-load" | "makespan" | "ring";
+  objective?: "cost" | "max-link-load" | "makespan" | "ring" | "multicast";
   /** How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best. */
   routing?: "single" | "equal" | "weighted";
   /** Nodes to take for the tasks, with all their units; all that there are unless given. */

@@ -43,7 +43,12 @@ def _has_few_tasks(request: AssignRequest) -> bool:
     if request.effort is None and request.time_limit_s is not None:
         return False
     effort = (request.effort or 1) * request.islands
-    plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
+    plain = (
+        request.solver == "auto"
+        and request.rule != "levels"
+        and request.objective == "cost"
+        and not _has_hyperedges(request)
+    )
     text = None if isinstance(request.tasks, str) else request.tasks.get("text")
     if isinstance(text, str):
         return len(text) * effort <= (SMALL_TEXT if plain else SMALL_HARD_TEXT)
@@ -53,6 +58,13 @@ def _has_few_tasks(request: AssignRequest) -> bool:
     else:
         tasks, edges = (_length(request.tasks, name) * effort for name in ("nodes", "edges"))
     return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
+
+
+def _has_hyperedges(request: AssignRequest) -> bool:
+    """Return whether tasks have hyperedges, which are searched for longer."""
+    if isinstance(request.tasks, str):
+        return False
+    return "hyperedges" in request.tasks or str(request.tasks.get("file", "")).lower().endswith(".hgr")
 
 
 def _has_few_layers(request: PlaceRequest) -> bool:

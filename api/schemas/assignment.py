@@ -103,7 +103,9 @@ class Graphs:
         metadata=about(
             "Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce, cg, "
             "parallel), or a task graph as networkx node-link JSON: nodes with `id` and optionally `work` and "
-            "`memory`, edges (or `links`) with `source`, `target` and optionally `weight`, the traffic, or a file of "
+            "`memory`, edges (or `links`) with `source`, `target` and optionally `weight`, the traffic, beside or in "
+            "place of edges `hyperedges` with `tasks`, ids that all get one message, and optionally its `volume`, or a "
+            "file of "
             "tasks as `{file, text}`: its name, whose ending says what it is, and its text. A `.ram` file has the rule "
             "`levels` unless another is stated. "
             "A string is never opened as a file."

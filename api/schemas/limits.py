@@ -53,13 +53,17 @@ def check_tasks(limits: Limits, tasks: object) -> None:
                 raise fault("tasks", most, what, count)
     _check(tasks, "tasks", ("nodes",), limits.max_tasks, "tasks")
     _check(tasks, "tasks", EDGES, limits.max_edges, "edges")
+    if isinstance(tasks, dict) and isinstance(tasks.get("hyperedges"), list):
+        sets = (found.get("tasks") for found in tasks["hyperedges"] if isinstance(found, dict))
+        if (pins := sum(len(found) for found in sets if isinstance(found, list))) > limits.max_edges:
+            raise fault("tasks", limits.max_edges, "tasks in all hyperedges", pins)
 
 
 def check_graph(limits: Limits, tasks: TaskGraph) -> None:
     """Raise InputError of `tasks` for a graph that was read from the text of a file with too many tasks or edges."""
     for most, what, count in (
         (limits.max_tasks, "tasks", tasks.size),
-        (limits.max_edges, "edges", tasks.traffic.nnz),
+        (limits.max_edges, "edges", tasks.traffic.nnz if tasks.hyperedges is None else len(tasks.hyperedges.pins)),
     ):
         if count > most:
             raise fault("tasks", most, what, count)

@@ -111,6 +111,22 @@ def test_another_objective_leads_the_summary(cli: Run) -> None:
     assert report["objective"] == {"name": "makespan", "value": 2, "baseline": 2, "cyclic": 2, "bound": 2}
 
 
+def test_hyperedges_are_paid_once(cli: Run) -> None:
+    """The summary leads with multicasts; objectives of pairs and models for export are refused, with the field."""
+    Path("team.hgr").write_text("2 4 1\n3 1 2 3\n2 4 1\n")
+    arguments = ("team.hgr", "--topology", "grid:4", "--slots", "2")
+    status, out, _ = cli("assign", *arguments)
+    assert status == 0
+    assert out.startswith("solved: multicast 3")
+    assert is_refused(cli("assign", *arguments, "--objective", "ring"), "objective")
+    assert is_refused(cli("assign", *arguments, "--routing", "equal"), "routing")
+    assert is_refused(cli("encode", *arguments, "-o", "model.bqm"), "tasks")
+    Path("reads.txt").write_text("0 " * 16)
+    assert is_refused(cli("decode", *arguments, "--samples", "reads.txt"), "tasks")
+    Path("team.hgr").write_text("2 4\n1 2 9\n2 4\n")
+    assert is_refused(cli("assign", *arguments), "tasks")
+
+
 @pytest.mark.parametrize(("tasks", "objective"), [("path.json", "makespan"), ("cycle.json", "makespan")])
 def test_objectives_that_a_problem_does_not_have(cli: Run, tasks: str, objective: str) -> None:
     """An undirected graph and one with a cycle have no makespan."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tiger.client.graphs import task_document, topology_document
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.model.hyperedges import Hyperedges
 from tiger.model.metrics import DenseMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
@@ -28,6 +29,18 @@ def test_tasks_read_back_as_they_were(memory: np.ndarray | None) -> None:
     assert (again.names, again.directed, again.remarks) == (tasks.names, True, ())
     assert (again.traffic != tasks.traffic).nnz == 0
     assert (again.work.tolist(), np.array_equal(again.memory, memory)) == (tasks.work.tolist(), True)
+
+
+def test_hyperedges_read_back_as_they_were() -> None:
+    """With volumes, and edges as sets of two."""
+    sets = Hyperedges(starts=np.array([0, 3, 5]), pins=np.array([2, 0, 1, 1, 2]), volumes=np.array([0.1, 7.0]))
+    tasks = TaskGraph.of_hyperedges(("a", "b c", "0,1"), sets, np.array([1.0, 0.3, 0.0]))
+    again = nodelink.read_task_graph(json.loads(json.dumps(task_document(tasks))))
+    assert again.hyperedges is not None
+    assert again.hyperedges.starts.tolist() == [0, 3, 5]
+    assert (again.hyperedges.pins.tolist(), again.hyperedges.volumes.tolist()) == ([2, 0, 1, 1, 2], [0.1, 7.0])
+    assert (again.traffic != tasks.traffic).nnz == 0
+    assert again.work.tolist() == tasks.work.tolist()
 
 
 @pytest.mark.parametrize(

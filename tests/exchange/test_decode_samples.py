@@ -10,12 +10,16 @@ from tiger.exchange import decode_samples as recorded
 from tiger.exchange.decode_samples import UNCHECKED, Rows, decode_samples
 from tiger.exchange.export import write_model
 from tiger.feasibility.start import launch_order
+from tiger.model.constraints import Terms, build_problem
 from tiger.model.fingerprint import fingerprint
+from tiger.model.hyperedges import Hyperedges
 from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.encode import encode
 from tiger.qubo.ising import IsingParams
+from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
 
@@ -221,3 +225,11 @@ def test_a_fingerprint_is_checked(path_problem):
     assert decode_samples(path_problem, rows).stages[-1].detail["checked"] == "fingerprint"
     with pytest.raises(InputError, match=r"samples: expected samples of this problem, fingerprint .*, got .*'00'"):
         decode_samples(path_problem, rows._replace(fingerprint="00"))
+
+
+def test_bug_hyperedges_have_no_samples():
+    """Their mapping was reported by the cost of the pairs that stand for them."""
+    sets = Hyperedges(starts=np.array([0, 2]), pins=np.array([0, 1]), volumes=np.ones(1))
+    problem = build_problem(TaskGraph.of_hyperedges(("a", "b"), sets), build("grid:2"), Terms())
+    with pytest.raises(InputError, match="tasks: expected traffic of pairs"):
+        decode_samples(problem, Rows(np.zeros((1, 4), np.int8), np.ones(1, np.int64)))

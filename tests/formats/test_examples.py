@@ -13,7 +13,21 @@ PROFILES = set(FOLDER.glob("*.ipm.xml"))
 TOPOLOGIES = sorted(
     {*FOLDER.glob("*.arc"), *FOLDER.glob("*.conf"), *FOLDER.glob("*.xml"), FOLDER / "two_switches.json"} - PROFILES
 )
-ENDINGS = {".json", ".graph", ".mtx", ".csv", ".graphml", ".dat", ".ram", ".prof", ".grf", ".xml", ".log", ".mpiP"}
+ENDINGS = {
+    ".json",
+    ".graph",
+    ".hgr",
+    ".mtx",
+    ".csv",
+    ".graphml",
+    ".dat",
+    ".ram",
+    ".prof",
+    ".grf",
+    ".xml",
+    ".log",
+    ".mpiP",
+}
 TASKS = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS and path not in TOPOLOGIES)
 
 

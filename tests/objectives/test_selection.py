@@ -267,7 +267,7 @@ def apart(graph):
         ("max-link-load", nx.path_graph(2), "hardware with links"),
         ("makespan", nx.path_graph(2), "got an undirected one"),
         ("makespan", nx.DiGraph([(0, 1), (1, 0)]), "got one with a cycle"),
-        ("latency", nx.path_graph(2), "expected one of cost, max-link-load, makespan, ring, got 'latency'"),
+        ("latency", nx.path_graph(2), "expected one of cost, max-link-load, makespan, ring, multicast, got 'latency'"),
     ],
 )
 def test_objectives_that_a_problem_does_not_have(objective, graph, reason):

@@ -14,7 +14,7 @@ Tasks = Annotated[
     str,
     typer.Argument(
         metavar="TASKS",
-        help="A .json, .graph, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; or a "
+        help="A .json, .graph, .hgr, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; or a "
         "SPEC like halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
         show_default=False,
         autocompletion=complete_tasks,
@@ -123,7 +123,9 @@ LayoutSolver = Annotated[
 DeviceSolver = Annotated[
     str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.", autocompletion=complete_solvers)
 ]
-Objective = Annotated[Literal["cost", "max-link-load", "makespan", "ring"], typer.Option(help="What to minimize.")]
+Objective = Annotated[
+    Literal["cost", "max-link-load", "makespan", "ring", "multicast"], typer.Option(help="What to minimize.")
+]
 Routing = Annotated[
     Literal["single", "equal", "weighted"],
     typer.Option(help="Count loads of links on one shortest path, split evenly over equal ones, or as is best."),

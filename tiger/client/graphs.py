@@ -1,11 +1,13 @@
 """Task graphs and topologies as the node-link documents that a service takes."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
+from tiger.model.hyperedges import Hyperedges
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 
@@ -19,9 +21,21 @@ def task_document(tasks: TaskGraph) -> dict[str, object]:
     columns: Columns = {"work": (tasks.work.tolist(), 1)}
     if tasks.memory is not None:
         columns["memory"] = (tasks.memory.tolist(), None)
+    if tasks.hyperedges is not None:
+        nodes = _nodes(tasks.names, columns)
+        return {"directed": False, "multigraph": True, "nodes": nodes, "hyperedges": _sets(tasks, tasks.hyperedges)}
     entries = tasks.traffic.tocoo()
     edges = _edges(tasks.names, entries.row, entries.col, {"weight": (entries.data.tolist(), 1)})
     return {"directed": tasks.directed, "multigraph": True, "nodes": _nodes(tasks.names, columns), "edges": edges}
+
+
+def _sets(tasks: TaskGraph, hyperedges: Hyperedges) -> list[dict[str, object]]:
+    """Return hyperedges with their tasks and volumes."""
+    pins, starts = hyperedges.pins.tolist(), hyperedges.starts.tolist()
+    return [
+        {"tasks": [tasks.names[task] for task in pins[begin:end]], "volume": volume}
+        for (begin, end), volume in zip(pairwise(starts), hyperedges.volumes.tolist(), strict=True)
+    ]
 
 
 def topology_document(topology: Topology) -> dict[str, object]:

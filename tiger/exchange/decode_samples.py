@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.bounds.lower_bound import lower_bound
 from tiger.errors import InputError
-from tiger.exchange.export import window_of
+from tiger.exchange.export import check_pairs, window_of
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
 from tiger.model.fingerprint import fingerprint
@@ -53,10 +53,11 @@ def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> 
     """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
 
     Columns are in the order of the variables; slack bits may be there or not, and are not looked at. The mapping is the
-    best of them and the launch order. Raises InputError for samples of another problem: another number of columns,
-    another fingerprint, or energies of feasible reads that are not their costs. Where neither fingerprint nor energies
-    can tell, a warning says so.
+    best of them and the launch order. Raises InputError for hyperedges, and for samples of another problem: another
+    number of columns, another fingerprint, or energies of feasible reads that are not their costs. Where neither
+    fingerprint nor energies can tell, a warning says so.
     """
+    check_pairs(problem)
     begun = time.perf_counter()
     start = launch_order(problem)
     if isinstance(start, tuple):

@@ -63,6 +63,7 @@ def write_model(
         raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {str(target)[:300]!r}")
     if form == ".cqm":
         _check_bare(params)
+    check_pairs(problem)
     outfile.check(str(target), "output")
     start = launch_order(problem)
     if isinstance(start, tuple):
@@ -115,6 +116,12 @@ def _check_bare(params: IsingParams) -> None:
         raise InputError("ising/penalty_scale", "expected none for a .cqm file, which has constraints, not penalties")
     if params.capacity != "slack":
         raise InputError("ising/capacity", "expected none for a .cqm file, which has constraints, not slack bits")
+
+
+def check_pairs(problem: Problem) -> None:
+    """Raise InputError of `tasks` for hyperedges, which no model of pairs of variables stands for."""
+    if problem.tasks.hyperedges is not None:
+        raise InputError("tasks", "expected traffic of pairs for a model, got hyperedges")
 
 
 def window_of(problem: Problem, limit: int, what: str) -> Window:

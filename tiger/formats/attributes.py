@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 TASK, TRAFFIC = ("work", "memory"), ("weight",)
+HYPEREDGE = ("tasks", "volume")
 NODE, LINK = ("slots", "cost", "memory"), ("weight", "bandwidth")
 IDS = {"id", "source", "target"}
 # difflib's ratio: `wieght` has 0.83 with `weight`, `slot` 0.89 with `slots`, `mem` 0.67 with `memory`.

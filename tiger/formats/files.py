@@ -10,6 +10,7 @@ from tiger.formats import (
     comscribe,
     csvmatrix,
     graphml,
+    hmetis,
     ipm,
     matrixmarket,
     metis,
@@ -126,6 +127,7 @@ def _read_qaplib(text: str) -> TaskFile:
 _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".json": lambda text: TaskFile(nodelink.read_task_graph(read_json(text, "tasks"))),
     ".graph": lambda text: TaskFile(metis.read_task_graph(text)),
+    ".hgr": lambda text: TaskFile(hmetis.read_task_graph(text)),
     ".mtx": lambda text: TaskFile(matrixmarket.read_task_graph(text)),
     ".csv": lambda text: TaskFile((comscribe if comscribe.is_log(text) else csvmatrix).read_task_graph(text)),
     ".graphml": lambda text: TaskFile(graphml.read_task_graph(text)),

@@ -7,8 +7,10 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, find_misspelt
+from tiger.formats.hyperedges import list_misspelt, read_hyperedges
 from tiger.formats.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
 from tiger.model.arrays import IntArray
+from tiger.model.hyperedges import Hyperedges
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.model.wording import describe
@@ -34,9 +36,14 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
 
     Node attributes `work` (default 1) and `memory` (bytes; 0 where only other tasks have it); edge attribute `weight`
     (the traffic, default 1). Parallel edges add up and self-loops stay; an undirected edge is one entry, from the node
-    listed first. Other attributes are ignored, with a remark on those that look misspelt. Raises InputError with a
-    pointer below `field`.
+    listed first. `hyperedges`, as `hyperedges.read_hyperedges` has them, may stand beside edges or for them, which then
+    are hyperedges of two tasks. Other attributes are ignored, with a remark on those that look misspelt. Raises
+    InputError with a pointer below `field`.
     """
+    stated = isinstance(data, dict) and "hyperedges" in data
+    sets = data["hyperedges"] if isinstance(data, dict) and stated else None
+    if isinstance(data, dict) and stated and not ("edges" in data or "links" in data):
+        data = {**data, "edges": []}
     graph = read_graph(data, field)
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
     work = [check_amount(f"{at}/work", node.get("work", 1)) for at, node in zip(places, graph.nodes, strict=True)]
@@ -48,11 +55,20 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
     if not graph.directed:
         ends.sort(axis=1)
     size = len(graph.names)
+    room = np.array(memory) if any("memory" in node for node in graph.nodes) else None
+    if stated:
+        if graph.directed:
+            raise InputError(f"{field}/directed", "expected an undirected graph beside hyperedges, got a directed one")
+        at = f"{field}/hyperedges"
+        pairs = Hyperedges.of_pairs(ends[:, 0], ends[:, 1], np.array(volumes))
+        hyperedges = read_hyperedges(sets, at, {name: k for k, name in enumerate(graph.names)}).joined(pairs)
+        remarks = _remarks(graph, TASK, TRAFFIC) + list_misspelt(sets, at)
+        return TaskGraph.of_hyperedges(graph.names, hyperedges, np.array(work), room, remarks)
     return TaskGraph(
         names=graph.names,
         traffic=sp.csr_array((np.array(volumes, np.float64), (ends[:, 0], ends[:, 1])), shape=(size, size)),
         work=np.array(work),
-        memory=np.array(memory) if any("memory" in node for node in graph.nodes) else None,
+        memory=room,
         directed=graph.directed,
         remarks=_remarks(graph, TASK, TRAFFIC),
     )

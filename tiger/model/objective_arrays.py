@@ -37,4 +37,12 @@ class RingHops(NamedTuple):
     bound: float
 
 
-ObjectiveArrays = RouteArrays | TaskOrder | RingHops
+class NetArrays(NamedTuple):
+    """Hold h sets of tasks, for the objective `multicast`: the fields of `Hyperedges`, of sets of two or more alone."""
+
+    starts: IntArray
+    pins: IntArray
+    volumes: FloatArray
+
+
+ObjectiveArrays = NetArrays | RouteArrays | TaskOrder | RingHops

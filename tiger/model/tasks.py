@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, unset_array
+from tiger.model.hyperedges import Hyperedges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -18,7 +19,8 @@ class TaskGraph:
     self-loop) costs traffic times the distance of a node to itself, which is 0 on every metric but a dense matrix that
     says otherwise. `work[n]` is compute in any unit (default 1 each), `memory[n]` whole bytes or None where memory
     plays no part. `directed` says whether the edges have a meaning as precedence, which the levels rule needs.
-    `remarks` are what a reader found odd, for the warnings of reports.
+    `remarks` are what a reader found odd, for the warnings of reports. Where there are `hyperedges` these are what is
+    sent, and the traffic is the graph that stands for them (`of_hyperedges`).
     """
 
     names: tuple[str, ...]
@@ -27,6 +29,7 @@ class TaskGraph:
     memory: IntArray | None = None
     directed: bool = True
     remarks: tuple[str, ...] = ()
+    hyperedges: Hyperedges | None = None
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
@@ -38,6 +41,29 @@ class TaskGraph:
         object.__setattr__(self, "traffic", _check_traffic(self.traffic, size))
         object.__setattr__(self, "work", check_amounts("tasks/work", work, size))
         object.__setattr__(self, "memory", memory)
+
+    @classmethod
+    def of_hyperedges(
+        cls,
+        names: tuple[str, ...],
+        hyperedges: Hyperedges,
+        work: FloatArray | None = None,
+        memory: IntArray | None = None,
+        remarks: tuple[str, ...] = (),
+    ) -> "TaskGraph":
+        """Return tasks whose traffic is hyperedges; fields and errors as of the class."""
+        size = len(names)
+        if hyperedges.pins.max(initial=0) >= size:
+            raise InputError("tasks/hyperedges", f"expected task indices below {size}, got {hyperedges.pins.max()}")
+        return cls(
+            names=names,
+            traffic=hyperedges.expand(size),
+            work=unset_array() if work is None else work,
+            memory=memory,
+            directed=False,
+            remarks=remarks,
+            hyperedges=hyperedges,
+        )
 
     @property
     def size(self) -> int:

@@ -63,6 +63,8 @@ class Split(NamedTuple):
 
 def check_routing(problem: Problem, routing: RoutingName) -> None:
     """Raise InputError of `routing` for hardware that has no links to split over, or for too much to split."""
+    if routing != "single" and problem.tasks.hyperedges is not None:
+        raise InputError("routing", f"expected single for tasks with hyperedges, got {routing}")
     if routing != "single" and routes_of(problem.topology) is None:
         raise InputError("routing", f"expected hardware with links for {routing!r}, got distances alone")
     if routing == "weighted":
@@ -71,11 +73,13 @@ def check_routing(problem: Problem, routing: RoutingName) -> None:
 
 
 def load_links(problem: Problem, places: IntArray, routing: RoutingName) -> LinkLoads | None:
-    """Return the loads under a routing for node indices `places[n]`, None where there are no links.
+    """Return the loads under a routing for node indices `places[n]`, None without links and for hyperedges.
 
     A transfer takes a single path, splits over equal ones, or over those that are best. Raises InputError as
     `split_optimally` does.
     """
+    if problem.tasks.hyperedges is not None:
+        return None
     if routing == "equal":
         return split_equally(problem, places)
     if routing == "weighted":

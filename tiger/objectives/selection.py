@@ -9,11 +9,12 @@ from tiger.model.problem import Problem
 from tiger.model.ring import find_rings
 from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
+from tiger.objectives.multicast import multicast_of
 from tiger.objectives.multipath import RoutingName
 from tiger.objectives.ring import SlowestHop
 from tiger.objectives.shortest_paths import routes_of
 
-ObjectiveName = Literal["cost", "max-link-load", "makespan", "ring"]
+ObjectiveName = Literal["cost", "max-link-load", "makespan", "ring", "multicast"]
 
 
 class ObjectiveFunction(Protocol):
@@ -40,6 +41,19 @@ class ObjectiveFunction(Protocol):
         ...
 
 
+def resolve_objective(name: ObjectiveName, problem: Problem) -> ObjectiveName:
+    """Return the objective that a name asks for: the cost of tasks with hyperedges is that of their multicasts.
+
+    Raises InputError for objectives that go by pairs of tasks where there are hyperedges.
+    """
+    if problem.tasks.hyperedges is None:
+        return name
+    if name not in ("cost", "multicast"):
+        what = "expected cost or multicast for tasks with hyperedges, as others go by traffic of pairs"
+        raise InputError("objective", f"{what}, got {name}")
+    return "multicast"
+
+
 def objective_of(name: str, problem: Problem, routing: RoutingName = "single") -> ObjectiveFunction | None:
     """Return the objective of a name, None for the cost; raise InputError where the problem does not have it."""
     if name == "max-link-load":
@@ -58,4 +72,6 @@ def objective_of(name: str, problem: Problem, routing: RoutingName = "single") -
             what = "traffic that forms rings of three tasks or more, each task in one, for ring (like ring:8++ring:4)"
             raise InputError("objective", f"expected {what}, got another graph")
         return SlowestHop(problem=problem)
+    if name == "multicast":
+        return multicast_of(problem)
     return None

@@ -248,3 +248,18 @@ def test_an_answer_has_the_order_of_ranks_for_a_launcher(line: dict[str, Any]) -
         answer(ask(line, emit="openmpi"), LIMITS)
     with pytest.raises(ValidationError, match="emit"):
         check(ask(line, emit="lsf"), LIMITS)
+
+
+def test_hyperedges_are_answered_by_their_multicasts(line: dict[str, Any]) -> None:
+    """In JSON and as the text of a file, up to so many tasks in all of them; what goes by pairs is refused."""
+    sets = [{"tasks": [node["id"] for node in line["nodes"]], "volume": 5}]
+    tasks = {"nodes": line["nodes"], "hyperedges": sets}
+    file = {"file": "three.hgr", "text": "1 3 1\n5 1 2 3\n"}
+    for asked in (tasks, file):
+        document = json.loads(answer(ask(asked), LIMITS).report)
+        assert document["objective"]["name"] == "multicast"
+        assert (document["objective"]["value"], document["optimal"]) == (10.0, True)
+        with pytest.raises(InputError, match="objective"):
+            answer(ask(asked, objective="makespan"), LIMITS)
+        with pytest.raises(InputError, match="at most 2"):
+            answer(ask(asked), replace(LIMITS, max_edges=2))
