@@ -12,6 +12,7 @@ from qiskit.transpiler import (
     PassManagerConfig,
     Target,
     TransformationPass,
+    TranspilerError,
 )
 
 from tiger.circuits.noise.noise import errors_of_target
@@ -22,6 +23,7 @@ from tiger.circuits.transpiler.delivery import (
     deliver,
     measure,
     rank,
+    weigh_depth,
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import Source
@@ -55,13 +57,28 @@ class Made(TransformationPass):
         return circuit_to_dag(circuit)
 
 
-def keep(objective: DeliveryObjective, target: Target | CouplingMap, *rivals: tuple[tuple[int, int], ...]):
+class Refusing(TransformationPass):
+    """Refuse every circuit."""
+
+    def run(self, dag):
+        """Raise what passes raise."""
+        raise TranspilerError("no")
+
+
+def keep(
+    objective: DeliveryObjective,
+    target: Target | CouplingMap,
+    *rivals: tuple[tuple[int, int], ...],
+    shallow: tuple[tuple[int, int], ...] | None = None,
+):
     """Return the pairs of the circuit that is kept of Qiskit's, which is the first, ours, and other ones of ours."""
     theirs, ours, *others = rivals
     preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
     preset.layout, preset.routing = PassManager(Made(*theirs)), None
     preset.translation = preset.optimization = None
-    task = KeepBest(target, preset, objective, Rivals(SOURCE, tuple(PassManager(Made(*other)) for other in others)))
+    stages = tuple(PassManager(Made(*other)) for other in others)
+    last = (PassManager(Refusing()),) if shallow is None else (PassManager(Refusing()), PassManager(Made(*shallow)))
+    task = KeepBest(target, preset, objective, Rivals(SOURCE, stages, last))
     task.property_set = PropertySet()
     task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
     found = task.run(Made(*ours).run(None))
@@ -92,6 +109,35 @@ def test_gates_count_before_depth() -> None:
     deep, flat = ((0, 1), (1, 2), (2, 3)), ((0, 1), (2, 3), (0, 1), (2, 3))
     assert keep("auto", LINE, flat, deep) == keep("auto", LINE, deep, flat) == deep
     assert set(keep("depth", LINE, flat, deep)) == set(flat)
+
+
+# Six gates in three layers, five in as many as there are, and five in four and in three.
+WIDE, LONG = 3 * ((0, 1), (2, 3)), ((0, 1), (1, 2), (0, 1), (1, 2), (0, 1))
+SHORTER, SHORT = ((0, 1), (2, 3), (1, 2), (0, 1), (1, 2)), ((0, 1), (2, 3), (0, 1), (2, 3), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "shallow", "best"),
+    [(WIDE, SHORT, SHORT), (WIDE, SHORTER, SHORTER), (WIDE, None, LONG), (LONG[:4], SHORT, LONG[:4])],
+)
+def test_a_circuit_that_is_deeper_than_qiskits_has_shallow_rivals(theirs, shallow, best) -> None:
+    """Whether they are as shallow as Qiskit's or not; without any, fewer gates than Qiskit's still win."""
+    assert set(keep("auto", LINE, theirs, LONG, shallow=shallow)) == set(best)
+    assert len(keep("auto", LINE, theirs, LONG, shallow=shallow)) == len(best)
+
+
+def test_shallow_rivals_are_for_deep_circuits_with_fewer_gates_than_qiskits() -> None:
+    """One with more gates is not taken, nor any where ours is no deeper or depth is the objective."""
+    many = (*WIDE, (1, 2))
+    for objective, ours, shallow in (("auto", LONG, many), ("auto", SHORT, ((0, 1),)), ("depth", LONG, ((0, 1),))):
+        assert ((0, 1),) != keep(objective, LINE, WIDE, ours, shallow=shallow) != many
+
+
+def test_depth_weighs_above_that_of_the_other_circuit() -> None:
+    """Gates alone count up to it."""
+    peer = Delivery(gates=9, depth=4)
+    assert [weigh_depth(Delivery(6, depth), peer) for depth in (2, 4, 6)] == [6, 6, 9]
+    assert weigh_depth(Delivery(6, 2), Delivery(0, 0)) == 12
 
 
 def test_rivals_do_not_run_where_routing_added_nothing() -> None:

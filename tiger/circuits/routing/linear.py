@@ -2,8 +2,8 @@
 
 On a line a Fourier transform of n qubits takes a SWAP after every gate on its pair, of which 2n - 3 layers are enough
 (Fowler, Devitt, Hollenberg 2004, arXiv:quant-ph/0402196), as do all pairs in any order (Kivlichan, McClean, Wiebe,
-Gidney, Aspuru-Guzik, Chan, Babbush 2018, doi:10.1103/PhysRevLett.120.110501). Plain routing finds these from qubits in
-the order in which the circuit uses them.
+Gidney, Aspuru-Guzik, Chan, Babbush 2018, doi:10.1103/PhysRevLett.120.110501). Where its gates may change places, plain
+routing finds these from qubits in the order in which the circuit uses them.
 """
 
 import numpy as np
