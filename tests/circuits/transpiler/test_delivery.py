@@ -127,10 +127,13 @@ def test_a_circuit_that_is_deeper_than_qiskits_has_shallow_rivals(theirs, shallo
 
 
 def test_shallow_rivals_are_for_deep_circuits_with_fewer_gates_than_qiskits() -> None:
-    """One with more gates is not taken, nor any where ours is no deeper or depth is the objective."""
+    """One with more gates is not taken, nor any where ours is no deeper; where depth comes first they are compared."""
     many = (*WIDE, (1, 2))
-    for objective, ours, shallow in (("auto", LONG, many), ("auto", SHORT, ((0, 1),)), ("depth", LONG, ((0, 1),))):
-        assert ((0, 1),) != keep(objective, LINE, WIDE, ours, shallow=shallow) != many
+    for ours, shallow in ((LONG, many), (SHORT, ((0, 1),))):
+        assert set(keep("auto", LINE, WIDE, ours, shallow=shallow)) == set(ours)
+    for ours in (LONG, SHORT):
+        assert keep("depth", LINE, WIDE, ours, shallow=((0, 1),)) == ((0, 1),)
+        assert len(keep("depth", LINE, WIDE, ours, shallow=(*LONG, *LONG))) == len(SHORT if ours is SHORT else WIDE)
 
 
 def test_depth_weighs_above_that_of_the_other_circuit() -> None:

@@ -124,7 +124,7 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
     )
 
 
-def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> Rivals:
+def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams) -> Rivals:
     """Return the stages of ours once more, for other seeds; a layout of another stage's stays."""
     stages, places = list[PassManager](), config.layout_method == NAME
     for number in range(1, CANDIDATES[params.level]):
@@ -135,12 +135,15 @@ def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, param
 
 
 def _build_shallow(
-    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams
+    device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams
 ) -> Iterator[PassManager]:
-    """Yield stages that map a circuit to few layers, where these place it and a later optimization fuses its SWAPs."""
+    """Yield stages that map a circuit to few layers, where these place it and a later optimization fuses its SWAPs.
+
+    Whatever the objective, SWAPs have the prices of those blocks: for few SWAPs alone windows undo what saves layers.
+    """
     if config.layout_method == NAME and config.initial_layout is None and params.level >= FUSING_LEVEL:
         for number in range(SHALLOW):
-            again = replace(params, seed=derive(params.seed % 2**64, number))
+            again = replace(params, seed=derive(params.seed % 2**64, number), basis=basis_of(device))
             path = PassManager([BarrierBeforeFinalMeasurements(BARRIER), TigerPathMapping(device, again)])
             yield path + _build_routing_stage(device, config, again)
 
