@@ -216,7 +216,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
 def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Source]:
     """Return what stages make of a circuit, if there is one, those that refuse it left out."""
     found = list[Source]()
-    for stage in stages if begin is not None else ():
+    if begin is None:
+        return found
+    for stage in stages:
         with suppress(TranspilerError):
             found.append(run_stage(stage, begin.copy()))
     return found
