@@ -188,3 +188,34 @@ def test_two_qubit_gates_are_counted_into_blocks() -> None:
     with otherwise:
         circuit.cx(0, 1)
     assert count_two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
+
+
+def test_shallow_rivals_begin_where_qiskits_stages_did() -> None:
+    """What these write into their circuit and its properties is not there."""
+
+    class Begun(Made):
+        """Note what is known when it begins."""
+
+        known = "nothing"
+
+        def run(self, dag):
+            """Return a circuit of CX gates."""
+            Begun.known = self.property_set["made"]
+            return super().run(dag)
+
+    class Writing(Made):
+        """Write into the properties."""
+
+        def run(self, dag):
+            """Return a circuit of CX gates."""
+            self.property_set["made"] = "theirs"
+            return super().run(dag)
+
+    preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+    preset.layout, preset.routing = PassManager(Writing(*WIDE)), None
+    preset.translation = preset.optimization = None
+    task = KeepBest(LINE, preset, "auto", Rivals(SOURCE, (), (PassManager(Begun(*SHORT)),)))
+    task.property_set = PropertySet()
+    task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
+    assert task.run(Made(*LONG).run(None)).depth() == 3
+    assert Begun.known is None

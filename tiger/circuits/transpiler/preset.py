@@ -131,7 +131,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if begin is not None and count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
             begin = None
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
-        theirs = self._run_qiskit(source, placed)
+        # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
+        theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)))
         if theirs is not None and (theirs.dag == dag or not _avoids_faults(theirs.dag, self.device)):
             theirs = None
         if len(ours) == 1 and theirs is None and self.preset.post_optimization is None:
