@@ -147,15 +147,14 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         """Return which of our circuits and Qiskit's ends best."""
         errors = _errors_of(self.device)
         made = [each for source in ours for each in self._deliver(source, errors)]
-        if theirs is None:
-            return min(made, key=self._rank)[0]
-        own = min(self._deliver(theirs, errors), key=self._rank)
-        best = min([*made, own], key=self._rank)
-        if self.objective == "auto" and (best is own or best[1].depth <= own[1].depth):
+        known = [] if theirs is None else self._deliver(theirs, errors)
+        best = min([*made, *known], key=self._rank)
+        own = min(known, key=self._rank, default=best)
+        if self.objective == "auto" and best[1].depth <= own[1].depth:
             return best[0]
         made += [each for source in _run_each(self.rivals.shallow, begin) for each in self._deliver(source, errors)]
         if self.objective != "auto":
-            return min([*made, own], key=self._rank)[0]
+            return min([*made, *known], key=self._rank)[0]
         better = [each for each in made if self._rank(each) <= self._rank(own)]
         return min(better, key=lambda each: (weigh_depth(each[1], own[1]), self._rank(each)))[0]
 
