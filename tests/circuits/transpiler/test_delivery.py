@@ -136,6 +136,19 @@ def test_shallow_rivals_are_for_deep_circuits_with_fewer_gates_than_qiskits() ->
         assert len(keep("depth", LINE, WIDE, ours, shallow=(*LONG, *LONG))) == len(SHORT if ours is SHORT else WIDE)
 
 
+def test_bug_shallow_rivals_run_where_ours_is_qiskits_circuit() -> None:
+    """Where depth comes first they are compared there, too; where gates do, Qiskit's depth is known there, too."""
+    assert keep("depth", LINE, WIDE, WIDE, shallow=((0, 1),)) == ((0, 1),)
+    assert sorted(keep("auto", LINE, WIDE, WIDE, shallow=((0, 1),))) == sorted(WIDE)
+    assert set(keep("auto", LINE, WIDE, WIDE, LONG, shallow=SHORT)) == set(SHORT)
+    assert keep("auto", LINE, WIDE, WIDE, LONG) == LONG
+
+
+def test_bug_a_shallow_rival_that_is_no_better_than_qiskits_circuit_is_not_taken() -> None:
+    """With as many gates in as many layers it weighs less than one of fewer gates in more layers."""
+    assert keep("auto", LINE, WIDE, LONG, shallow=(*WIDE[2:], *WIDE[:2])) == LONG
+
+
 def test_depth_weighs_above_that_of_the_other_circuit() -> None:
     """Gates alone count up to it."""
     peer = Delivery(gates=9, depth=4)

@@ -2,6 +2,7 @@
 
 import copy
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiskit.dagcircuit import DAGCircuit
@@ -133,9 +134,12 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
         theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)))
-        if theirs is not None and (theirs.dag == dag or not _avoids_faults(theirs.dag, self.device)):
+        if theirs is not None and not _avoids_faults(theirs.dag, self.device):
             theirs = None
-        if len(ours) == 1 and theirs is None and self.preset.post_optimization is None:
+        if theirs is not None and theirs.dag == dag:
+            theirs = ours[0]
+        alone = len(ours) == 1 and (theirs is None or theirs is ours[0]) and self.preset.post_optimization is None
+        if alone and (begin is None or self.objective == "auto" or not self.rivals.shallow):
             return dag
         best = self._choose(ours, theirs, begin)
         if best.dag is not dag:
@@ -146,8 +150,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     def _choose(self, ours: list[Source], theirs: Source | None, begin: Source | None) -> Source:
         """Return which of our circuits and Qiskit's ends best."""
         errors = _errors_of(self.device)
-        made = [each for source in ours for each in self._deliver(source, errors)]
-        known = [] if theirs is None else self._deliver(theirs, errors)
+        first, *others = (self._deliver(source, errors) for source in ours)
+        known = first if theirs is ours[0] else [] if theirs is None else self._deliver(theirs, errors)
+        made = [*first, *chain.from_iterable(others)]
         best = min([*made, *known], key=self._rank)
         own = min(known, key=self._rank, default=best)
         if self.objective == "auto" and best[1].depth <= own[1].depth:
@@ -155,7 +160,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         made += [each for source in _run_each(self.rivals.shallow, begin) for each in self._deliver(source, errors)]
         if self.objective != "auto":
             return min([*made, *known], key=self._rank)[0]
-        better = [each for each in made if self._rank(each) <= self._rank(own)]
+        better = [each for each in made if self._rank(each) < self._rank(own)]
         return min(better, key=lambda each: (weigh_depth(each[1], own[1]), self._rank(each)))[0]
 
     def _rank(self, made: Made) -> tuple[float, ...]:
