@@ -53,9 +53,9 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     With another routing stage the layout is measured by what that makes of it: from level 1 on the circuit is routed
     here, and Qiskit's own layout is taken where the preset ends better from there. The environment variable
     TIGER_LAYOUT_OBJECTIVE says what is better: "auto" is fewer two-qubit gates, then less depth of these, then more
-    estimated success where the Target has error rates, and depth above Qiskit's weighs as gates; "depth" and "success"
-    put these first. TIGER_LAYOUT_EFFORT multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising
-    proposals.
+    estimated success where the Target has error rates; where the circuit with the fewest gates is deeper than Qiskit's,
+    depth above Qiskit's weighs as gates. "depth" and "success" put these first. TIGER_LAYOUT_EFFORT multiplies the
+    iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
     """
 
     def pass_manager(

@@ -108,9 +108,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     one more, and is finished already: Qiskit's choice rests on the gates that the optimization leaves.
 
     Where gates come first and the best circuit is ours but deeper than Qiskit's, the shallow rivals run, too, and of
-    ours the one is taken that has the fewest gates by `weigh_depth`. In the table of `benchmarks/delivered.py` that
-    took the three that were deeper at level 3, by 3 to 15 %, below Qiskit's depth. Where depth or success comes first,
-    they are compared as the others are.
+    ours that are better than Qiskit's the one is taken that has the fewest gates by `weigh_depth`. In the table of
+    `benchmarks/delivered.py` that took the three that were deeper at level 3, by 3 to 15 %, below Qiskit's depth. Where
+    depth or success comes first, they are compared as the others are.
     """
 
     def __init__(
