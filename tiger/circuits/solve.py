@@ -29,6 +29,7 @@ from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLeve
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.exact import ExactParams, find_exact_route, is_small
+from tiger.circuits.routing.linear import route_along_path
 from tiger.circuits.routing.prices import price_route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
@@ -53,6 +54,10 @@ SEARCH_S, WINDOWS_S, MOST_THREADS = 17e-9, 0.15e-6, 4
 HOLDING_LEVEL = 3
 # States of an exact search at any effort: 240 MB.
 MOST_STATES = 4_000_000
+
+# Windows, and those in which a layer counts twice as much: of a Fourier transform of 24 qubits along a path of a grid
+# these leave 142 layers of 769 gates, the others 168 of 756, in the mean of three seeds.
+WINDOWS, SHALLOW = WindowParams(), WindowParams(depth=4.0)
 
 SearchJob = tuple[GateDag, Coupling, Origins, SearchParams, Deadline]
 
@@ -152,6 +157,21 @@ def map_circuit(
     if objective is not None:
         place_best(task, incumbent, objective)
     return Mapped(route=incumbent.solution, lower_bound=lower_bound, stages=tuple(incumbent.stages))
+
+
+def map_along_path(dag: GateDag, coupling: Coupling, params: LayoutParams) -> Route | None:
+    """Route a circuit along a path of the device, then windows of that on all of it; None where no path is found.
+
+    For few layers of gates more than for few gates.
+    """
+    task, incumbent = begin(dag, coupling, params, None)
+    calls = EmbeddingParams(calls=task.level.embedding_calls, seed=params.seed)
+    route = route_along_path(dag, coupling, calls)
+    if route is None:
+        return None
+    incumbent.add(route)
+    reroute_windows(task, incumbent, SHALLOW)
+    return incumbent.solution
 
 
 def begin(
@@ -264,13 +284,14 @@ def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
         _note_end(detail, ended=fitting < work or stop())
 
 
-def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent) -> None:
+def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent, windows: WindowParams = WINDOWS) -> None:
     """Route windows of the best route again, on several islands those of what each of them has found."""
     work = task.level.windows.work(task.dag, task.params.effort)
     if not work or incumbent.optimal:
         return
     fitting = _fit_work(work, incumbent.stop, WINDOWS_S / min(task.params.threads, MOST_THREADS))
-    params = WindowParams(
+    params = replace(
+        windows,
         work=fitting,
         fixed=None if task.fixed is None else task.start[: task.dag.qubits],
         goal=int(incumbent.bound or 0),

@@ -12,6 +12,7 @@ from qiskit.transpiler import (
     PassManagerConfig,
     Target,
     TransformationPass,
+    TranspilerError,
 )
 
 from tiger.circuits.noise.noise import errors_of_target
@@ -22,6 +23,7 @@ from tiger.circuits.transpiler.delivery import (
     deliver,
     measure,
     rank,
+    weigh_depth,
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import Source
@@ -55,13 +57,28 @@ class Made(TransformationPass):
         return circuit_to_dag(circuit)
 
 
-def keep(objective: DeliveryObjective, target: Target | CouplingMap, *rivals: tuple[tuple[int, int], ...]):
+class Refusing(TransformationPass):
+    """Refuse every circuit."""
+
+    def run(self, dag):
+        """Raise what passes raise."""
+        raise TranspilerError("no")
+
+
+def keep(
+    objective: DeliveryObjective,
+    target: Target | CouplingMap,
+    *rivals: tuple[tuple[int, int], ...],
+    shallow: tuple[tuple[int, int], ...] | None = None,
+):
     """Return the pairs of the circuit that is kept of Qiskit's, which is the first, ours, and other ones of ours."""
     theirs, ours, *others = rivals
     preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
     preset.layout, preset.routing = PassManager(Made(*theirs)), None
     preset.translation = preset.optimization = None
-    task = KeepBest(target, preset, objective, Rivals(SOURCE, tuple(PassManager(Made(*other)) for other in others)))
+    stages = tuple(PassManager(Made(*other)) for other in others)
+    last = (PassManager(Refusing()),) if shallow is None else (PassManager(Refusing()), PassManager(Made(*shallow)))
+    task = KeepBest(target, preset, objective, Rivals(SOURCE, stages, last))
     task.property_set = PropertySet()
     task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
     found = task.run(Made(*ours).run(None))
@@ -92,6 +109,51 @@ def test_gates_count_before_depth() -> None:
     deep, flat = ((0, 1), (1, 2), (2, 3)), ((0, 1), (2, 3), (0, 1), (2, 3))
     assert keep("auto", LINE, flat, deep) == keep("auto", LINE, deep, flat) == deep
     assert set(keep("depth", LINE, flat, deep)) == set(flat)
+
+
+# Six gates in three layers, five in as many as there are, and five in four and in three.
+WIDE, LONG = 3 * ((0, 1), (2, 3)), ((0, 1), (1, 2), (0, 1), (1, 2), (0, 1))
+SHORTER, SHORT = ((0, 1), (2, 3), (1, 2), (0, 1), (1, 2)), ((0, 1), (2, 3), (0, 1), (2, 3), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "shallow", "best"),
+    [(WIDE, SHORT, SHORT), (WIDE, SHORTER, SHORTER), (WIDE, None, LONG), (LONG[:4], SHORT, LONG[:4])],
+)
+def test_a_circuit_that_is_deeper_than_qiskits_has_shallow_rivals(theirs, shallow, best) -> None:
+    """Whether they are as shallow as Qiskit's or not; without any, fewer gates than Qiskit's still win."""
+    assert set(keep("auto", LINE, theirs, LONG, shallow=shallow)) == set(best)
+    assert len(keep("auto", LINE, theirs, LONG, shallow=shallow)) == len(best)
+
+
+def test_shallow_rivals_are_for_deep_circuits_with_fewer_gates_than_qiskits() -> None:
+    """One with more gates is not taken, nor any where ours is no deeper; where depth comes first they are compared."""
+    many = (*WIDE, (1, 2))
+    for ours, shallow in ((LONG, many), (SHORT, ((0, 1),))):
+        assert set(keep("auto", LINE, WIDE, ours, shallow=shallow)) == set(ours)
+    for ours in (LONG, SHORT):
+        assert keep("depth", LINE, WIDE, ours, shallow=((0, 1),)) == ((0, 1),)
+        assert len(keep("depth", LINE, WIDE, ours, shallow=(*LONG, *LONG))) == len(SHORT if ours is SHORT else WIDE)
+
+
+def test_bug_shallow_rivals_run_where_ours_is_qiskits_circuit() -> None:
+    """Where depth comes first they are compared there, too; where gates do, Qiskit's depth is known there, too."""
+    assert keep("depth", LINE, WIDE, WIDE, shallow=((0, 1),)) == ((0, 1),)
+    assert sorted(keep("auto", LINE, WIDE, WIDE, shallow=((0, 1),))) == sorted(WIDE)
+    assert set(keep("auto", LINE, WIDE, WIDE, LONG, shallow=SHORT)) == set(SHORT)
+    assert keep("auto", LINE, WIDE, WIDE, LONG) == LONG
+
+
+def test_bug_a_shallow_rival_that_is_no_better_than_qiskits_circuit_is_not_taken() -> None:
+    """With as many gates in as many layers it weighs less than one of fewer gates in more layers."""
+    assert keep("auto", LINE, WIDE, LONG, shallow=(*WIDE[2:], *WIDE[:2])) == LONG
+
+
+def test_depth_weighs_above_that_of_the_other_circuit() -> None:
+    """Gates alone count up to it."""
+    peer = Delivery(gates=9, depth=4)
+    assert [weigh_depth(Delivery(6, depth), peer) for depth in (2, 4, 6)] == [6, 6, 9]
+    assert weigh_depth(Delivery(6, 2), Delivery(0, 0)) == 12
 
 
 def test_rivals_do_not_run_where_routing_added_nothing() -> None:
@@ -139,3 +201,34 @@ def test_two_qubit_gates_are_counted_into_blocks() -> None:
     with otherwise:
         circuit.cx(0, 1)
     assert count_two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
+
+
+def test_shallow_rivals_begin_where_qiskits_stages_did() -> None:
+    """What these write into their circuit and its properties is not there."""
+
+    class Begun(Made):
+        """Note what is known when it begins."""
+
+        known = "nothing"
+
+        def run(self, dag):
+            """Return a circuit of CX gates."""
+            Begun.known = self.property_set["made"]
+            return super().run(dag)
+
+    class Writing(Made):
+        """Write into the properties."""
+
+        def run(self, dag):
+            """Return a circuit of CX gates."""
+            self.property_set["made"] = "theirs"
+            return super().run(dag)
+
+    preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+    preset.layout, preset.routing = PassManager(Writing(*WIDE)), None
+    preset.translation = preset.optimization = None
+    task = KeepBest(LINE, preset, "auto", Rivals(SOURCE, (), (PassManager(Begun(*SHORT)),)))
+    task.property_set = PropertySet()
+    task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
+    assert task.run(Made(*LONG).run(None)).depth() == 3
+    assert Begun.known is None

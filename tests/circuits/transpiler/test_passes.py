@@ -18,7 +18,13 @@ from qiskit.transpiler.passes import (
 from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
+from tiger.circuits.transpiler.passes import (
+    TigerLayout,
+    TigerMapping,
+    TigerPathMapping,
+    TigerRouting,
+    TigerSabreMapping,
+)
 
 LINE = CouplingMap.from_line(6)
 PARAMS = LayoutParams(level=1)
@@ -50,7 +56,7 @@ def run_and_check(circuit: QuantumCircuit, *passes: object) -> QuantumCircuit:
     return routed
 
 
-@pytest.mark.parametrize("kind", [TigerMapping, TigerSabreMapping])
+@pytest.mark.parametrize("kind", [TigerMapping, TigerPathMapping, TigerSabreMapping])
 def test_mapping_does_it_all(kind: type[TigerMapping]) -> None:
     """One pass lays a circuit out and routes it, with ancillas."""
     routed = run_and_check(star(), kind(LINE, LayoutParams(level=2)))
@@ -58,6 +64,12 @@ def test_mapping_does_it_all(kind: type[TigerMapping]) -> None:
     assert [register.name for register in routed.layout.initial_layout.get_registers() if register.size == 2] == [
         "ancilla"
     ]
+
+
+def test_a_device_without_a_path_is_refused() -> None:
+    """As what other circuits can be mapped along is not there."""
+    with pytest.raises(TranspilerError, match="topology: expected a path of as many qubits as meet others"):
+        PassManager(TigerPathMapping(CouplingMap([(0, 1), (0, 2), (0, 3)]), PARAMS)).run(star())
 
 
 def test_layout_and_routing_work_together() -> None:

@@ -31,7 +31,7 @@ from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.aim import loss_of
 from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
-from tiger.circuits.transpiler.passes import TigerMapping, TigerRouting
+from tiger.circuits.transpiler.passes import TigerMapping, TigerPathMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
 
@@ -274,6 +274,18 @@ def test_level_3_compares_two_seeds() -> None:
         made = [task for rival in keeper.rivals.stages for task in _tasks(rival) if hasattr(task, "params")]
         assert [type(task) for task in made] == passes
         assert all(task.params.seed != 4 for task in made)
+
+
+def test_circuits_are_mapped_along_paths_where_the_layout_is_free() -> None:
+    """With seeds of their own, at levels whose optimization fuses SWAPs with gates."""
+    for level, layout, given, count in ((1, "tiger", None, 0), (2, "tiger", None, 3), (3, "tiger", None, 3),
+                                        (3, None, None, 0), (3, "tiger", [2, 0, 1], 0)):  # fmt: skip
+        manager = preset(level, coupling_map=LINE, initial_layout=given, layout_method=layout, routing_method="tiger",
+                         seed_transpiler=4)  # fmt: skip
+        keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
+        made = [task for rival in keeper.rivals.shallow for task in _tasks(rival)]
+        seeds = [task.params.seed for task in made if isinstance(task, TigerPathMapping)]
+        assert len(set(seeds)) == len(seeds) == count
 
 
 def _tasks(manager: PassManager) -> list[object]:

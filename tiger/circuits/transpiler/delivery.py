@@ -37,6 +37,11 @@ def rank(delivery: Delivery, objective: DeliveryObjective) -> tuple[float, ...]:
     return {"auto": (gates, depth, loss), "depth": (depth, gates, loss), "success": (loss, gates, depth)}[objective]
 
 
+def weigh_depth(delivery: Delivery, other: Delivery) -> float:
+    """Return the two-qubit gates of a circuit, as many times over as it is deeper than another."""
+    return delivery.gates * max(1.0, delivery.depth / max(other.depth, 1.0))
+
+
 def deliver(preset: StagedPassManager, routed: Source) -> Source:
     """Return a routed circuit after the translation and optimization stages of a preset."""
     return run_stage(preset.optimization, run_stage(preset.translation, routed.copy()))

@@ -12,7 +12,7 @@ from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.route import Route
-from tiger.circuits.solve import HOLDING_LEVEL, Mapped, map_circuit
+from tiger.circuits.solve import HOLDING_LEVEL, Mapped, map_along_path, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
@@ -61,17 +61,32 @@ def find_mapping(
         fixed,
     )
     route = mapped.route if fixed is not None else _settle(mapped.route, model.gate_dag, coupling)
-
-    def block(gate_dag: GateDag, places: IndexArray) -> Route:
-        own_params = replace(params, level=BLOCK_LEVELS[params.level])
-        return _check_start(map_circuit(gate_dag, coupling, own_params, fixed=places), places).route
-
-    emission = emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
+    emission = _emit(model, route, coupling, params)
     # Priced routes are compared by their prices, where SABRE's circuit is one.
     counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     return Mapping(emission, mapped, known)
+
+
+def find_path_mapping(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
+    """Map a circuit along a path of the device; InputError where none of as many qubits as meet others is found."""
+    coupling, model = coupling_of(device), _read(dag, params)
+    _check(model, coupling, None)
+    route = map_along_path(model.gate_dag, coupling, params)
+    if route is None:
+        raise InputError("topology", "expected a path of as many qubits as meet others, found none")
+    return _emit(model, _settle(route, model.gate_dag, coupling), coupling, params)
+
+
+def _emit(model: CircuitModel, route: Route, coupling: Coupling, params: LayoutParams) -> Emission:
+    """Return the routed circuit, with its blocks of control flow routed in place."""
+
+    def block(gate_dag: GateDag, places: IndexArray) -> Route:
+        own_params = replace(params, level=BLOCK_LEVELS[params.level])
+        return _check_start(map_circuit(gate_dag, coupling, own_params, fixed=places), places).route
+
+    return emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
 
 
 def _read(dag: DAGCircuit, params: LayoutParams) -> CircuitModel:

@@ -91,6 +91,26 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         return _set_layout(self.property_set, dag, routed)
 
 
+class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
+    """Lay a circuit out along a path of the device and route it from there, which takes few layers where all meet.
+
+    Sets what TigerMapping does. TranspilerError where no such path is found, too.
+    """
+
+    def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
+        """Take the device, and how hard to search: the default is level 3 with seed 0."""
+        super().__init__()
+        self.device, self.params = device, params or LayoutParams()
+
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the routed circuit on all device qubits."""
+        from tiger.circuits.transpiler.mapping import find_path_mapping
+
+        with _transpiler_errors():
+            routed = find_path_mapping(dag, self.device, self.params)
+        return _set_layout(self.property_set, dag, routed)
+
+
 class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Lay a circuit out for SABRE's routing, and route it so; the layout may be SabreLayout's if that is better.
 

@@ -1,6 +1,7 @@
 """Qiskit's transpiler plugins: `layout_method="tiger"` and `routing_method="tiger"`."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,13 @@ from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
-from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
+from tiger.circuits.transpiler.passes import (
+    TigerLayout,
+    TigerMapping,
+    TigerPathMapping,
+    TigerRouting,
+    TigerSabreMapping,
+)
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
@@ -34,6 +41,8 @@ EFFORT, SOLVER, OBJECTIVE = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER", "TIGER
 DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
 # By level: how many circuits of ours, each of another seed, are compared by what they end as.
 CANDIDATES = (1, 1, 1, 2)
+# How many along paths are compared, too, where ours is deeper than Qiskit's.
+SHALLOW = 3
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
@@ -44,8 +53,9 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     With another routing stage the layout is measured by what that makes of it: from level 1 on the circuit is routed
     here, and Qiskit's own layout is taken where the preset ends better from there. The environment variable
     TIGER_LAYOUT_OBJECTIVE says what is better: "auto" is fewer two-qubit gates, then less depth of these, then more
-    estimated success where the Target has error rates; "depth" and "success" put these first. TIGER_LAYOUT_EFFORT
-    multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
+    estimated success where the Target has error rates; where the circuit with the fewest gates is deeper than Qiskit's,
+    depth above Qiskit's weighs as gates. "depth" and "success" put these first. TIGER_LAYOUT_EFFORT multiplies the
+    iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
     """
 
     def pass_manager(
@@ -114,15 +124,28 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
     )
 
 
-def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> Rivals:
+def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams) -> Rivals:
     """Return the stages of ours once more, for other seeds; a layout of another stage's stays."""
-    stages = list[PassManager]()
+    stages, places = list[PassManager](), config.layout_method == NAME
     for number in range(1, CANDIDATES[params.level]):
         again = replace(params, seed=derive(params.seed % 2**64, number))
         routing = _build_routing_stage(device, config, again)
-        whole = _build_layout_stage(device, config, again, None) + routing if config.layout_method == NAME else routing
-        stages.append(whole)
-    return Rivals(SOURCE if config.layout_method == NAME else PLACED, tuple(stages))
+        stages.append(_build_layout_stage(device, config, again, None) + routing if places else routing)
+    return Rivals(SOURCE if places else PLACED, tuple(stages), tuple(_build_shallow(device, config, params)))
+
+
+def _build_shallow(
+    device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams
+) -> Iterator[PassManager]:
+    """Yield stages that map a circuit to few layers, where these place it and a later optimization fuses its SWAPs.
+
+    Whatever the objective, SWAPs have the prices of those blocks: for few SWAPs alone windows undo what saves layers.
+    """
+    if config.layout_method == NAME and config.initial_layout is None and params.level >= FUSING_LEVEL:
+        for number in range(SHALLOW):
+            again = replace(params, seed=derive(params.seed % 2**64, number), basis=basis_of(device))
+            path = PassManager([BarrierBeforeFinalMeasurements(BARRIER), TigerPathMapping(device, again)])
+            yield path + _build_routing_stage(device, config, again)
 
 
 def _choice(
