@@ -191,7 +191,7 @@ def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
             if block.title:
                 (home / block.title).write_text(code, encoding="utf-8")
             elif block.language == "diff":
-                _run(["patch", "-p1", "--no-backup-if-mismatch"], home, code)
+                _run(["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch"], home, code)
             elif block.language == "bash":
                 _run(["bash", "-euo", "pipefail", "-c", code], home)
             elif block.language == "python":
