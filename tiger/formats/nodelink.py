@@ -61,7 +61,7 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
             raise InputError(f"{field}/directed", "expected an undirected graph beside hyperedges, got a directed one")
         at = f"{field}/hyperedges"
         pairs = Hyperedges.of_pairs(ends[:, 0], ends[:, 1], np.array(volumes))
-        hyperedges = read_hyperedges(sets, at, {name: k for k, name in enumerate(graph.names)}).joined(pairs)
+        hyperedges = read_hyperedges(sets, at, {name: k for k, name in enumerate(graph.names)}).join(pairs)
         remarks = _remarks(graph, TASK, TRAFFIC) + list_misspelt(sets, at)
         return TaskGraph.of_hyperedges(graph.names, hyperedges, np.array(work), room, remarks)
     return TaskGraph(

@@ -45,7 +45,7 @@ class Hyperedges:
         starts = np.concatenate([[0], np.cumsum(2 - alike)])
         return cls(starts=starts, pins=np.stack([u, v], axis=1)[keep], volumes=volumes)
 
-    def joined(self, others: "Hyperedges") -> "Hyperedges":
+    def join(self, others: "Hyperedges") -> "Hyperedges":
         """Return these sets and then the others."""
         return Hyperedges(
             starts=np.concatenate([self.starts, others.starts[1:] + len(self.pins)]),
