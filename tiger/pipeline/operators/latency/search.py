@@ -13,7 +13,7 @@ from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY, SUMS
 from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
 from tiger.pipeline.operators.latency.heft import place_by_heft
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, number_as_listed
 from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
@@ -99,6 +99,7 @@ class _Search:
 
     def __init__(self, terms: Terms, params: LatencyParams) -> None:
         self.terms, self.jobs, self.params = terms, make_jobs(terms), params
+        self.listed = number_as_listed(self.jobs)
         self.weights: FloatArray = np.array([params.makespan_weight, params.load_weight])
         self.known: list[tuple[float, IntArray]] = []
         self.visits = terms.operators + len(terms.consumer)
@@ -121,7 +122,7 @@ class _Search:
     def offer(self, place: IntArray | None) -> None:
         """Remember a placement within memory, in the order of costs, unless one of the same cost is known."""
         if self._fits(place):
-            cost = float(cost_of(self.jobs, move_arrays(self.terms, place, self.weights), np.inf))
+            cost = float(cost_of(move_arrays(self.terms, self.listed, place, self.weights), np.inf))
             if all(cost != other for other, _ in self.known):
                 insort(self.known, (cost, place), key=lambda each: each[0])
 
@@ -134,8 +135,8 @@ class _Search:
 
     def _improve(self, place: IntArray, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
         """Yield the best placement that annealing from one has reached, after each part of the run."""
-        params, arrays = self.params, move_arrays(self.terms, place, self.weights)
-        cost = np.full(2, cost_of(self.jobs, arrays, np.inf))
+        params, arrays = self.params, move_arrays(self.terms, self.listed, place, self.weights)
+        cost = np.full(2, cost_of(arrays, np.inf))
         temperatures = cost[0] * np.geomspace(params.hot, params.cold, self.rounds)
         generator, best = seed_state(params.seed), place.copy()
         for part in np.array_split(temperatures, -(-self.rounds * self.visits // params.part)):
