@@ -10,19 +10,16 @@ every machine. `--data` adds PipeDream's profiles to the problems that are built
 """
 
 import argparse
-import ast
-import gc
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 import tiger
 from benchmarks.chains import cluster
-from benchmarks.vary import constant
+from benchmarks.vary import change, constant, number
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
@@ -41,7 +38,7 @@ def main() -> None:
     """Print a line for each value."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vary_plans", description=__doc__.split("\n")[0])
     parser.add_argument("constant", metavar="MODULE:NAME", type=constant)
-    parser.add_argument("values", metavar="VALUE", nargs="+", type=ast.literal_eval)
+    parser.add_argument("values", metavar="VALUE", nargs="+", type=number)
     parser.add_argument("--only", default="")
     parser.add_argument("--data", type=Path)
     given = parser.parse_args()
@@ -62,18 +59,6 @@ def main() -> None:
             f"{spent / first[1]:.2f} x {first[1]:.1f} s",
             flush=True,
         )
-
-
-def change(module: ModuleType, name: str, value: object) -> None:
-    """Set a constant of a module, or a field of all parameters of a class, those by default too."""
-    owner, _, field = name.partition(".")
-    if not field:
-        setattr(module, name, value)
-        return
-    params = getattr(module, owner)
-    params.__init__.__kwdefaults__[field] = value
-    for instance in [each for each in gc.get_objects() if isinstance(each, params)]:
-        object.__setattr__(instance, field, value)
 
 
 def instances(data: Path | None) -> Iterator[Problem]:
