@@ -13,6 +13,8 @@ from tiger.model.arrays import BoolArray, IntArray
 
 # Where more layouts are asked for than one run should give, each run may give this part of them.
 RUNS = 16
+# Seconds that a call takes on 127 qubits, or less.
+CALL_S = 3e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
