@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import CALL_S, EmbeddingParams, find_perfect_layouts
+from tiger.circuits.embedding.embedding import EmbeddingParams, call_s, search_perfect_layouts
 from tiger.circuits.embedding.pair_sets import ProofParams
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
@@ -187,12 +187,13 @@ def begin(
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Look for a layout in which the circuit needs no SWAP."""
     most, stop = task.level.embedding_calls, _share_time(incumbent.stop, EMBEDDING_SHARE)
-    params = EmbeddingParams(calls=_fit_work(most, stop, CALL_S), seed=task.params.seed)
+    params = EmbeddingParams(calls=_fit_work(most, stop, call_s(task.dag, task.coupling)), seed=task.params.seed)
     nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
     with incumbent.stage("embedding") as detail:
-        for place in find_perfect_layouts(task.dag, task.coupling, params, task.fixed):
+        places, complete = search_perfect_layouts(task.dag, task.coupling, params, task.fixed)
+        for place in places:
             incumbent.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
-        _note_end(detail, ended=params.calls < most and not incumbent.optimal)
+        _note_end(detail, ended=params.calls < most and not places and not complete)
 
 
 def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:

@@ -21,10 +21,8 @@ from tiger.circuits.transpiler.target import has_errors
 TRIALS = (5, 5, 20, 20)
 ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
-
-
-# The share of a time limit that VF2 gets, and the seconds of a call.
-VF2_SHARE, VF2_CALL_S = 0.2, 0.5e-6
+# The share of a time limit that VF2 gets, the seconds of a call, and the qubits of a device on which they are twice.
+VF2_SHARE, VF2_CALL_S, VF2_QUBITS = 0.2, 0.5e-6, 500
 
 
 def find_vf2_layout(
@@ -43,7 +41,8 @@ def find_vf2_layout(
     dag = model.dag if named else _pairs_only(model)
     target = device if named else _build_target(device)
     if time_limit_s is not None:
-        fitting = max(int(VF2_SHARE * time_limit_s / VF2_CALL_S), 1)
+        call_s = VF2_CALL_S * (1 + target.num_qubits / VF2_QUBITS)
+        fitting = max(int(VF2_SHARE * time_limit_s / call_s), 1)
         calls = min(calls[0], fitting), min(calls[1], fitting)
     search = VF2Layout(target=target, seed=-1, call_limit=calls)
     search.property_set = PropertySet()
