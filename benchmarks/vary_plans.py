@@ -1,4 +1,4 @@
-"""Measure what a constant of placing chains is worth: plans with several values of it, everything else the same.
+"""Measure what a constant of placing chains and operators is worth: plans with several values of it, all else the same.
 
     python -m benchmarks.vary_plans MODULE:NAME VALUE .. [--only TEXT] [--data FOLDER]
 
@@ -18,11 +18,14 @@ from pathlib import Path
 import numpy as np
 
 import tiger
+from benchmarks import scale
 from benchmarks.chains import cluster
+from benchmarks.scale import colocate, lstm, stack, transformer_layer
 from benchmarks.vary import change, constant, number
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.reading import read_model
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
@@ -49,7 +52,7 @@ def main() -> None:
         begun = time.process_time()
         reports = [place() for _, place in problems]
         spent = time.process_time() - begun
-        seconds = np.array([report.iteration_s or report.bottleneck_s for report in reports], float)
+        seconds = np.array([report.iteration_s or report.latency_s or report.bottleneck_s for report in reports], float)
         first = (seconds, spent) if first is None else first
         above = 100 * (seconds / first[0] - 1)
         low, high = int(above.argmin()), int(above.argmax())
@@ -62,7 +65,10 @@ def main() -> None:
 
 
 def instances(data: Path | None) -> Iterator[Problem]:
-    """Yield chains under each schedule, groups of ranks, and profiles of networks on equal devices."""
+    """Yield chains under each schedule, groups of ranks, and profiles of networks on equal devices.
+
+    Last are graphs of operators, whose makespans have few moves a group.
+    """
     gpt = read_model(SMALL)
     for name, schedules in CHAINS.items():
         devices = read_cluster(CLUSTERS / f"{name}.json")
@@ -79,6 +85,14 @@ def instances(data: Path | None) -> Iterator[Problem]:
         for schedule in ("gpipe", "1f1b", "zero-bubble"):
             chain = partial(tiger.place, layers, cluster(4, 12e9))
             yield f"{schedule} {name}", partial(chain, schedule=schedule, microbatches=16)
+    for name, operators in many_operators().items():
+        yield name, partial(tiger.place, operators, scale.cluster(operators), mode="dag", objective="latency")
+
+
+def many_operators() -> dict[str, Operators]:
+    """Return graphs of ten thousand operators and more, by their titles."""
+    grouped = {f"operators of an LSTM in {count} groups": colocate(lstm(4, 400), count) for count in (250, 500, 1000)}
+    return grouped | {f"operators of {count} layers": stack(transformer_layer(), count) for count in (100, 300)}
 
 
 def layers_of(seed: int) -> Layers:
