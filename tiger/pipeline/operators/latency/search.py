@@ -47,8 +47,8 @@ class LatencyParams:
     part: int = 20_000_000
     hot: float = 0.05
     cold: float = 1e-4
-    # What both are worth: `python -m benchmarks.vary_plans MODULE:LatencyParams.plenty 0 50 --only operators`, with this
-    # module. Makespans fall by 1.9 % in the mean; on graphs with more moves a group they may rise.
+    # What both are worth: `python -m benchmarks.vary_plans MODULE:LatencyParams.plenty 0 50 --only operators`, with the
+    # name of this module. On graphs with more moves a group makespans may rise.
     plenty: int = 50
     cooler: float = 0.004
 
