@@ -187,9 +187,9 @@ def field_of(error: "TyperException") -> str:
 def reason_of(error: "TyperException") -> str:
     """Return what a usage error says, with the nearest option; of a choice that there is not, as Python and REST do."""
     near = getattr(error, "possibilities", None)
-    if near is not None and getattr(error, "option_name", None) in HARDWARE and error.ctx is not None:
-        own = [option for param in error.ctx.command.params for option in param.opts if option in HARDWARE]
-        near = own or near
+    context = getattr(error, "ctx", None)
+    if near is not None and context is not None and getattr(error, "option_name", None) in HARDWARE:
+        near = [option for param in context.command.params for option in param.opts if option in HARDWARE] or near
     if near:
         return f"{error.message}; did you mean {near[0]}?"
     found = _CHOICE.fullmatch(error.message)
