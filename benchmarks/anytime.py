@@ -207,7 +207,8 @@ def _draw(curves: dict[str, list[tuple[float, float]]], points: list[Point]) -> 
             axes.plot(
                 [x.seconds for x in own], [x.cost for x in own], "sD^v*"[number], label=peer.name.replace("`", "")
             )
-        axes.set_title(case, fontsize=9)
+        # Two lines, as one may be wider than its plot.
+        axes.set_title(case.replace(" on ", "\non "), fontsize=9)
         axes.set(xlabel="seconds", ylabel="cost")
         axes.grid(visible=True, alpha=0.3)
     figure.legend(*grid.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)

@@ -107,7 +107,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     for name, make, tasks, hardware in CASES:
         say(f"{name}, {tasks} on {hardware}")
         sets = make(tasks)
-        yield name, f"{tasks:,}", hardware.partition("@")[0], *_measure(_problem_of(sets, tasks, hardware), sets)
+        yield name, f"{tasks:,}", hardware.partition("@")[0], *_measure(build_multicast(sets, tasks, hardware), sets)
 
 
 def _measure(problem: Problem, sets: list[list[int]]) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def recompute(problem: Problem, places: IntArray) -> float:
     return total
 
 
-def _problem_of(sets: list[list[int]], tasks: int, hardware: str) -> Problem:
+def build_multicast(sets: list[list[int]], tasks: int, hardware: str) -> Problem:
     """Return sets of volume 1 on nodes with 3 % more slots than there are tasks."""
     starts, pins = np.cumsum([0, *map(len, sets)]), np.concatenate(sets)
     hyperedges = Hyperedges(starts=starts, pins=pins, volumes=np.ones(len(sets)))

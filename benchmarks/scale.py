@@ -25,8 +25,6 @@ from tiger.pipeline.operators.terms import Terms
 
 # Devices, and their memory over an even share of all operators'.
 DEVICES, ROOM = 16, 1.15
-# Operators of a group, in the mean, above which largest loads alone are searched for.
-CROWDED = 10
 STACKED, PUBLISHED = 200_000, "bert_l-6_training.json"
 HEAD = ("graph", "method", "largest load / (sum / k)", "makespan / bound", "memory / cap", "seconds", "peak, MB")
 
@@ -67,9 +65,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
 
 def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> Iterator[tuple[str, Answer | None]]:
     """Yield the answer of every method, None for one that is not installed."""
-    # Makespans of groups that are scattered over the graph are searched for minutes.
-    crowded = operators.size > CROWDED * operators.groups
-    for objective in ("throughput",) if crowded else ("throughput", "latency", "both"):
+    for objective in ("throughput", "latency", "both"):
         say(objective)
         yield f"TIGER, {objective}", run_place(operators, objective)
     jobs = make_jobs(terms)

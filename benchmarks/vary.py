@@ -1,14 +1,20 @@
 """Measure what a constant is worth: mappings with several values of it, everything else the same.
 
-    python -m benchmarks.vary MODULE:NAME VALUE .. [--solver NAME] [--effort N] [--seeds N] [--data FOLDER]
+    python -m benchmarks.vary MODULE:NAME VALUE .. [--solver NAME] [--effort N] [--seeds N] [--only TEXT]
+                                                   [--data FOLDER]
 
-for example `python -m benchmarks.vary tiger.qubo.window_sampling:RISE 0.0 1/3 1.0 --solver neal`. For each value it
+NAME is a constant, or CLASS.FIELD for the parameters of a search, wherever they are held, for example `python -m
+benchmarks.vary tiger.qubo.window_sampling:RISE 0.0 1/3 1.0 --solver neal`, or `python -m benchmarks.vary
+tiger.solvers.annealing.tabu:TabuParams.tenure "(0.1, 0.4)" "(0.2, 0.3)" --only tai --data FOLDER`. For each value it
 prints by how many per cent costs lie above those of the first value, in the mean over all problems and seeds, the
 worst and the best problem, and the processor seconds relative to the first. Efforts count iterations, so that the costs
-are the same on every machine. `--data` (or TIGER_QAPLIB) adds QAPLIB instances to the problems that are built here.
+are the same on every machine. `--data` (or TIGER_QAPLIB) adds QAPLIB instances to the problems that are built here,
+`--only` takes those whose names have a text.
 """
 
 import argparse
+import ast
+import gc
 import operator
 import os
 import time
@@ -22,6 +28,7 @@ from types import ModuleType
 import networkx as nx
 import numpy as np
 
+from benchmarks.hypergraphs import build_multicast, draw_circuit, draw_nets
 from benchmarks.instances import generate, generate_layered, qaplib
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
@@ -35,31 +42,32 @@ def main() -> None:
     """Print a line for each value."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vary", description=__doc__.split("\n")[0])
     parser.add_argument("constant", metavar="MODULE:NAME", type=constant)
-    parser.add_argument("values", metavar="VALUE", nargs="+", type=fraction)
+    parser.add_argument("values", metavar="VALUE", nargs="+", type=number)
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--effort", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB") or None)
     given = parser.parse_args()
-    module, name = given.constant
-    if not hasattr(module, name):
-        parser.error(f"argument MODULE:NAME: expected a constant of a module, got {name}")
-    kind, first = type(getattr(module, name)), None
-    problems = list(instances(given.data))
+    problems = [(name, problem) for name, problem in instances(given.data) if given.only in name]
+    if not problems:
+        parser.error(f"argument --only: expected a part of the name of a problem, got {given.only}")
     solve(problems[0][1], solver=given.solver)
+    first = None
     for value in given.values:
-        setattr(module, name, kind(value))
+        change(*given.constant, value)
         begun = time.process_time()
-        costs = [
-            [solve(problem, solver=given.solver, effort=given.effort, seed=seed).cost for seed in range(given.seeds)]
+        reports = [
+            [solve(problem, solver=given.solver, effort=given.effort, seed=seed) for seed in range(given.seeds)]
             for _, problem in problems
         ]
+        costs = [[report.objective.value if report.objective else report.cost for report in row] for row in reports]
         spent = time.process_time() - begun
         first = (np.array(costs, float), spent) if first is None else first
         above = 100 * (np.array(costs, float) / first[0] - 1).mean(axis=1)
         low, high = int(above.argmin()), int(above.argmax())
         print(
-            f"{name} = {float(value):g}: {above.mean():+.2f} % ({above[low]:+.1f} % {problems[low][0]}, "
+            f"{given.constant[1]} = {value}: {above.mean():+.2f} % ({above[low]:+.1f} % {problems[low][0]}, "
             f"{above[high]:+.1f} % {problems[high][0]}), {spent / first[1]:.2f} x {first[1]:.1f} s",
             flush=True,
         )
@@ -73,19 +81,37 @@ def constant(text: str) -> tuple[ModuleType, str]:
         operator.attrgetter(name)(module)
     except (ImportError, ValueError, AttributeError) as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    owner, _, field = name.partition(".")
+    if field and field not in (getattr(getattr(module, owner).__init__, "__kwdefaults__", None) or {}):
+        raise argparse.ArgumentTypeError(f"expected a field with a default of a dataclass by keywords, got {name}")
     return module, name
 
 
-def fraction(text: str) -> Fraction:
-    """Return a number, which may be stated as 1/3; raise what argparse reports for any other text."""
+def number(text: str) -> object:
+    """Return a number, which may be stated as 1/3, or several as (1, 2); raise what argparse reports for other text."""
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
+        return ast.literal_eval(text) if "/" not in text else float(Fraction(text))
+    except (ValueError, SyntaxError, ZeroDivisionError) as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def change(module: ModuleType, name: str, value: object) -> None:
+    """Set a constant of a module, or a field of all parameters of a class, those by default too."""
+    owner, _, field = name.partition(".")
+    if not field:
+        setattr(module, name, value)
+        return
+    params = getattr(module, owner)
+    params.__init__.__kwdefaults__[field] = value
+    for instance in [each for each in gc.get_objects() if isinstance(each, params)]:
+        object.__setattr__(instance, field, value)
+
+
 def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
-    """Yield problems of every rule: dense and sparse ones, levels, several tasks a node, spare nodes, and QAPLIB's."""
+    """Yield problems of every rule: dense and sparse ones, levels, several tasks a node, and spare nodes.
+
+    Two have hyperedges for traffic, and QAPLIB's come last.
+    """
     yield from generate()
     yield from generate_layered()
     rng = np.random.default_rng(0)
@@ -101,6 +127,9 @@ def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
         graph = nx.convert_node_labels_to_integers(nx.grid_graph(dims[::-1]))
         name = f"grid {'x'.join(map(str, dims))} on fat-tree:8"
         yield name, Problem(tasks=task_graph_of(graph), topology=build("fat-tree:8"), rule="one-to-one")
+    for draw, size, hardware in ((draw_nets, 256, "torus:3x3"), (draw_circuit, 512, "tree:4x4@1,10")):
+        name = f"{size} by hyperedges on {hardware.partition('@')[0]}"
+        yield name, build_multicast(draw(size), size, hardware)
     if data is not None:
         yield from ((name, problem) for name, problem, _ in qaplib(Path(data), QAP))
 

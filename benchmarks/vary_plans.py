@@ -1,4 +1,4 @@
-"""Measure what a constant of placing chains is worth: plans with several values of it, everything else the same.
+"""Measure what a constant of placing chains and operators is worth: plans with several values of it, all else the same.
 
     python -m benchmarks.vary_plans MODULE:NAME VALUE .. [--only TEXT] [--data FOLDER]
 
@@ -10,22 +10,22 @@ every machine. `--data` adds PipeDream's profiles to the problems that are built
 """
 
 import argparse
-import ast
-import gc
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 import tiger
+from benchmarks import scale
 from benchmarks.chains import cluster
-from benchmarks.vary import constant
+from benchmarks.scale import colocate, lstm, stack, transformer_layer
+from benchmarks.vary import change, constant, number
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.reading import read_model
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
@@ -41,7 +41,7 @@ def main() -> None:
     """Print a line for each value."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vary_plans", description=__doc__.split("\n")[0])
     parser.add_argument("constant", metavar="MODULE:NAME", type=constant)
-    parser.add_argument("values", metavar="VALUE", nargs="+", type=ast.literal_eval)
+    parser.add_argument("values", metavar="VALUE", nargs="+", type=number)
     parser.add_argument("--only", default="")
     parser.add_argument("--data", type=Path)
     given = parser.parse_args()
@@ -52,7 +52,7 @@ def main() -> None:
         begun = time.process_time()
         reports = [place() for _, place in problems]
         spent = time.process_time() - begun
-        seconds = np.array([report.iteration_s or report.bottleneck_s for report in reports], float)
+        seconds = np.array([report.iteration_s or report.latency_s or report.bottleneck_s for report in reports], float)
         first = (seconds, spent) if first is None else first
         above = 100 * (seconds / first[0] - 1)
         low, high = int(above.argmin()), int(above.argmax())
@@ -64,20 +64,11 @@ def main() -> None:
         )
 
 
-def change(module: ModuleType, name: str, value: object) -> None:
-    """Set a constant of a module, or a field of all parameters of a class, those by default too."""
-    owner, _, field = name.partition(".")
-    if not field:
-        setattr(module, name, value)
-        return
-    params = getattr(module, owner)
-    params.__init__.__kwdefaults__[field] = value
-    for instance in [each for each in gc.get_objects() if isinstance(each, params)]:
-        object.__setattr__(instance, field, value)
-
-
 def instances(data: Path | None) -> Iterator[Problem]:
-    """Yield chains under each schedule, groups of ranks, and profiles of networks on equal devices."""
+    """Yield chains under each schedule, groups of ranks, and profiles of networks on equal devices.
+
+    Last are graphs of operators, whose makespans have few moves a group.
+    """
     gpt = read_model(SMALL)
     for name, schedules in CHAINS.items():
         devices = read_cluster(CLUSTERS / f"{name}.json")
@@ -94,6 +85,14 @@ def instances(data: Path | None) -> Iterator[Problem]:
         for schedule in ("gpipe", "1f1b", "zero-bubble"):
             chain = partial(tiger.place, layers, cluster(4, 12e9))
             yield f"{schedule} {name}", partial(chain, schedule=schedule, microbatches=16)
+    for name, operators in many_operators().items():
+        yield name, partial(tiger.place, operators, scale.cluster(operators), mode="dag", objective="latency")
+
+
+def many_operators() -> dict[str, Operators]:
+    """Return graphs of ten thousand operators and more, by their titles."""
+    grouped = {f"operators of an LSTM in {count} groups": colocate(lstm(4, 400), count) for count in (250, 500, 1000)}
+    return grouped | {f"operators of {count} layers": stack(transformer_layer(), count) for count in (100, 300)}
 
 
 def layers_of(seed: int) -> Layers:

@@ -26,6 +26,12 @@ def test_every_table_has_both_its_markers(page: str) -> None:
         ("benchmarks.vary", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
         ("benchmarks.vary", ["nowhere:NOPE", "1"], "argument MODULE:NAME: No module named 'nowhere'"),
         ("benchmarks.vary", ["tiger.mapper:__name__", "1/0"], "argument VALUE: Fraction(1, 0)"),
+        (
+            "benchmarks.vary",
+            ["tiger.pipeline.operators.latency.annealing:PieceParams.tries", "1"],
+            "argument MODULE:NAME: expected a field with a default of a dataclass by keywords, got PieceParams.tries",
+        ),
+        ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--only", "no such"], "argument --only: expected a part"),
         ("benchmarks.vary_plans", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
         ("benchmarks.__main__", ["cold", "--before", "nowhere"], "argument --before: expected a checkout"),
     ],

@@ -586,6 +586,10 @@ def test_version(cli: Run) -> None:
     [
         (("asign",), "Did you mean 'assign'?"),
         (("assign", "pair.json", "--topolgy", "grid:2"), "did you mean --topology?"),
+        (("layout", "ring.qasm", "--topology", "grid:2"), "did you mean --coupling?"),
+        (("layout", "ring.qasm", "--device", "grid:2"), "did you mean --coupling?"),
+        (("assign", "pair.json", "--coupling", "grid:2"), "did you mean --topology?"),
+        (("warm", "--topology", "grid:2"), "No such option: --topology"),
         (("assign", "pair.json", "--topology", "gird:2"), "did you mean grid?"),
         (("assign", "pair.json", "--topology", "grid:2", "--rule", "onetoone"), "did you mean one-to-one?"),
         (("assign", "pair.json", "--topology", "grid:2", "--solver", "nael"), "did you mean neal?"),

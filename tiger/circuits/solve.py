@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import EmbeddingParams, find_perfect_layouts
+from tiger.circuits.embedding.embedding import EmbeddingParams, call_s, search_perfect_layouts
 from tiger.circuits.embedding.pair_sets import ProofParams
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
@@ -47,7 +47,7 @@ LEAST_LIMIT_S = 1e-3
 PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.4
 # Of the bound and of segments: for a CX on each pair of 60 qubits, on an 8 by 8 grid and within 1 s, extra CX
 # fell from 5,298 to 3,630, for 3,000 random gates from 20,169 to 18,666.
-BOUND_SHARE, SEGMENTS_SHARE = 0.1, 0.1
+BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 17e-9, 0.15e-6, 4
 # The level that holds the result of the one below.
@@ -186,11 +186,14 @@ def begin(
 
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Look for a layout in which the circuit needs no SWAP."""
-    params = EmbeddingParams(calls=task.level.embedding_calls, seed=task.params.seed)
+    most, stop = task.level.embedding_calls, _share_time(incumbent.stop, EMBEDDING_SHARE)
+    params = EmbeddingParams(calls=_fit_work(most, stop, call_s(task.dag, task.coupling)), seed=task.params.seed)
     nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
-    with incumbent.stage("embedding"):
-        for place in find_perfect_layouts(task.dag, task.coupling, params, task.fixed):
+    with incumbent.stage("embedding") as detail:
+        places, complete = search_perfect_layouts(task.dag, task.coupling, params, task.fixed)
+        for place in places:
             incumbent.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
+        _note_end(detail, ended=params.calls < most and not places and not complete)
 
 
 def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 OK, INFEASIBLE = 0, 1
 # The names of threads that an interrupt does not wait for.
 THREADS = "tiger-assign"
+# Options that name the hardware: a command that does not have one has another.
+HARDWARE = ("--topology", "--coupling", "--device", "--cluster")
 
 # How typer says that a value is none of its choices, which it lists in quotes.
 _QUOTE = "'"
@@ -185,6 +187,9 @@ def field_of(error: "TyperException") -> str:
 def reason_of(error: "TyperException") -> str:
     """Return what a usage error says, with the nearest option; of a choice that there is not, as Python and REST do."""
     near = getattr(error, "possibilities", None)
+    context = getattr(error, "ctx", None)
+    if near is not None and context is not None and getattr(error, "option_name", None) in HARDWARE:
+        near = [option for param in context.command.params for option in param.opts if option in HARDWARE] or near
     if near:
         return f"{error.message}; did you mean {near[0]}?"
     found = _CHOICE.fullmatch(error.message)

@@ -62,7 +62,8 @@ def _write(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(name): _write(item) for name, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_write(item) for item in value]
+        # Texts alone, as there may be a million, are as they are.
+        return list(value) if set(map(type, value)) == {str} else [_write(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -1,5 +1,7 @@
 """Tests of Qiskit's own answers and their reading as routes."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,8 @@ from tests.circuits.equivalence import replay
 from tests.circuits.replay import find_flaw
 from tests.circuits.strategies import gate_circuits
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.solve import begin, find_perfect_layout, map_circuit
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.flow import Blocks, count_cx
 from tiger.circuits.transpiler.model import model_of
@@ -130,6 +134,39 @@ def test_bug_qubits_without_gates_stay_where_they_are(device: Target | CouplingM
     places = [layout.tolist() for _ in range(12) if (layout := find_vf2_layout(model, device, 1)) is not None]
     assert len(set(places[0])) == 5
     assert places == [places[0]] * 12
+
+
+def test_bug_a_time_limit_holds_for_perfect_layouts() -> None:
+    """A ring of odd length fits no grid, which took VF2 and the search of layouts 15 s each to give up."""
+    ring = QuantumCircuit(59)
+    for a in range(59):
+        ring.cx(a, (a + 1) % 59)
+    grid, begun = CouplingMap.from_grid(8, 8), time.process_time()
+    assert find_vf2_layout(model_of(ring), grid, 3, 0.2) is None
+    params = LayoutParams(level=3, time_limit_s=0.2)
+    stages = map_circuit(model_of(ring).gate_dag, coupling_of(grid), params).stages
+    assert next(stage for stage in stages if stage.name == "embedding").detail["shortened"] is True
+    assert time.process_time() - begun < 3
+
+
+def test_bug_a_time_limit_holds_for_perfect_layouts_on_many_qubits() -> None:
+    """A call of either search takes up to fifty times as long on 1,024 qubits as on 64."""
+    ring = QuantumCircuit(1019)
+    for a in range(1019):
+        ring.cx(a, (a + 1) % 1019)
+    grid = CouplingMap.from_grid(32, 32)
+    model, coupling = model_of(ring), coupling_of(grid)
+    begun = time.process_time()
+    assert find_vf2_layout(model, grid, 3, 1.0) is None
+    find_perfect_layout(*begin(model.gate_dag, coupling, LayoutParams(level=3, time_limit_s=1.0), None))
+    assert time.process_time() - begun < 3
+
+
+def test_bug_a_search_of_all_layouts_is_not_shortened() -> None:
+    """No triangle fits a grid, which takes no calls to see, though there is time for few."""
+    gate_dag, coupling = model_of(RING).gate_dag, coupling_of(LINE)
+    stages = map_circuit(gate_dag, coupling, LayoutParams(level=3, time_limit_s=10.0)).stages
+    assert not any("shortened" in stage.detail for stage in stages if stage.name in ("embedding", "bound"))
 
 
 def test_no_perfect_layout_is_none() -> None:

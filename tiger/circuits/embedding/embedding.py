@@ -13,6 +13,9 @@ from tiger.model.arrays import BoolArray, IntArray
 
 # Where more layouts are asked for than one run should give, each run may give this part of them.
 RUNS = 16
+# Seconds of a call, and for each qubit of the device that a vertex may go to: a ring of all qubits but one takes 2e-6 s
+# a call on an 8 by 8 grid, 1e-4 s on one of 32 by 32.
+CALL_S, CELL_S = 2e-6, 1e-10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,16 @@ def find_perfect_layouts(
 ) -> list[IndexArray]:
     """Return different layouts `place[N]` without SWAPs, at most `params.layouts`, none where none is found.
 
+    As `search_perfect_layouts` does.
+    """
+    return search_perfect_layouts(dag, coupling, params, fixed)[0]
+
+
+def search_perfect_layouts(
+    dag: GateDag, coupling: Coupling, params: EmbeddingParams, fixed: IndexArray | None = None
+) -> tuple[list[IndexArray], bool]:
+    """Return different layouts `place[N]` without SWAPs, at most `params.layouts`, and whether there are no others.
+
     `fixed[n]` are device qubits that some circuit qubits have to be on, -1 for the others. Qubits without a pair and
     spare ones fill what is left in order. Pairs inside control flow count. When there are more layouts than asked for,
     half and more of them come from runs that begin in different places. Not exact: a search may run out of calls, and
@@ -39,7 +52,12 @@ def find_perfect_layouts(
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
     embedder, pairs = Embedder(coupling), list_interactions(dag)
     found = [] if embedder.refuses(pairs) else embedder.embeddings(pairs, params, wanted)
-    return [complete_layout(place, coupling.size) for place in found]
+    return [complete_layout(place, coupling.size) for place in found], embedder.complete
+
+
+def call_s(dag: GateDag, coupling: Coupling) -> float:
+    """Return about how many seconds a call takes, which reads the places of all qubits."""
+    return CALL_S + CELL_S * dag.qubits * coupling.size
 
 
 def list_interactions(dag: GateDag) -> IndexArray:
@@ -74,10 +92,10 @@ class Decision(NamedTuple):
 
 
 class Embedder:
-    """Look for embeddings of graphs on circuit qubits in one device."""
+    """Look for embeddings of graphs on circuit qubits in one device; `complete` if the last search saw them all."""
 
     def __init__(self, coupling: Coupling) -> None:
-        self.coupling = coupling
+        self.coupling, self.complete = coupling, True
         self.by_degree = count_by_degree(coupling)
         self.device = Device.of(coupling)
         self.ranks = _ranks(self.device.near)
@@ -109,6 +127,7 @@ class Embedder:
 
         `pairs[e, 2]` differ. Embeddings are different and in the order they are found; none is no proof.
         """
+        self.complete = True
         # Two circuit qubits cannot be on one device qubit.
         held = wanted.fixed >= 0
         if len(np.unique(wanted.fixed[held])) < held.sum():
@@ -124,8 +143,8 @@ class Embedder:
     def _find(self, matcher: Matcher, params: EmbeddingParams) -> IndexArray:
         """Return different embeddings: all of them, or some from runs that begin in different places."""
         places = np.empty((params.layouts, len(matcher.size)), np.int32)
-        count, complete, _ = search_embeddings(matcher, places, params.layouts, params.calls, params.seed)
-        if not complete and 1 < count == params.layouts:
+        count, self.complete, _ = search_embeddings(matcher, places, params.layouts, params.calls, params.seed)
+        if not self.complete and 1 < count == params.layouts:
             # One run goes through all embeddings of a corner of the device before it leaves it.
             spread = places.copy()
             quota = -(-params.layouts // RUNS)

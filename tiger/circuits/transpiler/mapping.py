@@ -133,7 +133,7 @@ def _ask_qiskit(
     A layout without SWAPs needs no other; SABRE's answer is from level 1 on.
     """
     working = working_device(device, coupling)
-    layout = find_vf2_layout(model, working, params.level) if fixed is None else fixed
+    layout = find_vf2_layout(model, working, params.level, params.time_limit_s) if fixed is None else fixed
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
         return (() if route is None else (route,)), None

@@ -21,20 +21,30 @@ from tiger.circuits.transpiler.target import has_errors
 TRIALS = (5, 5, 20, 20)
 ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
+# The share of a time limit that VF2 gets, the seconds of a call, and the qubits of a device on which they are twice.
+VF2_SHARE, VF2_CALL_S, VF2_QUBITS = 0.2, 0.5e-6, 500
 
 
-def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: int) -> IndexArray | None:
+def find_vf2_layout(
+    model: CircuitModel, device: Target | CouplingMap, level: int, time_limit_s: float | None = None
+) -> IndexArray | None:
     """Return the layout `place[n]` without SWAPs that Qiskit's optimisation level finds; None at level 0.
 
     A Target that lists gates is asked as it is, with its error rates; else only the pairs that have to meet matter, as
-    Qiskit finds nothing where it does not know the names of the gates.
+    Qiskit finds nothing where it does not know the names of the gates. With a time limit there are as many calls of VF2
+    as fit, for nothing ends it before: 30,000,000 take 15 s.
     """
-    if VF2_CALLS[level] is None or not (model.gate_dag.gates or len(model.gate_dag.inner)):
+    calls = VF2_CALLS[level]
+    if calls is None or not (model.gate_dag.gates or len(model.gate_dag.inner)):
         return None
     named = isinstance(device, Target) and len(device.operation_names) > 0
     dag = model.dag if named else _pairs_only(model)
     target = device if named else _build_target(device)
-    search = VF2Layout(target=target, seed=-1, call_limit=VF2_CALLS[level])
+    if time_limit_s is not None:
+        call_s = VF2_CALL_S * (1 + target.num_qubits / VF2_QUBITS)
+        fitting = max(int(VF2_SHARE * time_limit_s / call_s), 1)
+        calls = min(calls[0], fitting), min(calls[1], fitting)
+    search = VF2Layout(target=target, seed=-1, call_limit=calls)
     search.property_set = PropertySet()
     search.run(dag)
     layout = search.property_set["layout"]

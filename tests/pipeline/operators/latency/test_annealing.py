@@ -7,7 +7,7 @@ from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.pipeline.operators.latency import annealing, list_scheduling
 from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, number_as_listed
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import generator
 from tiger.pipeline.operators.throughput.generator import seed_state
@@ -21,7 +21,7 @@ def test_the_cost_is_that_of_makespan_and_load(seed: int) -> None:
     terms = draw_terms(seed)
     place = np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
     load = np.sum(loads_s(terms, place), axis=0).max()
-    cost = cost_of(make_jobs(terms), move_arrays(terms, place, BOTH), np.inf)
+    cost = cost_of(move_arrays(terms, make_jobs(terms), place, BOTH), np.inf)
     assert cost == pytest.approx(makespan_s(terms, place) + 10 * load)
 
 
@@ -30,10 +30,10 @@ def test_a_limit_that_holds_changes_nothing(seed: int) -> None:
     """And one that does not gives infinity, or the cost."""
     terms = draw_terms(seed)
     place = np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
-    jobs, room = make_jobs(terms), move_arrays(terms, place, np.array([1.0, 0.0]))
-    cost = cost_of(jobs, room, np.inf)
-    assert cost_of(jobs, room, cost) == cost
-    assert cost_of(jobs, room, cost / 2) in (cost, np.inf)
+    room = move_arrays(terms, make_jobs(terms), place, np.array([1.0, 0.0]))
+    cost = cost_of(room, np.inf)
+    assert cost_of(room, cost) == cost
+    assert cost_of(room, cost / 2) in (cost, np.inf)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,11 +41,12 @@ def test_a_walk_keeps_the_best_within_memory(seed: int) -> None:
     """With the cost that it says, no more than that of the start."""
     terms = lattice(4, 5, "aaaa", 6.0)
     start = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 5))
-    jobs, room, best = make_jobs(terms), move_arrays(terms, start, BOTH), start.copy()
-    cost = np.full(2, cost_of(jobs, room, np.inf))
+    jobs, best = make_jobs(terms), start.copy()
+    room = move_arrays(terms, number_as_listed(jobs), start, BOTH)
+    cost = np.full(2, cost_of(room, np.inf))
     before = cost[1]
     anneal(jobs, room, np.geomspace(1.0, 0.01, 300), cost, best, seed_state(seed))
-    assert cost[1] == pytest.approx(cost_of(jobs, move_arrays(terms, best, BOTH), np.inf))
+    assert cost[1] == pytest.approx(cost_of(move_arrays(terms, jobs, best, BOTH), np.inf))
     assert cost[1] < before
     assert is_within(terms, best)
     assert (room.held == np.bincount(room.place, terms.memory, 4)).all()
@@ -55,8 +56,9 @@ def test_full_devices_exchange_groups() -> None:
     """There is no room for anything else."""
     terms = lattice(4, 5, "aaaa", 5.0)
     start = np.random.default_rng(0).permutation(np.repeat(np.arange(4), 5))
-    jobs, room, best = make_jobs(terms), move_arrays(terms, start, BOTH), start.copy()
-    cost = np.full(2, cost_of(jobs, room, np.inf))
+    jobs, best = make_jobs(terms), start.copy()
+    room = move_arrays(terms, jobs, start, BOTH)
+    cost = np.full(2, cost_of(room, np.inf))
     anneal(jobs, room, np.full(300, 1.0), cost, best, seed_state(0))
     assert (room.place != start).any()
     assert np.bincount(room.place).tolist() == [5, 5, 5, 5]
@@ -70,7 +72,8 @@ def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         if plain:
             interpret(monkeypatch, annealing, generator, list_scheduling)
         start = np.zeros(9, np.int64) + 2
-        jobs, room, best = make_jobs(terms), move_arrays(terms, start, BOTH), start.copy()
+        jobs, best = make_jobs(terms), start.copy()
+        room = move_arrays(terms, jobs, start, BOTH)
         anneal(jobs, room, np.full(60, 1.0), np.full(2, np.inf), best, seed_state(1))
         found.append(room.place.tolist())
     assert found[0] == found[1]

@@ -9,7 +9,7 @@ from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret
 from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.latency import list_scheduling
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, number_as_listed, run_schedule
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -64,6 +64,24 @@ def test_operators_come_behind_what_they_consume(seed: int) -> None:
     position = np.argsort(make_jobs(terms).order)
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     assert (position[producer] < position[terms.consumer]).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_operators_numbered_as_listed_end_when_they_did(seed: int) -> None:
+    """To the last digit, and each sends to the operators that it sent to."""
+    terms = draw_terms(seed)
+    jobs = make_jobs(terms)
+    listed = number_as_listed(jobs)
+    place = np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
+    ends = np.empty((2, terms.operators))
+    last = [
+        run_schedule(each, place, end, np.empty(terms.devices)) for each, end in zip((jobs, listed), ends, strict=True)
+    ]
+    assert last[0] == last[1]
+    assert (ends[0][jobs.order] == ends[1]).all()
+    for number, u in enumerate(jobs.order.tolist()):
+        told = listed.consumer[listed.consumer_start[number] : listed.consumer_start[number + 1]]
+        assert jobs.order[told].tolist() == jobs.consumer[jobs.consumer_start[u] : jobs.consumer_start[u + 1]].tolist()
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -111,3 +111,12 @@ def test_stopping_leaves_a_start() -> None:
     found = search_latency(terms, QUICK, [start], lambda: True, ignore)
     assert found is not None
     assert (found == start).all()
+
+
+def test_a_few_moves_from_cooler_temperatures_improve_what_heft_found() -> None:
+    """Ten for each group; from the usual temperatures they end above what they began with."""
+    terms = lattice(16, 40, "a" * 8)
+    few = LatencyParams(passes=10 * terms.groups * (terms.operators + len(terms.consumer)))
+    found = [search_latency(terms, replace(few, plenty=plenty), [], never_stop, ignore) for plenty in (0, few.plenty)]
+    usual_s, cooler_s = (makespan_s(terms, place) for place in found if place is not None)
+    assert cooler_s < 0.995 * usual_s

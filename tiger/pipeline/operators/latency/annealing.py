@@ -42,10 +42,12 @@ PARAMS = PieceParams()
 class MoveArrays(NamedTuple):
     """Hold what moves need beside the jobs: the devices `place[C]`, the bytes `held[k]`, and scratch arrays.
 
+    `listed` are the jobs that costs are worked out from, numbered as they begin where `number_as_listed` made them.
     `weights` are those of makespan and largest load in the cost. `piece[C]` are the groups that move, `moved[C]` the
     devices they come from; `mark[C]` and `seen[k]` hold the number of the round or operator that wrote them last.
     """
 
+    listed: Jobs
     memory: FloatArray
     capacity: FloatArray
     allowed: BoolArray
@@ -64,9 +66,10 @@ class MoveArrays(NamedTuple):
     seen: IntArray
 
 
-def move_arrays(terms: Terms, place: IntArray, weights: FloatArray) -> MoveArrays:
+def move_arrays(terms: Terms, listed: Jobs, place: IntArray, weights: FloatArray) -> MoveArrays:
     """Return what moves from a placement of groups need."""
     return MoveArrays(
+        listed=listed,
         memory=terms.memory,
         capacity=terms.capacity * (1 + MEMORY),
         allowed=terms.allowed,
@@ -87,9 +90,9 @@ def move_arrays(terms: Terms, place: IntArray, weights: FloatArray) -> MoveArray
 
 
 @kernel
-def cost_of(jobs: Jobs, arrays: MoveArrays, limit: float) -> float:
+def cost_of(arrays: MoveArrays, limit: float) -> float:
     """Return the cost of the placement, or infinity once that is known to be above a limit; O(n + e + k)."""
-    makespan, weight = 0.0, arrays.weights[0]
+    jobs, makespan, weight = arrays.listed, 0.0, arrays.weights[0]
     arrays.free[:] = 0.0
     for u in jobs.order:
         d = arrays.place[jobs.group_of[u]]
@@ -99,14 +102,13 @@ def cost_of(jobs: Jobs, arrays: MoveArrays, limit: float) -> float:
             return np.inf
         arrays.end[u] = arrays.free[d] = begins + jobs.work[u, d]
         makespan = max(makespan, arrays.end[u])
-    return float(
-        weight * makespan + (arrays.weights[1] * _largest_load(jobs, arrays) if arrays.weights[1] > 0.0 else 0.0)
-    )
+    return float(weight * makespan + (arrays.weights[1] * _largest_load(arrays) if arrays.weights[1] > 0.0 else 0.0))
 
 
 @inner_kernel
-def _largest_load(jobs: Jobs, arrays: MoveArrays) -> float:
+def _largest_load(arrays: MoveArrays) -> float:
     """Return the largest load; O(n + e + k)."""
+    jobs = arrays.listed
     arrays.load[:] = 0.0
     arrays.seen[:] = -1
     for u in range(len(jobs.group_of)):
@@ -142,7 +144,7 @@ def anneal(
         # Metropolis et al. 1953, doi:10.1063/1.1699114, reversed: the highest cost to accept is drawn first, so
         # that list scheduling of a worse placement can end early.
         limit = cost[0] - temperatures[r] * np.log(1.0 - draw_uniform(generator))
-        moved = cost_of(jobs, arrays, limit)
+        moved = cost_of(arrays, limit)
         if moved > limit:
             _undo(arrays, count)
             continue

@@ -13,7 +13,7 @@ from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY, SUMS
 from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
 from tiger.pipeline.operators.latency.heft import place_by_heft
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, number_as_listed
 from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
@@ -31,8 +31,9 @@ class LatencyParams:
     The cost is the makespan, `makespan_weight` times, plus the largest load, `load_weight` times, in seconds. HEFT
     runs with each of `lookaheads`, and groups are filled into devices along `lines` linear orders. Annealing runs
     from the `runs` best placements, with `passes` visits of operators and edges each, at temperatures from `hot` to
-    `cold` times the cost; not at all where that is less than a move for every group. `stop` is called every `part`
-    visits.
+    `cold` times the cost; not at all where that is less than a move for every group. Where there are fewer than
+    `plenty` moves for every group, too few to cool down from such temperatures, these are `cooler` times as high.
+    `stop` is called every `part` visits.
     """
 
     makespan_weight: float = 1.0
@@ -46,6 +47,10 @@ class LatencyParams:
     part: int = 20_000_000
     hot: float = 0.05
     cold: float = 1e-4
+    # What both are worth: `python -m benchmarks.vary_plans MODULE:LatencyParams.plenty 0 50 --only operators`, with the
+    # name of this module. On graphs with more moves a group makespans may rise.
+    plenty: int = 50
+    cooler: float = 0.004
 
 
 def makespan_bound_s(terms: Terms) -> float:
@@ -99,6 +104,7 @@ class _Search:
 
     def __init__(self, terms: Terms, params: LatencyParams) -> None:
         self.terms, self.jobs, self.params = terms, make_jobs(terms), params
+        self.listed = number_as_listed(self.jobs)
         self.weights: FloatArray = np.array([params.makespan_weight, params.load_weight])
         self.known: list[tuple[float, IntArray]] = []
         self.visits = terms.operators + len(terms.consumer)
@@ -121,7 +127,7 @@ class _Search:
     def offer(self, place: IntArray | None) -> None:
         """Remember a placement within memory, in the order of costs, unless one of the same cost is known."""
         if self._fits(place):
-            cost = float(cost_of(self.jobs, move_arrays(self.terms, place, self.weights), np.inf))
+            cost = float(cost_of(move_arrays(self.terms, self.listed, place, self.weights), np.inf))
             if all(cost != other for other, _ in self.known):
                 insort(self.known, (cost, place), key=lambda each: each[0])
 
@@ -134,9 +140,10 @@ class _Search:
 
     def _improve(self, place: IntArray, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
         """Yield the best placement that annealing from one has reached, after each part of the run."""
-        params, arrays = self.params, move_arrays(self.terms, place, self.weights)
-        cost = np.full(2, cost_of(self.jobs, arrays, np.inf))
-        temperatures = cost[0] * np.geomspace(params.hot, params.cold, self.rounds)
+        params, arrays = self.params, move_arrays(self.terms, self.listed, place, self.weights)
+        cost = np.full(2, cost_of(arrays, np.inf))
+        scale = cost[0] * (params.cooler if self.rounds < params.plenty * self.terms.groups else 1.0)
+        temperatures = scale * np.geomspace(params.hot, params.cold, self.rounds)
         generator, best = seed_state(params.seed), place.copy()
         for part in np.array_split(temperatures, -(-self.rounds * self.visits // params.part)):
             if not stop():
