@@ -8,7 +8,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, Metric
 from tiger.solvers.annealing.moves import distance
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import inner_allocating_kernel, inner_kernel, kernel
+from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel, kernel
 
 # Nodes that stand for a region, and about how many in all distances to one region, and between all, are taken from.
 PROBES, MANY, FINE = 16, 8192, 1024
@@ -67,9 +67,10 @@ class Marginals:
         return np.asarray(outlines @ (self.away @ outline))
 
     def table(self, outlines: FloatArray) -> FloatArray:
-        """Return the mean distances; O(r^2 w)."""
-        away = outlines @ (self.away @ outlines.T)
-        return np.asarray(away + away.T) / 2
+        """Return the mean distances; O(r^2 s) for s positions of a region whose marginals are not 0."""
+        table = np.empty((len(outlines), len(outlines)))
+        fill_table(outlines, self.away, table)
+        return table
 
 
 class Probes:
@@ -95,8 +96,9 @@ class Probes:
     def table(self, outlines: FloatArray) -> FloatArray:
         """Return the mean distances, by fewer probes where regions are many; O(r^2)."""
         few = outlines[:, :: PROBES // min(max(FINE // len(outlines), 2), PROBES)].copy()
-        away = np.stack([self._mean(few, row) for row in few])
-        return np.asarray(away + away.T) / 2
+        table = np.empty((len(few), len(few)))
+        probe_table(self._inst, few, table)
+        return table
 
     def _mean(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances between all probes."""
@@ -117,6 +119,38 @@ def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, distances: 
     """Put the mean distances, of both ways, between the nodes `outlines[r, w]` and `outline[w]` into `distances[r]`."""
     for r in range(len(outlines)):
         distances[r] = mean_of_pairs(inst, outlines[r], outline, 1)
+
+
+@kernel
+def probe_table(inst: Instance, outlines: FloatArray, table: FloatArray) -> None:
+    """Put the mean distances, of both ways, between the nodes of any two of `outlines[r, w]` into `table[r, r]`."""
+    for r in range(len(outlines)):
+        for s in range(r + 1):
+            table[r, s] = table[s, r] = mean_of_pairs(inst, outlines[r], outlines[s], 1)
+
+
+@allocating_kernel
+def fill_table(rows: FloatArray, away: FloatArray, table: FloatArray) -> None:
+    """Put the mean distances between any two of regions with the marginals `rows[r, w]` into `table[r, r]`."""
+    count, width = rows.shape
+    # In small regions most marginals are 0: lists of the others.
+    size, spot, share = np.zeros(count, np.int64), np.empty((count, width), np.int64), np.empty((count, width))
+    for r in range(count):
+        for x in range(width):
+            if rows[r, x] != 0.0:
+                spot[r, size[r]], share[r, size[r]] = x, rows[r, x]
+                size[r] += 1
+    from_here = np.empty(width)
+    for r in range(count):
+        from_here[:] = 0.0
+        for k in range(size[r]):
+            for y in range(width):
+                from_here[y] += share[r, k] * away[spot[r, k], y]
+        for s in range(r + 1):
+            total = 0.0
+            for k in range(size[s]):
+                total += share[s, k] * from_here[spot[s, k]]
+            table[r, s] = table[s, r] = total
 
 
 @inner_kernel
