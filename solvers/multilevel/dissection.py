@@ -84,7 +84,8 @@ class Dissection:
     @property
     def open(self) -> IntArray:
         """Return the regions with tasks and more than one node."""
-        return np.array([r for r, x in enumerate(self.nodes) if len(x) > 1 and len(self.members[r])], np.int64)
+        pairs = enumerate(zip(self.nodes, self.members, strict=True))
+        return np.array([r for r, (nodes, members) in pairs if nodes.size > 1 and members.size], np.int64)
 
     def draw(self) -> int:
         """Return a random seed."""

@@ -74,10 +74,7 @@ def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int
         graphs.append(contract(fine, label, count))
         labels.append(label)
         sides.append(coarse)
-    if tries > 0:
-        cost = cut_coarsest(graphs[-1], sides[-1], bounds, tries)
-    else:
-        cost = refine(graphs[-1], sides[-1], bounds)
+    cost = cut_coarsest(graphs[-1], sides[-1], bounds, tries) if tries > 0 else refine(graphs[-1], sides[-1], bounds)
     # Uncoarsening: the cut of each graph is that of the coarser one, refined.
     for level in range(len(graphs) - 2, -1, -1):
         for t in range(len(sides[level])):
