@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds.detours import lower_loads
-from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, is_downhill, settle
+from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, settle
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
