@@ -22,6 +22,7 @@ from types import ModuleType
 import networkx as nx
 import numpy as np
 
+from benchmarks.graphs import build_full_problem, geometric
 from benchmarks.instances import generate, generate_layered, qaplib
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
@@ -85,7 +86,7 @@ def fraction(text: str) -> Fraction:
 
 
 def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
-    """Yield problems of every rule: dense and sparse ones, levels, several tasks a node, spare nodes, and QAPLIB's."""
+    """Yield problems of every rule: dense and sparse ones, levels, one to many tasks a node, spare nodes, QAPLIB's."""
     yield from generate()
     yield from generate_layered()
     rng = np.random.default_rng(0)
@@ -101,6 +102,8 @@ def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
         graph = nx.convert_node_labels_to_integers(nx.grid_graph(dims[::-1]))
         name = f"grid {'x'.join(map(str, dims))} on fat-tree:8"
         yield name, Problem(tasks=task_graph_of(graph), topology=build("fat-tree:8"), rule="one-to-one")
+    crowded = build_full_problem(geometric(0, 2048), "torus:4x4x4")
+    yield "2,048 points near each other on torus:4x4x4", crowded
     if data is not None:
         yield from ((name, problem) for name, problem, _ in qaplib(Path(data), QAP))
 

@@ -25,6 +25,9 @@ CHUNK, CHAINS_A_CALL = 150_000, 64
 # Calls that clear overload once time is up, of 3 to 16 ms each: half-way through the annealing of 32,768 and 65,536
 # tasks 6 to 25 were needed, and the mapping then was cheaper than its start in 3 of 4 cases.
 LATE_CALLS = 25
+# Share of all proposals that are swaps once tasks at boundaries were annealed: with 0.2 costs are 0.2 % lower and take
+# 1.2 times as long to reach, with 0.05 they are 0.2 % higher (8,192 to 32,768 tasks, two seeds).
+SHARED_FINAL = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,7 @@ class RefineParams:
     swaps: Cooling = field(default_factory=lambda: Cooling(hot=0.3, cold=0.02, share=0.8))
     group_swaps: Cooling = field(default_factory=lambda: Cooling(hot=0.5, cold=0.05, share=0.8))
     final: Cooling = field(default_factory=lambda: Cooling(hot=0.1, cold=0.01, share=0.2))
-    shared_final: Cooling = field(default_factory=lambda: Cooling(hot=0.1, cold=0.01, share=0.05))
+    shared_final: Cooling = field(default_factory=lambda: Cooling(hot=0.1, cold=0.01, share=SHARED_FINAL))
     overload_penalty: float = 0.3
     last_penalty: float = 10.0
     squeeze: float = 0.25
