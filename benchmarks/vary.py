@@ -28,6 +28,7 @@ from types import ModuleType
 import networkx as nx
 import numpy as np
 
+from benchmarks.graphs import build_full_problem, geometric
 from benchmarks.hypergraphs import build_multicast, draw_circuit, draw_nets
 from benchmarks.instances import generate, generate_layered, qaplib
 from tiger.formats.graphs import task_graph_of
@@ -108,7 +109,7 @@ def change(module: ModuleType, name: str, value: object) -> None:
 
 
 def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
-    """Yield problems of every rule: dense and sparse ones, levels, several tasks a node, and spare nodes.
+    """Yield problems of every rule: dense and sparse ones, levels, one to many tasks a node, and spare nodes.
 
     Two have hyperedges for traffic, and QAPLIB's come last.
     """
@@ -130,6 +131,8 @@ def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
     for draw, size, hardware in ((draw_nets, 256, "torus:3x3"), (draw_circuit, 512, "tree:4x4@1,10")):
         name = f"{size} by hyperedges on {hardware.partition('@')[0]}"
         yield name, build_multicast(draw(size), size, hardware)
+    crowded = build_full_problem(geometric(0, 2048), "torus:4x4x4")
+    yield "2,048 points near each other on torus:4x4x4", crowded
     if data is not None:
         yield from ((name, problem) for name, problem, _ in qaplib(Path(data), QAP))
 

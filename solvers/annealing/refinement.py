@@ -25,6 +25,9 @@ CHUNK, CHAINS_A_CALL = 150_000, 64
 # Calls that clear overload once time is up, of 3 to 16 ms each: half-way through the annealing of 32,768 and 65,536
 # tasks 6 to 25 were needed, and the mapping then was cheaper than its start in 3 of 4 cases.
 LATE_CALLS = 25
+# Share of all proposals that are swaps once tasks at boundaries were annealed: with 0.2 costs are 0.2 % lower and take
+# 1.2 times as long to reach, with 0.05 they are 0.2 % higher (8,192 to 32,768 tasks, two seeds).
+SHARED_FINAL = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +48,12 @@ class RefineParams:
     """Set the refinement: `base_proposals` and `task_proposals` for each task at effort 1, at most `most_proposals`.
 
     From `shared_from` tasks a node on, tasks at a `boundary` are annealed under a soft balance, elsewhere `swaps` at
-    exact capacity, or `group_swaps` where no two of a group share a node; `final` swaps come last. The penalty on
-    squared overload is `overload_penalty` times the temperature, and rises to `last_penalty` times the median cost
-    change while the coldest temperature is repeated, `squeeze` times as often as there are temperatures. The node of a
-    neighbour or, for a part `near_share` of the proposals (`group_near_share` in groups), one near it is proposed; on a
-    shared node the best of `partners` is swapped. Half the effort, then half of the rest, .. is spent on a round;
-    each starts from the cheapest mapping so far, `reheat` times as hot as the last.
+    exact capacity, or `group_swaps` where no two of a group share a node; `final` swaps come last, after boundaries
+    `shared_final` ones. The penalty on squared overload is `overload_penalty` times the temperature, and rises to
+    `last_penalty` times the median cost change while the coldest temperature is repeated, `squeeze` times as often as
+    there are temperatures. The node of a neighbour or, for a part `near_share` of the proposals (`group_near_share` in
+    groups), one near it is proposed; on a shared node the best of `partners` is swapped. Half the effort, then half of
+    the rest, .. is spent on a round; each starts from the cheapest mapping so far, `reheat` times as hot as the last.
     """
 
     task_proposals: int = 120
@@ -61,6 +64,7 @@ class RefineParams:
     swaps: Cooling = field(default_factory=lambda: Cooling(hot=0.3, cold=0.02, share=0.8))
     group_swaps: Cooling = field(default_factory=lambda: Cooling(hot=0.5, cold=0.05, share=0.8))
     final: Cooling = field(default_factory=lambda: Cooling(hot=0.1, cold=0.01, share=0.2))
+    shared_final: Cooling = field(default_factory=lambda: Cooling(hot=0.1, cold=0.01, share=SHARED_FINAL))
     overload_penalty: float = 0.3
     last_penalty: float = 10.0
     squeeze: float = 0.25
@@ -116,7 +120,8 @@ def _run_round(refining: "Round", params: RefineParams, start: IntArray, seed: i
     best = start
     if refining.shared:
         places = refining.anneal_boundaries(start, derive(seed, number, 0))
-        best = refining.choose_cheaper(start, refining.anneal_swaps(places, params.final, derive(seed, number, 1)))
+        swapped = refining.anneal_swaps(places, params.shared_final, derive(seed, number, 1))
+        best = refining.choose_cheaper(start, swapped)
     else:
         cooling = params.group_swaps if refining.grouped else params.swaps
         best = refining.choose_cheaper(start, refining.anneal_swaps(start, cooling, derive(seed, number, 0)))

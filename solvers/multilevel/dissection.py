@@ -12,7 +12,7 @@ from tiger.model.problem import Problem
 from tiger.solvers.instance import Instance
 from tiger.solvers.multilevel.coarsening import Graph, contract
 from tiger.solvers.multilevel.outlines import outlines_of
-from tiger.solvers.multilevel.quotient import Quotient
+from tiger.solvers.multilevel.quotient import Quotient, list_near
 from tiger.solvers.multilevel.region_cuts import CutPlan, RegionTable, cut_regions, region_graph
 from tiger.solvers.multilevel.regions import halve
 
@@ -21,7 +21,7 @@ LARGEST_ROOM = 2.0**60
 # Close regions to which a region is proposed to move.
 NEAR = 6
 # Most tasks and most regions of a batch, which is cut in one call that cannot be stopped: some 50 ms.
-BATCH, MOST = 4096, 256
+BATCH, MOST = 4096, 1024
 
 
 class Halves(NamedTuple):
@@ -84,7 +84,8 @@ class Dissection:
     @property
     def open(self) -> IntArray:
         """Return the regions with tasks and more than one node."""
-        return np.array([r for r, x in enumerate(self.nodes) if len(x) > 1 and len(self.members[r])], np.int64)
+        pairs = enumerate(zip(self.nodes, self.members, strict=True))
+        return np.array([r for r, (nodes, members) in pairs if nodes.size > 1 and members.size], np.int64)
 
     def draw(self) -> int:
         """Return a random seed."""
@@ -194,9 +195,9 @@ class Dissection:
         """
         traffic, count = self.traffic(), len(self.nodes)
         away = self._outlines.table(self._table.rows[:count])
-        np.fill_diagonal(away, np.inf)
-        near = np.argpartition(away, min(NEAR, count - 1), axis=1)[:, : min(NEAR, count - 1)]
         np.fill_diagonal(away, 0.0)
+        near = np.empty((count, min(NEAR, count - 1)), np.int64)
+        list_near(away, near)
         sizes = np.stack([self.seats[:count], self._rooms[:count]], axis=1)
         size_class = np.unique(sizes, axis=0, return_inverse=True)[1].astype(np.int64)
         size_class[self.seats[:count] == 0] = -1
@@ -205,7 +206,7 @@ class Dissection:
             indices=traffic.indices.astype(np.int64),
             flow=traffic.data,
             away=away,
-            near=near.astype(np.int64),
+            near=near,
             size_class=size_class,
         )
 

@@ -34,17 +34,19 @@ ROUNDING = 1e-9
 class MultilevelParams:
     """Set the search.
 
-    A region is cut `cuts` times, each time from the best of `tries` cuts of the coarsest graph, and the best cut is
-    improved by `cycles` more. The first `first_regions` are made at least twice, up to `starts` times where the task
-    graph has no more than `entries` / `starts` neighbour entries, and the cheapest go on. Then, and after every further
-    round, up to `most_regions` change places by `sweeps` tries each, at `temperatures` from `hot` to `cold`, relative
-    to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out again in `rounds`,
-    each region with the `partners` that it exchanges most traffic with. The first regions do so in `first_rounds`, by
-    cuts from scratch in every other one: 10 rounds in place of 2 are 0.8 % cheaper in the mean of ten problems of 4,096
-    to 65,536 tasks after refinement (three seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer.
+    A region is cut `cuts` times, or `later_cuts` times once there are `first_regions`, each time from the best of
+    `tries` cuts of the coarsest graph, and the best cut is improved by `cycles` more. The first `first_regions` are
+    made at least twice, up to `starts` times where the task graph has no more than `entries` / `starts` neighbour
+    entries, and the cheapest go on. Then, and after every further round, up to `most_regions` change places by `sweeps`
+    tries each, at `temperatures` from `hot` to `cold`, relative to a typical cost; and pairs of regions with
+    `pair_tasks` tasks each, or more, share these out again in `rounds`, each region with the `partners` that it
+    exchanges most traffic with. The first regions do so in `first_rounds`, by cuts from scratch in every other one: 10
+    rounds in place of 2 are 0.8 % cheaper in the mean of ten problems of 4,096 to 65,536 tasks after refinement (three
+    seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer.
     """
 
     cuts: int = 3
+    later_cuts: int = 3
     tries: int = 8
     cycles: int = 1
     first_regions: int = 8
@@ -65,9 +67,12 @@ class MultilevelParams:
         return min(max(self.entries // max(entries, 1), 2), self.starts)
 
 
-# Two cuts for one and 250 sweeps for 1000: 0.1 to 5.8 % cheaper, 2.5 % in the mean, on eight problems of 4,096 to
-# 32,768 tasks on trees and tori (three seeds), in 0.6 to 1.5 of the time.
-QUICK = MultilevelParams(cuts=2, tries=2, cycles=0, starts=1, rounds=0, first_rounds=0, sweeps=250)
+# Two first cuts for one and 250 sweeps for 1000: 0.1 to 5.8 % cheaper, 2.5 % in the mean, on eight problems of 4,096 to
+# 32,768 tasks on trees and tori (three seeds). Later cuts once in place of twice, 100 sweeps in place of 250 and 256
+# regions in place of 1,024 take half of the time of 4,096 tasks on as many nodes, which cost 0 to 0.9 % more.
+QUICK = MultilevelParams(
+    cuts=2, later_cuts=1, tries=2, cycles=0, starts=1, rounds=0, first_rounds=0, most_regions=256, sweeps=100
+)
 
 
 def applies(problem: Problem) -> bool:
@@ -160,6 +165,8 @@ def _first_regions(
 
 def _halve_regions(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Halve every region with tasks."""
+    if len(parts.nodes) >= params.first_regions:
+        params = replace(params, cuts=min(params.cuts, params.later_cuts))
     for regions in parts.batches():
         if stop():
             break

@@ -8,7 +8,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, Metric
 from tiger.solvers.annealing.moves import distance
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import inner_allocating_kernel, inner_kernel, kernel
+from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel, kernel
 
 # Nodes that stand for a region, and about how many in all distances to one region, and between all, are taken from.
 PROBES, MANY, FINE = 16, 8192, 1024
@@ -45,8 +45,8 @@ class Outlines(Protocol):
 class Marginals:
     """Outline regions of a grid by how they spread along each axis, which gives mean distances exactly."""
 
-    def __init__(self, metric: GridMetric) -> None:
-        self._dims, self.width = metric.dims, sum(metric.dims)
+    def __init__(self, metric: GridMetric, inst: Instance) -> None:
+        self._inst, self._dims, self.width = inst, metric.dims, sum(metric.dims)
         self.away, offset = np.zeros((self.width, self.width)), 0
         for extent, around in zip(metric.dims, metric.wrap, strict=True):
             step = np.abs(np.arange(extent)[:, None] - np.arange(extent)[None, :])
@@ -67,9 +67,10 @@ class Marginals:
         return np.asarray(outlines @ (self.away @ outline))
 
     def table(self, outlines: FloatArray) -> FloatArray:
-        """Return the mean distances; O(r^2 w)."""
-        away = outlines @ (self.away @ outlines.T)
-        return np.asarray(away + away.T) / 2
+        """Return the mean distances; O(r^2 s) for s positions of a region whose marginals are not 0."""
+        table = np.empty((len(outlines), len(outlines)))
+        fill_table(self._inst, outlines, self.away, table)
+        return table
 
 
 class Probes:
@@ -95,8 +96,9 @@ class Probes:
     def table(self, outlines: FloatArray) -> FloatArray:
         """Return the mean distances, by fewer probes where regions are many; O(r^2)."""
         few = outlines[:, :: PROBES // min(max(FINE // len(outlines), 2), PROBES)].copy()
-        away = np.stack([self._mean(few, row) for row in few])
-        return np.asarray(away + away.T) / 2
+        table = np.empty((len(few), len(few)))
+        fill_table(self._inst, few, self.away, table)
+        return table
 
     def _mean(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances between all probes."""
@@ -108,7 +110,7 @@ class Probes:
 def outlines_of(metric: Metric, inst: Instance) -> Outlines:
     """Return what outlines the regions of a metric: marginals on grids whose extents add up to 512 at most."""
     if isinstance(metric, GridMetric) and sum(metric.dims) <= LONGEST:
-        return Marginals(metric)
+        return Marginals(metric, inst)
     return Probes(inst)
 
 
@@ -117,6 +119,35 @@ def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, distances: 
     """Put the mean distances, of both ways, between the nodes `outlines[r, w]` and `outline[w]` into `distances[r]`."""
     for r in range(len(outlines)):
         distances[r] = mean_of_pairs(inst, outlines[r], outline, 1)
+
+
+@allocating_kernel
+def fill_table(inst: Instance, rows: FloatArray, away: FloatArray, table: FloatArray) -> None:
+    """Put the mean distances between any two regions with the outlines `rows[r, w]` into `table[r, r]`."""
+    count, width = rows.shape
+    if not away.size:
+        for r in range(count):
+            for s in range(r + 1):
+                table[r, s] = table[s, r] = mean_of_pairs(inst, rows[r], rows[s], 1)
+        return
+    # In small regions most marginals are 0: lists of the others.
+    size, spot, share = np.zeros(count, np.int64), np.empty((count, width), np.int64), np.empty((count, width))
+    for r in range(count):
+        for x in range(width):
+            if rows[r, x] != 0.0:
+                spot[r, size[r]], share[r, size[r]] = x, rows[r, x]
+                size[r] += 1
+    further = np.empty(width)
+    for r in range(count):
+        further[:] = 0.0
+        for k in range(size[r]):
+            for y in range(width):
+                further[y] += share[r, k] * away[spot[r, k], y]
+        for s in range(r + 1):
+            total = 0.0
+            for k in range(size[s]):
+                total += share[s, k] * further[spot[s, k]]
+            table[r, s] = table[s, r] = total
 
 
 @inner_kernel

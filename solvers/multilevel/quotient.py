@@ -27,6 +27,26 @@ class Quotient(NamedTuple):
 
 
 @kernel
+def list_near(away: FloatArray, near: IntArray) -> None:
+    """Put the places closest to each, `away[k, k]` apart, into `near[k, c]`; equals in the order from that place on."""
+    count, width = near.shape
+    for p in range(count):
+        found, last = 0, np.inf
+        for step in range(1, count):
+            q = p + step if p + step < count else p + step - count
+            if found == width and away[p, q] >= last:
+                continue
+            # An insertion sort of the closest so far.
+            found = min(found + 1, width)
+            at = found - 1
+            while at > 0 and away[p, near[p, at - 1]] > away[p, q]:
+                near[p, at] = near[p, at - 1]
+                at -= 1
+            near[p, at] = q
+            last = away[p, near[p, found - 1]]
+
+
+@kernel
 def anneal_quotient(
     quotient: Quotient, place: IntArray, block_at: IntArray, temperatures: FloatArray, seed: int
 ) -> float:

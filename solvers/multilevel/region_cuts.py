@@ -8,7 +8,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph, induced_graph, neighbour_regions
-from tiger.solvers.multilevel.fm_bisection import bisect
+from tiger.solvers.multilevel.fm_bisection import TINY, bisect
 from tiger.solvers.multilevel.outlines import enter_leans, mean_distance
 
 # Least share of the distance between two halves that parting traffic costs, where nodes within are as far apart.
@@ -93,6 +93,9 @@ def cut_regions(inst: Instance, table: RegionTable, plan: CutPlan, cuts: int, tr
             cost = bisect(graph, side, plan.bounds[c], tries if number < cuts else 0, plan.seeds[c, number])
             if cost < least - ROUNDING * abs(cost):
                 best, least = side, cost
+            if end - begin <= TINY:
+                # That was the best of all cuts.
+                break
         plan.kept[c] = divide(plan.tasks[begin:end], tasks, best)
         for k in range(begin, end):
             table.region[plan.tasks[k]] = a if k < begin + plan.kept[c] else b

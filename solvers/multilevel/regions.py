@@ -64,11 +64,18 @@ def _unroll(places: IntArray, extent: int | None, start: IntArray) -> IntArray:
     if extent is None:
         return along
     # In less than half of a ring the widest gap is the one around.
-    for c in np.flatnonzero(2 * (most - least) >= extent):
-        inside = slice(start[c], start[c + 1])
-        used = np.flatnonzero(np.bincount(places[inside], minlength=extent))
-        gap = int(np.diff(used, append=used[0] + extent).argmax())
-        along[inside] = np.remainder(places[inside] - int(used[(gap + 1) % len(used)]), extent)
+    around = 2 * (most - least) >= extent
+    if not around.any():
+        return along
+    # Positions in use, once each, region by region in rising order, and which one follows behind a gap.
+    inside = np.repeat(around, np.diff(start))
+    owner = np.repeat(np.cumsum(around) - 1, np.diff(start))[inside]
+    region, used = np.divmod(np.unique(owner * extent + places[inside]), extent)
+    begins = np.searchsorted(region, np.arange(region[-1] + 2))
+    following = np.append(used[1:], 0)
+    following[begins[1:] - 1] = used[begins[:-1]] + extent
+    first = following[_argmins(used - following, begins)]
+    along[inside] = np.remainder(places[inside] - first[owner], extent)
     return along
 
 
@@ -97,7 +104,7 @@ def _cut(seats: IntArray, key: IntArray, start: IntArray) -> IntArray:
     return np.where(whole[best] <= off[even] + SHARE, best, even) + 1
 
 
-def _argmins(values: FloatArray, start: IntArray) -> IntArray:
+def _argmins(values: FloatArray | IntArray, start: IntArray) -> IntArray:
     """Return where the least value of each part `values[start[c] : start[c + 1]]` comes first."""
     sizes = np.diff(start)
     hits = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, start[:-1]), sizes))

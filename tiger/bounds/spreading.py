@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds.detours import lower_loads
-from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, is_downhill, settle
+from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, settle
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
@@ -69,6 +69,7 @@ class Flows(NamedTuple):
     cover: IntArray
     region: IntArray
     copy: IntArray
+    down: IntArray
     cells: IntArray
     cell: IntArray
     state: IntArray
@@ -90,6 +91,7 @@ class Flows(NamedTuple):
             cover=np.zeros(size, np.int64),
             region=np.empty(size, np.int64),
             copy=np.empty(size, np.int64),
+            down=np.empty(int(np.diff(graph.first).max(initial=0)), np.int64),
             cells=np.empty((size + CELLS, 3), np.int64),
             cell=np.zeros(1, np.int64),
             state=np.zeros(3, np.int64),
@@ -333,29 +335,27 @@ def _push(graph: CsrGraph, search: Search, flows: Flows, flow: FloatArray, count
 
     What flows on to a task has come from farther ones alone, and so is all there when its turn comes.
     """
-    # Ranks tell settled tasks from those that the search only touched: flows use the first alone.
-    for k in range(count):
-        search.rank[search.order[k]] = k
     for k in range(count - 1, seeds - 1, -1):
         task = search.order[k]
-        total = 0.0
+        here, total, found = search.distance[task], 0.0, 0
         for j in range(graph.first[task], graph.first[task + 1]):
-            # Edges downhill get parts in proportion to their volumes, which loads them evenly.
-            if is_downhill(graph, search, task, j) and search.rank[graph.near[j]] >= 0:
+            # What is nearer than a settled task is settled. Edges downhill get parts in proportion to their volumes,
+            # which loads them evenly.
+            if search.distance[graph.near[j]] < here and search.length[graph.edge[j]] < CLOSED:
+                flows.down[found] = j
+                found += 1
                 total += graph.volume[graph.edge[j]]
-        for j in range(graph.first[task], graph.first[task + 1]):
-            if is_downhill(graph, search, task, j) and search.rank[graph.near[j]] >= 0:
-                e = graph.edge[j]
-                part = flow[task] * (graph.volume[e] / total)
-                flow[graph.near[j]] += part
-                # Edges that the column uses first are listed, so that a step looks at no others.
-                if flows.added[e] == 0.0 and part > 0.0:
-                    flows.used[flows.state[0]] = e
-                    flows.state[0] += 1
-                flows.added[e] += part
+        for i in range(found):
+            j = flows.down[i]
+            e = graph.edge[j]
+            part = flow[task] * (graph.volume[e] / total)
+            flow[graph.near[j]] += part
+            # Edges that the column uses first are listed, so that a step looks at no others.
+            if flows.added[e] == 0.0 and part > 0.0:
+                flows.used[flows.state[0]] = e
+                flows.state[0] += 1
+            flows.added[e] += part
         flow[task] = 0.0
-    for k in range(count):
-        search.rank[search.order[k]] = -1
 
 
 @inner_kernel

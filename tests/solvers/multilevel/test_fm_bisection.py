@@ -152,3 +152,18 @@ def test_compiled_and_plain_agree(uncompiled):
     bounds = np.array([30, 30, 0, 0])
     assert refine(graph, sides[0], bounds) == pytest.approx(refine.py_func(graph, sides[1], bounds))
     assert (sides[0] == sides[1]).all()
+
+
+def test_tiny_graphs_are_cut_at_best(uncompiled):
+    """Tests graphs of one to four vertices with pulls and memory against all cuts within the bounds."""
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 3, 4) * 5:
+        graph = nx.gnp_random_graph(size, 0.7, seed=int(rng.integers(99)))
+        nx.set_edge_attributes(graph, {edge: float(rng.integers(1, 9)) for edge in graph.edges}, "weight")
+        made = graph_of(graph, rng.integers(-5, 6, size), rng.integers(0, 3, size))
+        low = size // 2
+        side = np.empty(size, np.int64)
+        bounds = np.array([low, low + 1, 2 * size, 2 * size])
+        cost = fm_bisection.bisect(made, side, bounds, 2, 0)
+        legal = [np.array(x) for x in itertools.product((0, 1), repeat=size) if low <= x.count(0) <= low + 1]
+        assert cost == value(made, side) == min(value(made, x) for x in legal)

@@ -37,7 +37,7 @@ def drawn(ladder):
 def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
     """Tests regions of one, two and four nodes of equal seats, which probes cover evenly."""
     if not compiled:
-        for name in ("probe", "mean_of_pairs", "distance"):
+        for name in ("probe", "fill_table", "mean_of_pairs", "distance"):
             monkeypatch.setattr(outlines, name, getattr(outlines, name).py_func)
     regions, made = [np.array([7]), np.array([1, 18]), np.array([0, 3, 9, 11])], drawn(metric)
     rows = made.outline(np.concatenate(regions), np.ones(7, np.int64), np.array([0, 1, 3, 7]))
@@ -45,6 +45,7 @@ def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
         expected = [metric.between(one[:, None], other) + metric.between(other, one[:, None]) for other in regions]
         assert made.mean_distances(rows, row) == pytest.approx([pairs.mean() / 2 for pairs in expected])
     assert made.table(rows) == pytest.approx(np.stack([made.mean_distances(rows, row) for row in rows]))
+    assert (made.table(rows) == made.table(rows).T).all()
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)

@@ -33,6 +33,17 @@ def cost(most_regions, place):
     return float((most_regions.flow * most_regions.away[place[rows], place[most_regions.indices]]).sum())
 
 
+@pytest.mark.parametrize("width", [1, 3, 7])
+def test_the_closest_places_are_listed(width):
+    """Tests distances with many equals, of which the first behind a place come first."""
+    away = np.random.default_rng(3).integers(1, 4, (8, 8)).astype(float)
+    near = np.empty((8, width), np.int64)
+    quotient.list_near(away, near)
+    for p, found in enumerate(near.tolist()):
+        behind = [(p + step) % 8 for step in range(1, 8)]
+        assert found == sorted(behind, key=lambda q: away[p, q])[:width]
+
+
 def test_the_change_is_that_of_the_cost():
     """Tests the sum of changes against the definition, hot, where most swaps are made."""
     most_regions, place, block_at = ring(10, np.zeros(10, np.int64)), np.arange(10), np.arange(10)

@@ -34,6 +34,12 @@ def test_nodes_around_the_corner_of_a_ring_stay_together():
     assert halves(GridMetric((100,), (True,)), [0, 1, 2, 97, 98, 99]) == [[0, 1, 2], [97, 98, 99]]
 
 
+def test_a_widest_gap_may_be_the_last_or_one_of_two():
+    """Tests rings of which more than half is in use: one ends where it begins, and one has two equal gaps."""
+    assert halves(GridMetric((9,), (True,)), [0, 1, 3, 4, 5]) == [[0, 1], [3, 4, 5]]
+    assert halves(GridMetric((8,), (True,)), [0, 1, 4, 5]) == [[0, 1], [4, 5]]
+
+
 def test_a_grid_is_cut_by_seats():
     """Tests that one heavy node makes up half, and that a hyperplane too heavy is cut."""
     assert halves(GridMetric((4,), (False,)), seats=[9, 3, 3, 3]) == [[0], [1, 2, 3]]
