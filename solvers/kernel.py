@@ -127,8 +127,7 @@ def inner_kernel(function: Function) -> Function:
 def inner_sum_kernel(function: Function) -> Function:
     """Return an `inner_kernel` whose sums the compiler may split, so that vector instructions do them.
 
-    That changes their rounding, by processor, where the terms are no whole numbers: what is decided on them must not
-    depend on it.
+    Processors whose vectors are longer then round differently, unless the terms are multiples of a common unit.
     """
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, "fastmath": {"reassoc"}}
     return _compile(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})

@@ -34,7 +34,7 @@ class MemeticParams:
 
     Temperatures are relative to the quantiles of the sizes of cost changes at a local optimum. From random mappings
     they fall from `hot` times the square of the 90 % quantile over the median to `cold` times the 5 % quantile (and
-    sqrt(`cold_nodes` / m) below so many nodes); from others from a random point of the upper share `reheat` of the way,
+    (`cold_nodes` / m)^1.5 below so many nodes); from others from a random point of the upper share `reheat` of the way,
     on a log scale, from there up to `warm` times the median.
     """
 
@@ -149,7 +149,7 @@ def _estimate_temperatures(
         return None
     # Quantiles of one local optimum stand for all: below the 5 % one hardly any swap is accepted any more.
     low, median, high = np.quantile(sizes, (0.05, 0.5, 0.9)).tolist()
-    cold = params.cold * low * math.sqrt(max(params.cold_nodes / len(optimum.order), 1.0))
+    cold = params.cold * low * max(params.cold_nodes / len(optimum.order), 1.0) ** 1.5
     hot = max(params.hot * high**2 / median, 2.0 * cold)
     return Temperatures(hot, max(min(params.warm * median, hot), cold), cold)
 
