@@ -124,15 +124,6 @@ def inner_kernel(function: Function) -> Function:
     return _compile(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
 
 
-def inner_sum_kernel(function: Function) -> Function:
-    """Return an `inner_kernel` whose sums the compiler may split, so that vector instructions do them.
-
-    Processors whose vectors are longer then round differently, unless the terms are multiples of a common unit.
-    """
-    options = {"nogil": True, "error_model": "numpy", "_nrt": False, "fastmath": {"reassoc"}}
-    return _compile(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
-
-
 def inner_allocating_kernel(function: Function) -> Function:
     """Return a compiled function that may create arrays and that compiled functions alone call."""
     options = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import inner_kernel, inner_sum_kernel, kernel
+from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.lanes import sum_steps
 
 SingleArray = NDArray[np.float32]
 
@@ -124,7 +125,7 @@ def recompute(fields: Fields) -> None:
         fields.own[u] = field[u]
 
 
-@inner_sum_kernel
+@inner_kernel
 def price_pair(fields: Fields, u: int, v: int) -> float:
     """Return the cost change of swapping tasks u and v, from their flows and distances; O(m)."""
     bias, here, there = fields.bias, fields.place[u], fields.place[v]
@@ -134,10 +135,7 @@ def price_pair(fields: Fields, u: int, v: int) -> float:
     change += 2.0 * fields.flow[0, u, v] * fields.apart[0, u, v]
     for c in range(len(fields.flow)):
         gain, loss, mine, other = fields.flow[c, u], fields.flow[c, v], fields.apart[c, u], fields.apart[c, v]
-        total = 0.0
-        for t in range(len(gain)):
-            total += (gain[t] - loss[t]) * (other[t] - mine[t])
-        change += total
+        change += sum_steps(gain, loss, other, mine)
     return float(change)
 
 
