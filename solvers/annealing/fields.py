@@ -282,8 +282,9 @@ def anneal(fields: Fields, schedule: Schedule, state: AnnealState) -> None:
         left = max(1.0 - state.work_done[0] / schedule.work, 0.0)
         temperature = schedule.cold * math.exp(schedule.fall * left)
         if state.on_fields[0] != 0:
+            swaps = sweep_fields(fields, schedule, state, temperature)
             # Where fields of single precision propose no swap that gains, the last word is that of exact prices.
-            if sweep_fields(fields, schedule, state, temperature) == 0 and temperature == 0.0:
+            if 0.0 < temperature < schedule.finest or (swaps == 0 and temperature == 0.0):
                 state.on_fields[0] = 0
             continue
         swaps = sweep_pairs(fields, schedule, state, temperature)

@@ -131,6 +131,18 @@ def test_fields_wait_for_few_swaps_and_for_temperatures_they_can_tell(random_pro
     assert ends == [1, 0]
 
 
+def test_bug_fields_are_left_when_the_temperature_falls_below_what_they_can_tell(random_problem):
+    """Tests that exact prices go on from fields that were kept at higher temperatures."""
+    problem = random_problem("one-to-one", 0, tasks=30, nodes=30)
+    one = quadratic(problem, launch_order(problem))
+    state, plan = begin(lay_out(one, one.start), 3, 500_000), schedule(1e-4, 1_000_000, 30, finest=2e-4)
+    kernels.anneal(one.fields, plan, state)
+    assert state.on_fields[0] == 1
+    state.pause_at[0] = 1_000_000
+    kernels.anneal(one.fields, plan, state)
+    assert state.on_fields[0] == 0
+
+
 def test_slices_do_not_change_an_annealing(model):
     """Tests that one taken up again after every sweep ends where one without pauses does."""
     one, ends = model(5), []
