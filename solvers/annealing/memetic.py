@@ -34,7 +34,7 @@ class MemeticParams:
 
     Temperatures are relative to the quantiles of the sizes of cost changes at a local optimum. From random mappings
     they fall from `hot` times the square of the 90 % quantile over the median to `cold` times the 5 % quantile (and
-    sqrt(`cold_nodes` / m) below so many nodes); from others from a random point of the upper share `reheat` of the way,
+    (`cold_nodes` / m)^1.5 below so many nodes); from others from a random point of the upper share `reheat` of the way,
     on a log scale, from there up to `warm` times the median.
     """
 
@@ -149,7 +149,7 @@ def _estimate_temperatures(
         return None
     # Quantiles of one local optimum stand for all: below the 5 % one hardly any swap is accepted any more.
     low, median, high = np.quantile(sizes, (0.05, 0.5, 0.9)).tolist()
-    cold = params.cold * low * math.sqrt(max(params.cold_nodes / len(optimum.order), 1.0))
+    cold = params.cold * low * max(params.cold_nodes / len(optimum.order), 1.0) ** 1.5
     hot = max(params.hot * high**2 / median, 2.0 * cold)
     return Temperatures(hot, max(min(params.warm * median, hot), cold), cold)
 
@@ -176,22 +176,23 @@ def _anneal_once(
 ) -> Elite:
     """Anneal from an order by the first and last temperature and the work between them, and descend."""
     hot, cold, work = plan
-    noise = rng.standard_exponential(DRAWS + len(order))
-    schedule = Schedule(cold, math.log(hot / cold), work, model.tolerance, noise)
+    noise = rng.standard_exponential(DRAWS + len(order), np.float32)
+    schedule = Schedule(cold, math.log(hot / cold), work, model.tolerance, model.finest, noise)
     return _descend(model, _run(model, order, schedule, rng, stop), rng, stop)
 
 
 def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: Stop) -> Elite:
     """Return the local optimum below an order, or as far as it got once `stop` says so."""
-    noise = np.zeros(DRAWS + len(order))
-    found = _run(model, order, Schedule(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, noise), rng, stop)
+    noise = np.zeros(DRAWS + len(order), np.float32)
+    endless = Schedule(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, model.finest, noise)
+    found = _run(model, order, endless, rng, stop)
     return Elite(model.cost(found), found)
 
 
 def _run(model: Quadratic, order: IntArray, schedule: Schedule, rng: np.random.Generator, stop: Stop) -> IntArray:
     """Return the cheapest order that a schedule sees, in slices so that `stop` is called in between."""
     model.fields.place[:] = order
-    kernels.recompute(model.fields)
+    kernels.lay_out(model.fields)
     state = anneal_state(order, int(rng.integers(1 << 31)))
     while state.work_done[0] < schedule.work:
         state.pause_at[0] = min(state.work_done[0] + SLICE, schedule.work)
@@ -204,10 +205,8 @@ def _run(model: Quadratic, order: IntArray, schedule: Schedule, rng: np.random.G
 def _sizes(model: Quadratic, order: IntArray) -> FloatArray:
     """Return the sizes of all finite cost changes that one swap of an order makes, in no order."""
     model.fields.place[:] = order
-    kernels.recompute(model.fields)
-    sizes = []
-    for u in range(model.fields.tasks):
-        kernels.price(model.fields, u, u + 1)
-        sizes.append(np.abs(model.fields.change[u + 1 :]))
-    found: FloatArray = np.concatenate(sizes)
-    return found[np.isfinite(found) & (found > model.tolerance)]
+    kernels.lay_out(model.fields)
+    changes = np.zeros((model.fields.tasks, len(order)))
+    kernels.price_all(model.fields, changes)
+    sizes: FloatArray = np.abs(changes[np.isfinite(changes)])
+    return sizes[sizes > model.tolerance]

@@ -16,6 +16,8 @@ from tiger.solvers.instance import uniform
 MOST_NODES, SPARE_NODES, SPARE_SHARE = 256, 64, 2
 # Smallest gain that counts, in units near the largest single cost.
 TOLERANCE = 1e-10
+# The lowest temperature at which single precision proposes swaps, in rounding errors of the largest field that may be.
+FINEST = 16.0
 
 
 def applies(problem: Problem) -> bool:
@@ -38,7 +40,8 @@ class Quadratic:
     """Hold the matrices of a problem whose tasks all exclude each other, with m nodes free.
 
     A mapping is an order[m] of the nodes: the first k entries are where the window's tasks lie, the rest is idle.
-    `fields` are in a `unit` of cost near the largest single one; `tolerance` is the smallest gain in it that counts.
+    `fields` are in a `unit` of cost near the largest single one; `tolerance` is the smallest gain in it that counts,
+    and `finest` the lowest temperature above 0 at which single precision is enough to propose swaps.
     """
 
     window: Window
@@ -46,6 +49,7 @@ class Quadratic:
     fields: Fields
     unit: float
     tolerance: float
+    finest: float
 
     def order(self, places: IntArray) -> IntArray | None:
         """Return the order of a mapping `places[n]`, None for one that is not allowed."""
@@ -116,9 +120,21 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     bias[:tasks] = window.linear
     (flow, away, bias), unit = _scale(flow, away, bias)
     flows, aways = _pair_matrices(flow, away)
-    scratch = (np.zeros_like(flows), np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros(size))
-    fields = Fields(tasks, uniform(flows), uniform(aways), uniform(bias), np.arange(size), *scratch)
-    return Quadratic(window, start, fields, unit, TOLERANCE)
+    fields = Fields(
+        tasks=tasks,
+        flow=uniform(flows),
+        away=uniform(aways),
+        bias=uniform(bias),
+        place=np.arange(size),
+        apart=np.zeros_like(flows),
+        field=np.zeros((size, size), np.float32),
+        own=np.zeros(size, np.float32),
+        step=np.zeros(size, np.float32),
+        change=np.zeros(size, np.float32),
+    )
+    widest = float(bias.max(where=np.isfinite(bias), initial=0.0))
+    rounding = float(np.finfo(np.float32).eps) * (size * float(flows[0].max() * aways[0].max()) + widest)
+    return Quadratic(window, start, fields, unit, TOLERANCE, FINEST * rounding)
 
 
 def _scale(

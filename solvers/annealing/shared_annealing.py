@@ -30,6 +30,8 @@ ENTRIES = 1 << 17
 DRAW, ENTRIES_A_UNIT, CHUNK = 50, 5, 20_000_000
 # Variates of Gumbel's distribution drawn once, of which a draw takes a stretch: drawing would cost more than pricing.
 NOISE_BITS = 14
+# Swaps that are priced together, by vector instructions.
+STRETCH = 256
 # Tasks at least that a move is drawn from.
 FEWEST = 8
 
@@ -103,7 +105,7 @@ class NodeCosts(NamedTuple):
 
     `own[n]` is that on the task's node, `alone[n, m]` the part of it without traffic, `away[m, m]` the distances,
     `label[k, m]` the domain of every node in k tiers, `noise[2**NOISE_BITS + n + m + 1]` variates of Gumbel's
-    distribution, and `sums[2]` the cost of the mapping under change and the lowest.
+    distribution, and `sums[2]` the cost of the mapping under change and the lowest. `change[n]` is scratch.
     """
 
     cost: FloatArray
@@ -113,6 +115,7 @@ class NodeCosts(NamedTuple):
     label: IntArray
     noise: FloatArray
     sums: FloatArray
+    change: FloatArray
 
 
 class Draws(NamedTuple):
@@ -200,6 +203,7 @@ def node_costs(problem: Problem, inst: Instance, seed: int) -> NodeCosts:
         label=np.ascontiguousarray(tiers_of(problem)),
         noise=np.random.default_rng(seed).gumbel(size=(1 << NOISE_BITS) + sum(alone.shape) + 1),
         sums=np.full(2, np.inf),
+        change=np.zeros(len(alone)),
     )
 
 
@@ -265,6 +269,34 @@ def anneal_shared(inst: Instance, costs: NodeCosts, state: State, best: IntArray
 
 
 @inner_kernel
+def price_swaps(
+    costs: NodeCosts,
+    place: IntArray,
+    tasks: tuple[int, int, int],
+    limits: tuple[float, float, float],
+    of_task: tuple[FloatArray, FloatArray],
+) -> int:
+    """Put perturbed cost changes of swaps into `change`; return how many are less than the least drawn before.
+
+    The swaps are those of a task on node p with the tasks from u up to an end; `limits` are what that task costs there,
+    the temperature and the least, and the arrays what it costs everywhere and the noise from the first swap on.
+    """
+    p, u, end = tasks
+    stay, temperature, least = limits
+    row, noise = of_task
+    # What is read by an index comes first, as the rest is then done by vector instructions.
+    change, column = costs.change[: end - u], costs.cost[u:end, p]
+    own, here = costs.own[u:end], place[u:end]
+    for k in range(len(change)):
+        change[k] = row[np.uint64(here[k])] - stay + column[k]
+    less = 0
+    for k in range(len(change)):
+        change[k] = change[k] - own[k] - temperature * noise[k]
+        less += change[k] < least
+    return less
+
+
+@inner_kernel
 def draw_move(
     inst: Instance, costs: NodeCosts, state: State, t: int, temperature: float, among: tuple[int, int]
 ) -> tuple[int, int]:
@@ -289,14 +321,17 @@ def draw_move(
         u = inst.indices[e]
         costs.own[u] -= 2.0 * inst.out[e] * costs.away[p, state.place[u]]
     spare, first = inst.room[p] - state.used[p] + need, first + len(row)
-    u = np.random.randint(len(state.place))
-    for k in range(among[0]):
-        q = state.place[u]
-        change = row[q] - stay + costs.cost[u, p] - costs.own[u] - temperature * costs.noise[first + k]
-        open_to = change < least and label[q] != home and inst.memory[u] <= spare
-        if open_to and state.used[q] + need - inst.memory[u] <= inst.room[q]:
-            least, node, partner = change, q, u
-        u = u + 1 if u + 1 < len(state.place) else 0
+    u, done = np.random.randint(len(state.place)), 0
+    while done < among[0]:
+        # In stretches up to the last task, priced by vector instructions; most hold nothing cheaper than what is drawn.
+        end = min(u + min(among[0] - done, STRETCH), len(state.place))
+        if price_swaps(costs, state.place, (p, u, end), (stay, temperature, least), (row, costs.noise[first + done :])):
+            for other in range(u, end):
+                q, change = state.place[other], costs.change[other - u]
+                open_to = change < least and label[q] != home and inst.memory[other] <= spare
+                if open_to and state.used[q] + need - inst.memory[other] <= inst.room[q]:
+                    least, node, partner = change, q, other
+        done, u = done + end - u, end if end < len(state.place) else 0
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         u = inst.indices[e]
         costs.own[u] = costs.cost[u, state.place[u]]

@@ -36,9 +36,7 @@ def incumbent_of(problem):
     return MappingIncumbent(problem=problem, solution=launch_order(problem), stop=Deadline(None))
 
 
-@pytest.mark.parametrize(
-    ("usage", "numbers"), [("all", [0, 1, 2]), ("first", [0]), ("later", [1, 2]), ("gaining", [0])]
-)
+@pytest.mark.parametrize(("usage", "numbers"), [("all", [0, 1, 2]), ("first", [0]), ("later", [1, 2])])
 def test_a_search_runs_in_the_rounds_that_it_states(usage, numbers, path_problem):
     """Tests three rounds of one effort."""
     incumbent, search = incumbent_of(path_problem), Recorder(Usage(rounds=usage))

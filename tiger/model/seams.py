@@ -47,19 +47,19 @@ class Search(Protocol):
 class Usage:
     """Say how a solve uses a search: in which of its rounds, and in how many parts that share the effort of one.
 
-    A search that more effort does not change runs in the first round alone, one that needs a good mapping in the later
-    ones, one that may be of no use as long as it gains. Parts start with seeds of their own and may run at once. A
-    search states its `usage` as an attribute; one that does not runs in every round, in one part. Several islands run
-    it in one part each, but once for all where it is not `seeded`, as its seed plays no part.
+    A search that more effort does not help runs in the first round alone, one that needs a good mapping in the later
+    ones. Parts start with seeds of their own and may run at once. A search states its `usage` as an attribute; one that
+    does not runs in every round, in one part. Several islands run it in one part each, but once for all where it is not
+    `seeded`, as its seed plays no part.
     """
 
-    rounds: Literal["all", "first", "later", "gaining"] = "all"
+    rounds: Literal["all", "first", "later"] = "all"
     parts: int = 1
     seeded: bool = True
 
-    def covers(self, number: int, *, gained: bool) -> bool:
-        """Return whether the search runs in a round by its number, from 0, and by whether it last gained."""
-        return {"all": True, "first": number == 0, "later": number > 0, "gaining": gained}[self.rounds]
+    def covers(self, number: int) -> bool:
+        """Return whether the search runs in a round by its number, from 0."""
+        return {"all": True, "first": number == 0, "later": number > 0}[self.rounds]
 
 
 @runtime_checkable

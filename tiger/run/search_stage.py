@@ -59,7 +59,7 @@ def run_search(
     they leave for the next round is handed to all of them then.
     """
     usage: Usage = getattr(search, "usage", Usage())
-    if not usage.covers(this_round.number, gained=incumbent.has_gained(name)):
+    if not usage.covers(this_round.number):
         return
     islands = this_round.islands if usage.seeded else 1
     with incumbent.loading():

@@ -39,6 +39,7 @@ def either(request, monkeypatch):
 def prices(model, order):
     """Return the prices of all swaps of an order, by the fields of annealing."""
     model.fields.place[:] = order
+    fields.lay_out(model.fields)
     fields.recompute(model.fields)
     found = np.full((len(order), len(order)), np.inf)
     for u in range(len(order)):
