@@ -31,8 +31,8 @@ from tiger.solvers.multilevel.overlay_kernels import (
 SHRINK, ROUNDING = 0.9, 1e-9
 # Temperatures in a call that can't be stopped, some 25 ms with 65,536 tasks, and chains that make sizes exact.
 STEPS, CHAINS = 5, 64
-# One in so many tasks is at a border, or moves are proposed as if it were: a stencil melts, which is of no use.
-WIDEST = 16
+# One in so many tasks is at a border at most as far as proposals go: a stencil melts, which only takes time.
+WIDEST = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +45,8 @@ class Overlay:
     temperatures where it is that of a mean vertex. Then pairs of regions are refined in `rounds`.
     """
 
-    clusters: int = 4000
-    hot: float = 1.0
+    clusters: int = 1000
+    hot: float = 2.0
     fading: float = 0.7
     warm: float = 0.4
     cold: float = 0.1
