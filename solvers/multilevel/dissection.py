@@ -12,6 +12,7 @@ from tiger.model.problem import Problem
 from tiger.solvers.instance import Instance
 from tiger.solvers.multilevel.coarsening import Graph, contract
 from tiger.solvers.multilevel.outlines import outlines_of
+from tiger.solvers.multilevel.overlay_kernels import Regions
 from tiger.solvers.multilevel.quotient import Quotient, list_near
 from tiger.solvers.multilevel.region_cuts import CutPlan, RegionTable, cut_regions, region_graph
 from tiger.solvers.multilevel.regions import halve
@@ -44,7 +45,8 @@ class Dissection:
     """Hold regions: their nodes and the tasks without a pin that go to these.
 
     It begins with one region of all nodes with seats left, and one, never changed, for every node with a pinned task.
-    `nodes[r]` and `members[r]` are index arrays, `region[n]` is where every task is, `seats[r]` what a region holds.
+    `nodes[r]` and `members[r]` are index arrays, `region[n]` is where every task is, `seats[r]` what a region holds;
+    `whole` is the graph of all tasks, which weigh 1.
     """
 
     def __init__(self, problem: Problem, inst: Instance, seed: int) -> None:
@@ -69,8 +71,10 @@ class Dissection:
             seen=np.zeros(most, np.int64),
             lean=np.zeros(most + 1),
         )
-        none = np.zeros(size, np.int64)
-        self._whole = Graph(inst.indptr.copy(), inst.indices.copy(), inst.out + inst.back, none, none, np.zeros(size))
+        ones, none = np.ones(size, np.int64), np.zeros(size, np.int64)
+        self.whole = Graph(inst.indptr.copy(), inst.indices.copy(), inst.out + inst.back, ones, none, np.zeros(size))
+        roomy = problem.tasks.memory is None or problem.topology.memory is None
+        self._free = roomy and not len(taken) and not len(self._banned)
         parts = [hosts, *taken[:, None]]
         self._enter(self._describe(np.arange(len(parts)), np.concatenate(parts), _starts(parts)))
         # Nobody else comes to the regions of pinned tasks; what else their nodes hold is part of the first region.
@@ -86,6 +90,11 @@ class Dissection:
         """Return the regions with tasks and more than one node."""
         pairs = enumerate(zip(self.nodes, self.members, strict=True))
         return np.array([r for r, (nodes, members) in pairs if nodes.size > 1 and members.size], np.int64)
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether tasks may go anywhere, as long as there are seats, at equal prices."""
+        return self._free and not self.has_prices
 
     def draw(self) -> int:
         """Return a random seed."""
@@ -168,7 +177,7 @@ class Dissection:
     def traffic(self) -> sp.csr_array:
         """Return the symmetric traffic between regions, without diagonal; O(entries)."""
         count = len(self.nodes)
-        graph = contract(self._whole, self.region, count)
+        graph = contract(self.whole, self.region, count)
         traffic = sp.csr_array((graph.flow, graph.indices, graph.indptr), shape=(count, count))
         traffic.sort_indices()
         return traffic
@@ -177,8 +186,8 @@ class Dissection:
         """Return the cost of all traffic of tasks without a pin, by mean distances between and within regions."""
         traffic, count, total, rows = self.traffic(), len(self.nodes), 0.0, self._table.rows
         counted = np.array([0.5 if len(members) else 1.0 for members in self.members])
-        each = np.add.reduceat(np.append(self._whole.flow, 0.0), self._whole.indptr[:-1])
-        each[np.diff(self._whole.indptr) == 0] = 0.0
+        each = np.add.reduceat(np.append(self.whole.flow, 0.0), self.whole.indptr[:-1])
+        each[np.diff(self.whole.indptr) == 0] = 0.0
         inside = np.bincount(self.region, each, count) - traffic.sum(axis=1)
         for r in np.flatnonzero(counted == 0.5):
             row = slice(traffic.indptr[r], traffic.indptr[r + 1])
@@ -187,6 +196,17 @@ class Dissection:
             total += float(counted[others] * traffic.data[row] @ away)
             total += 0.5 * float(inside[r] * self._outlines.mean_distances(rows[r : r + 1], rows[r])[0])
         return total
+
+    def regions(self) -> Regions:
+        """Return how far apart regions are and what each may hold."""
+        count = len(self.nodes)
+        return Regions(self._outlines.table(self._table.rows[:count]), self.seats[:count].copy())
+
+    def assign(self, region: IntArray) -> None:
+        """Put all tasks, none of which is pinned, into the regions `region[n]`."""
+        self.region[:] = region
+        order, start = np.argsort(region, kind="stable"), np.cumsum(np.bincount(region, minlength=len(self.nodes)))
+        self.members = np.split(order, start[:-1])
 
     def quotient(self) -> Quotient:
         """Return the traffic between regions and how far apart they are; O(r^2).

@@ -154,7 +154,8 @@ def _coarsen(inst: Instance, cap: int, seed: int) -> tuple[list[Graph], list[Int
     graphs = [Graph(inst.indptr.copy(), inst.indices.copy(), inst.out + inst.back, ones, none, inst.work.copy())]
     labels: list[IntArray] = []
     while True:
-        graph, label = coarsen(graphs[-1], cap, derive(seed, len(graphs)))
+        one = np.zeros(len(graphs[-1].weight), np.int64)
+        graph, label = coarsen(graphs[-1], one, cap, derive(seed, len(graphs)))
         if len(graph.weight) > SHRINK * len(label):
             return graphs, labels
         graphs.append(graph)

@@ -38,12 +38,12 @@ class Hardware(NamedTuple):
 
 
 @allocating_kernel
-def coarsen(graph: Graph, cap: int, seed: int) -> Level:
-    """Return the next coarser graph, of clusters that weigh at most `cap`; O(entries)."""
+def coarsen(graph: Graph, cell: IntArray, cap: int, seed: int) -> Level:
+    """Return the next coarser graph, of clusters of vertices of one `cell[n]` that weigh at most `cap`; O(entries)."""
     np.random.seed(seed)
     size = len(graph.weight)
     label = np.empty(size, np.int64)
-    count = cluster(graph, np.zeros(size, np.int64), cap, label)
+    count = cluster(graph, cell, cap, label)
     return Level(contract(graph, label, count), label)
 
 

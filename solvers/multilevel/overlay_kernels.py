@@ -1,0 +1,303 @@
+"""Compiled refinement of a graph shared out among a few regions: annealing, cuts of pairs, and exact sizes.
+
+Sources: D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon, doi:10.1287/opre.37.6.865 (annealing for graph
+partitioning with a penalty); C. M. Fiduccia, R. M. Mattheyses, doi:10.1109/DAC.1982.1585498.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel
+from tiger.solvers.multilevel.coarsening import Graph
+from tiger.solvers.multilevel.fm_bisection import refine, value
+
+# Moves of vertices at borders whose sizes give the scale of temperatures.
+SAMPLE = 512
+# Part of a cost that may be rounding alone.
+ROUNDING = 1e-9
+
+
+class Regions(NamedTuple):
+    """Hold r regions: mean distances `away[r, r]`, symmetric, within them on the diagonal, and what each may hold."""
+
+    away: FloatArray
+    seats: IntArray
+
+
+class Border(NamedTuple):
+    """Hold the vertices with neighbours in other regions.
+
+    These are `vertices[: size[0]]`; `rank[n]` is where a vertex stands there, -1 elsewhere, and `external[n]` counts
+    its neighbours in other regions.
+    """
+
+    vertices: IntArray
+    size: IntArray
+    rank: IntArray
+    external: IntArray
+
+
+@allocating_kernel
+def measure(graph: Graph, regions: Regions, region: IntArray) -> float:
+    """Return the cost of all traffic by mean distances of `region[n]`; O(entries)."""
+    cost = 0.0
+    for t in range(len(region)):
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            cost += graph.flow[e] * regions.away[region[t], region[graph.indices[e]]]
+    return cost / 2
+
+
+@inner_kernel
+def change_of_region(graph: Graph, regions: Regions, region: IntArray, t: int, q: int) -> float:
+    """Return the cost change of moving vertex t to region q, what is inside of it left out; O(degree)."""
+    change, p = 0.0, region[t]
+    for e in range(graph.indptr[t], graph.indptr[t + 1]):
+        r = region[graph.indices[e]]
+        change += graph.flow[e] * (regions.away[q, r] - regions.away[p, r])
+    return change
+
+
+@inner_kernel
+def update_border(border: Border, t: int) -> None:
+    """Keep vertex t at the border if it has a neighbour in another region, and only then."""
+    k = border.rank[t]
+    if border.external[t] > 0 and k < 0:
+        border.vertices[border.size[0]] = t
+        border.rank[t] = border.size[0]
+        border.size[0] += 1
+    elif border.external[t] == 0 and k >= 0:
+        border.size[0] -= 1
+        last = border.vertices[border.size[0]]
+        border.vertices[k] = last
+        border.rank[last] = k
+        border.rank[t] = -1
+
+
+@inner_allocating_kernel
+def border_of(graph: Graph, region: IntArray) -> Border:
+    """Return the border of all regions; O(entries)."""
+    size = len(region)
+    border = Border(
+        np.empty(size, np.int64), np.zeros(1, np.int64), np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    )
+    for t in range(size):
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            border.external[t] += region[graph.indices[e]] != region[t]
+        update_border(border, t)
+    return border
+
+
+@inner_kernel
+def draw_move(graph: Graph, border: Border, region: IntArray) -> tuple[int, int]:
+    """Return a random vertex at the border, which is not empty, and the region of one of its neighbours."""
+    t = border.vertices[np.random.randint(border.size[0])]
+    e = graph.indptr[t] + np.random.randint(graph.indptr[t + 1] - graph.indptr[t])
+    return t, region[graph.indices[e]]
+
+
+@allocating_kernel
+def typical_change(graph: Graph, regions: Regions, region: IntArray, seed: int) -> float:
+    """Return the median size of a cost change of vertices that go to the region of a neighbour, 0 without borders."""
+    np.random.seed(seed)
+    border, sizes, found = border_of(graph, region), np.empty(SAMPLE), 0
+    for _ in range(SAMPLE if border.size[0] > 0 else 0):
+        t, q = draw_move(graph, border, region)
+        if q != region[t]:
+            sizes[found] = abs(change_of_region(graph, regions, region, t, q))
+            found += 1
+    return float(np.median(sizes[:found])) if found > 0 else 0.0
+
+
+@allocating_kernel
+def anneal_regions(
+    graph: Graph, regions: Regions, region: IntArray, plan: tuple[FloatArray, float, int, int], seed: int
+) -> None:
+    """Let vertices at the border go, in place, to the region of a neighbour, by Metropolis' rule; O(degree) a move.
+
+    A `plan` holds temperatures, the penalty on a unit of squared overload in terms of these, and how many moves are
+    proposed at each temperature: for each vertex at the border, and at most in all.
+    """
+    np.random.seed(seed)
+    temperatures, penalty, proposals, most = plan
+    border, load = border_of(graph, region), np.zeros(len(regions.seats), np.int64)
+    for t in range(len(region)):
+        load[region[t]] += graph.weight[t]
+    for temperature in temperatures:
+        for _ in range(min(proposals * border.size[0], most)):
+            if border.size[0] == 0:
+                break
+            t, q = draw_move(graph, border, region)
+            p, weight = region[t], graph.weight[t]
+            if p == q:
+                continue
+            # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
+            threshold = -temperature * np.log(np.random.random())
+            # The penalty on squared overload (Johnson et al. 1989).
+            under, over = load[q] - regions.seats[q], load[p] - regions.seats[p]
+            more = float(max(under + weight, 0)) ** 2 - float(max(under, 0)) ** 2
+            less = float(max(over, 0)) ** 2 - float(max(over - weight, 0)) ** 2
+            threshold -= penalty * temperature * (more - less)
+            if change_of_region(graph, regions, region, t, q) <= threshold:
+                load[p] -= weight
+                load[q] += weight
+                move_vertex(graph, border, region, t, q)
+
+
+@inner_kernel
+def move_vertex(graph: Graph, border: Border, region: IntArray, t: int, q: int) -> None:
+    """Move vertex t to region q and keep the border; O(degree)."""
+    p = region[t]
+    region[t] = q
+    for e in range(graph.indptr[t], graph.indptr[t + 1]):
+        u = graph.indices[e]
+        step = int(region[u] == p) - int(region[u] == q)
+        if step != 0:
+            border.external[t] += step
+            border.external[u] += step
+            update_border(border, u)
+    update_border(border, t)
+
+
+@inner_allocating_kernel
+def pair_graph(graph: Graph, regions: Regions, region: IntArray, pair: tuple[int, int], local: IntArray) -> Graph:
+    """Return the graph of the vertices of two regions, in their order, as they are to be cut between the two.
+
+    `local[n]` is scratch, -1 before; afterwards it numbers these vertices.
+    """
+    a, b = pair
+    away, size, entries = regions.away, 0, 0
+    for t in range(len(region)):
+        if region[t] == a or region[t] == b:
+            local[t] = size
+            size += 1
+            entries += graph.indptr[t + 1] - graph.indptr[t]
+    indptr, indices, flow = np.zeros(size + 1, np.int64), np.empty(entries, np.int64), np.empty(entries)
+    weight, memory, pull = np.empty(size, np.int64), np.zeros(size, np.int64), np.zeros(size)
+    # An edge costs its step where it is cut, and half of the difference between the insides for each end on side 1.
+    step, half = away[a, b] - (away[a, a] + away[b, b]) / 2, (away[b, b] - away[a, a]) / 2
+    filled, k = 0, 0
+    for t in range(len(region)):
+        if local[t] < 0:
+            continue
+        weight[k] = graph.weight[t]
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            u = graph.indices[e]
+            if local[u] >= 0:
+                indices[filled], flow[filled] = local[u], graph.flow[e] * step
+                pull[k] += graph.flow[e] * half
+                filled += 1
+            else:
+                pull[k] += graph.flow[e] * (away[b, region[u]] - away[a, region[u]])
+        k += 1
+        indptr[k] = filled
+    return Graph(indptr, indices[:filled].copy(), flow[:filled].copy(), weight, memory, pull)
+
+
+@allocating_kernel
+def refine_pairs(graph: Graph, regions: Regions, region: IntArray, changed: BoolArray, seed: int) -> None:
+    """Let pairs of regions that exchange traffic share out their vertices again, in place, in random order.
+
+    Pairs of which neither has `changed[r]` stay as they are. O(entries times the regions that one borders on).
+    """
+    np.random.seed(seed)
+    count, found = len(regions.seats), 0
+    talks, pairs = np.zeros((count, count), np.bool_), np.empty((count * count, 2), np.int64)
+    for t in range(len(region)):
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            talks[region[t], region[graph.indices[e]]] = True
+    for a in range(count):
+        for b in range(a + 1, count):
+            if talks[a, b]:
+                pairs[found] = a, b
+                found += 1
+    after = np.zeros(count, np.bool_)
+    for k in np.random.permutation(found):
+        a, b = pairs[k]
+        if (changed[a] or changed[b] or after[a] or after[b]) and refine_pair(graph, regions, region, (a, b)):
+            after[a] = after[b] = True
+    changed[:] = after
+
+
+@inner_allocating_kernel
+def refine_pair(graph: Graph, regions: Regions, region: IntArray, pair: tuple[int, int]) -> bool:
+    """Share out the vertices of two regions again by Fiduccia and Mattheyses' moves; return whether that is better."""
+    a, b = pair
+    local = np.full(len(region), -1, np.int64)
+    part = pair_graph(graph, regions, region, pair, local)
+    side, weight, held = np.empty(len(part.weight), np.int64), part.weight.sum(), 0
+    for t in range(len(region)):
+        if local[t] >= 0:
+            side[local[t]] = region[t] == b
+            held += graph.weight[t] if region[t] == a else 0
+    none = np.int64(0)
+    bounds = np.array([max(weight - regions.seats[b], none), min(regions.seats[a], weight), none, none])
+    over, before = max(bounds[0] - held, held - bounds[1], 0), value(part, side)
+    after, held = refine(part, side, bounds), 0
+    for k in range(len(side)):
+        held += part.weight[k] if side[k] == 0 else 0
+    less = max(bounds[0] - held, held - bounds[1], 0)
+    if less >= over and not after < before - ROUNDING * abs(before):
+        return False
+    for t in range(len(region)):
+        if local[t] >= 0:
+            region[t] = b if side[local[t]] else a
+    return True
+
+
+@allocating_kernel
+def fit_regions(graph: Graph, regions: Regions, region: IntArray, most: int) -> bool:
+    """Move vertices of weight 1, in place, along cheap chains of regions until none holds too much; return if so.
+
+    At most `most` chains, O(entries + n r^2 + r^3) each.
+    """
+    count = len(regions.seats)
+    load = np.zeros(count, np.int64)
+    for t in range(len(region)):
+        load[region[t]] += graph.weight[t]
+    for _ in range(most):
+        start = int((load - regions.seats).argmax())
+        if load[start] <= regions.seats[start]:
+            return True
+        best, mover = cheapest_moves(graph, regions, region)
+        # Shortest chains by Bellman and Ford, as moves may gain; cycles that gain are cut off after r rounds.
+        cost, last = np.full(count, np.inf), np.full(count, -1, np.int64)
+        cost[start] = 0.0
+        end = -1
+        for _ in range(count - 1):
+            for p in range(count):
+                for q in range(count):
+                    if p != q != start and cost[p] + max(best[p, q], 0.0) < cost[q]:
+                        cost[q], last[q] = cost[p] + max(best[p, q], 0.0), p
+        for q in range(count):
+            if load[q] < regions.seats[q] and cost[q] < np.inf and (end < 0 or cost[q] < cost[end]):
+                end = q
+        if end < 0:
+            return False
+        load[end] += 1
+        load[start] -= 1
+        while end != start:
+            region[mover[last[end], end]] = end
+            end = last[end]
+    return bool((load <= regions.seats).all())
+
+
+@inner_allocating_kernel
+def cheapest_moves(graph: Graph, regions: Regions, region: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return what the cheapest move of a vertex costs between any two regions, and which it is; O(entries + n r^2)."""
+    count = len(regions.seats)
+    best, mover = np.full((count, count), np.inf), np.full((count, count), -1, np.int64)
+    flow = np.zeros(count)
+    for t in range(len(region)):
+        p = region[t]
+        flow[:] = 0.0
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            flow[region[graph.indices[e]]] += graph.flow[e]
+        for q in range(count):
+            change = 0.0
+            for r in range(count):
+                change += flow[r] * (regions.away[q, r] - regions.away[p, r])
+            if change < best[p, q]:
+                best[p, q], mover[p, q] = change, t
+    return best, mover
