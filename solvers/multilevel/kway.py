@@ -126,7 +126,7 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
     slots = problem.topology.slots
     largest = int(slots[problem.topology.hosts].min())
     graphs, labels = _coarsen(inst, max(largest // params.parts, 1), seed)
-    coarse = _problem_of(problem, graphs[-1])
+    coarse = problem_of(problem, graphs[-1])
     cut = dissect_fully if params.completes else dissect
     places = cut(coarse, instance_of(coarse), params.first, seed, stop)
     if places is None or (not params.completes and stop()):
@@ -143,7 +143,7 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
             # Two seats a domain are kept free at the end, which halves the chains that clear what is overfull.
             hardware = Hardware(inst.away, inst.row, inst.col, inst.price, tiers[k:].copy(), limit[k:] - 2 * ends)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
-    return _clear_overload(inst, places, stop)
+    return clear_overload(inst, places, stop)
 
 
 def _coarsen(inst: Instance, cap: int, seed: int) -> tuple[list[Graph], list[IntArray]]:
@@ -160,7 +160,7 @@ def _coarsen(inst: Instance, cap: int, seed: int) -> tuple[list[Graph], list[Int
         labels.append(label)
 
 
-def _problem_of(problem: Problem, graph: Graph) -> Problem:
+def problem_of(problem: Problem, graph: Graph) -> Problem:
     """Return the problem of mapping clusters, which need as much memory as they have tasks, and nodes have slots."""
     size, slots = len(graph.weight), problem.topology.slots
     both = sp.csr_array((graph.flow, graph.indices, graph.indptr), shape=(size, size))
@@ -175,7 +175,7 @@ def _problem_of(problem: Problem, graph: Graph) -> Problem:
     return Problem(tasks=tasks, topology=topology, rule="capacity")
 
 
-def _clear_overload(inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
+def clear_overload(inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
     """Return the places with what overfills nodes moved on to where there is room, None where that fails or is late."""
     lists, graph = ejection_chains.chains_of(inst, places), boundary_annealing.csr_graph_of(inst)
     left, late = 1, 0

@@ -38,13 +38,18 @@ class Hardware(NamedTuple):
 
 
 @allocating_kernel
+def coarsen_within(graph: Graph, side: IntArray, cap: int, seed: int) -> Level:
+    """Return the next coarser graph, of clusters of one side that weigh at most `cap`; O(entries)."""
+    np.random.seed(seed)
+    label = np.empty(len(side), np.int64)
+    count = cluster(graph, side, cap, label)
+    return Level(contract(graph, label, count), label)
+
+
+@allocating_kernel
 def coarsen(graph: Graph, cap: int, seed: int) -> Level:
     """Return the next coarser graph, of clusters that weigh at most `cap`; O(entries)."""
-    np.random.seed(seed)
-    size = len(graph.weight)
-    label = np.empty(size, np.int64)
-    count = cluster(graph, np.zeros(size, np.int64), cap, label)
-    return Level(contract(graph, label, count), label)
+    return coarsen_within(graph, np.zeros(len(graph.weight), np.int64), cap, seed)
 
 
 @allocating_kernel
