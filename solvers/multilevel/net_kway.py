@@ -283,7 +283,7 @@ def contract_nets(nets: NetArrays, label: IntArray, count: int) -> NetArrays:
     order = np.lexsort((sums, widths))
     fresh = np.concatenate([[True], _differ(sums[order]) | _differ(widths[order])])
     first = order[fresh]
-    merged = np.bincount(np.cumsum(fresh) - 1, volumes[order])
+    merged = np.bincount(np.cumsum(fresh) - 1, volumes[order]).astype(np.float64)
     parts = np.concatenate([[0], np.cumsum(widths[first])])
     taken = np.repeat(starts[first] - parts[:-1], widths[first]) + np.arange(parts[-1])
     return NetArrays(uniform(parts), uniform(pins[taken]), uniform(merged))

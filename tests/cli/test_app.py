@@ -120,7 +120,7 @@ def test_hyperedges_are_paid_once(cli: Run) -> None:
     assert out.startswith("solved: multicast 3")
     assert [line.split("  ")[0] for line in out.splitlines()[2:5]] == ["multicast", "block order", "cyclic order"]
     assert "cost of pairs" in out
-    Path("hyper.json").write_text(cli("assign", *arguments, "--json")[1])
+    cli("assign", *arguments, "--json", "hyper.json")
     out = cli("explain", "hyper.json")[1]
     assert "the cost of multicasts, paid once for all tasks of a node, which is 3" in out
     assert "at a cost of" not in out
