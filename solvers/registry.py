@@ -179,7 +179,10 @@ def objective_searches(arrays: ObjectiveArrays, problem: Problem, *, first: bool
         annealing = ("anneal", NetAnnealing(arrays))
         if not net_kway.applies(problem):
             return (annealing,)
-        return (("nets", net_kway.NetKWay(arrays, led=not first or net_kway.has_tiers(problem))), annealing)
+        # A mapping of a low cost of pairs is refined once: where tiers led to it, mappings anew seldom are better.
+        by_pairs = first and net_kway.has_tiers(problem)
+        params = net_kway.NetKWayParams(passes=1) if by_pairs else net_kway.NetKWayParams()
+        return (("nets", net_kway.NetKWay(arrays, params, led=by_pairs or not first)), annealing)
     if isinstance(arrays, RingHops):
         from tiger.solvers.rings.ring_set import RingSet
 

@@ -22,6 +22,9 @@ SLICE, DISTANCES = 1 << 17, 1000
 class NetParams:
     """Set the annealer: `moves` proposals a task and effort, at `temperatures` that fall from `hot` to `cold`.
 
+    More than `tasks` share the proposals of so many, the most of `python -m benchmarks hypergraphs`, so that large
+    problems end soon.
+
     Before that `quick` proposals a task and effort at the temperature `least` take what is to be had at once, for
     solves that end early. Temperatures are in units of what a set costs that is on two nodes next to each other. Half
     or twice of either, and half the moves, cost 0.1 to 0.3 % more on other draws of the sets of
@@ -29,6 +32,7 @@ class NetParams:
     """
 
     moves: int = 1_000
+    tasks: int = 4_096
     temperatures: int = 64
     hot: float = 0.5
     cold: float = 0.12
@@ -73,7 +77,8 @@ class NetAnnealing:
         nets = NetArrays(uniform(self.arrays.starts), uniform(self.arrays.pins), uniform(self.arrays.volumes))
         net, state, fixed = net_state_of(problem.tasks.size, nets), state_of(problem, best), mark_fixed(inst)
         unit, lowest = _unit(problem, inst, nets), np.inf
-        proposals = self.params.portions(len(inst.movable) * effort, _count_distances(problem, nets, start))
+        tasks = min(len(inst.movable), self.params.tasks) * effort
+        proposals = self.params.portions(tasks, _count_distances(problem, nets, start))
         for number, (temperatures, count) in enumerate(proposals):
             if stop():
                 break

@@ -29,6 +29,9 @@ FEWEST = 4
 # The share of its vertices that coarsening must leave behind to go on, chains in a call that can't be stopped, some 25
 # ms, and calls once time is up.
 SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
+# One task in so many too many on its node shows that refinement has emptied a region, as it may with random graphs in
+# deep trees.
+MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times.
 FIRST = replace(QUICK, starts=2, first_rounds=2)
 
@@ -107,7 +110,9 @@ class KWay:
                 break
             places = map_by_clusters(problem, inst, params, derive(seed, number), stop)
             params = replace(params, completes=False)
-            if places is None or moves.total(inst, places) >= unrefined:
+            if places is None:
+                break
+            if moves.total(inst, places) >= unrefined:
                 continue
             unrefined = moves.total(inst, places)
             if self.finish is not None:
@@ -176,7 +181,13 @@ def problem_of(problem: Problem, graph: Graph) -> Problem:
 
 
 def clear_overload(inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
-    """Return the places with what overfills nodes moved on to where there is room, None where that fails or is late."""
+    """Return the places with what overfills nodes moved on to where there is room, None where that fails or is late.
+
+    None too where hundreds of tasks, and one in `MOST_OVER`, are too many: each takes a chain of its own.
+    """
+    over = int(np.maximum(np.bincount(places, minlength=len(inst.slots)) - inst.slots, 0).sum())
+    if over > max(len(places) // MOST_OVER, CHAINS * LATE_CALLS):
+        return None
     lists, graph = ejection_chains.chains_of(inst, places), boundary_annealing.csr_graph_of(inst)
     left, late = 1, 0
     while left > 0 and late < LATE_CALLS:

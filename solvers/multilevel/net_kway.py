@@ -42,8 +42,7 @@ class NetKWayParams:
     cluster in all, `quick` ones in the first pass, at `temperatures` from `hot` (`warm` after the first mapping) to
     `cold`, in units of what a set costs on two domains of that tier next to each other. The price of the squared
     overload of a mean cluster rises from `low` to `high` such units; the tasks themselves end with `last` times that.
-    With 16 or 8 in place of 32 parts mappings cost 4 to 8 % more in the mean of two circuits and two sparse matrices of
-    `python -m benchmarks hypergraphs` (five seeds), as a map of 1 start costs 1 to 3 % more than one of 3 on circuits.
+    They are chosen on draws of the circuits and sparse matrices of `python -m benchmarks hypergraphs`.
     """
 
     passes: int = 2
