@@ -14,7 +14,7 @@ graphs of dnn-partitioning; without them their rows are left out or built here, 
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
 `anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is;
-without one of these their tables are printed alone, too, and figures of it that are there stay.
+without one of these their tables are printed alone, too, with how to install it on stderr, and the exit code is 1.
 """
 
 import argparse
@@ -130,6 +130,8 @@ PEERS = {
     "circuits": ("pytket",),
     "hypergraphs": ("mtkahypar",),
 }
+# Where a peer comes from that has another name there, or from elsewhere than `pip install`.
+SOURCES = {"scotch_gmap": "the system's package scotch", "pytket": "pip install pytket-qiskit"}
 TABLES_PAGE = ROOT / "docs" / "benchmarks.md"
 PAGES = (ROOT / "README.md", TABLES_PAGE, ROOT / "docs" / "operations.md", ROOT / "docs" / "record.md")
 
@@ -158,17 +160,21 @@ def main() -> int:
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
+    lacking = False
     for name in args.tables or TABLES:
         text = markdown(makers[name]())
         print(f"\n{text}\n", flush=True)
-        missing = list_missing(name)
+        if args.print:
+            continue
+        missing = [f"{peer} ({SOURCES.get(peer, f'pip install {peer}')})" for peer in list_missing(name)]
         if missing:
-            print(f"{name} is left as it is in the documentation, without {', '.join(missing)}", file=sys.stderr)
-        elif not args.print and (name not in FOLDERS or FOLDERS[name] in folders):
+            lacking = True
+            print(f"{name} is left as it is in the documentation, for want of {', '.join(missing)}", file=sys.stderr)
+        elif name not in FOLDERS or FOLDERS[name] in folders:
             replace(name, text)
     if not args.print:
         replace("summary", markdown(summarize()))
-    return 0
+    return int(lacking)
 
 
 def list_missing(name: str) -> list[str]:

@@ -14,8 +14,8 @@ def test_bug_figures_of_a_peer_that_is_missing_were_lost(
     monkeypatch.setattr(command, "replace", lambda name, _: replaced.append(name))
     monkeypatch.setattr(command.cold, "table", lambda *_: iter([("a", "b"), ("1", "2")]))
     monkeypatch.setattr("sys.argv", ["benchmarks", "cold"])
-    assert command.main() == 0
+    assert command.main() == 1
     out, err = capsys.readouterr()
     assert "| 1 | 2 |" in out
-    assert "cold is left as it is in the documentation, without no_such_peer" in err
+    assert "cold is left as it is in the documentation, for want of no_such_peer (pip install no_such_peer)" in err
     assert replaced == ["summary"]

@@ -9,7 +9,8 @@ from tiger.model.objective_arrays import NetArrays
 from tiger.objectives.cost import violations
 from tiger.objectives.multicast import multicast_of
 from tiger.solvers.annealing import net_balance
-from tiger.solvers.multilevel import net_kway
+from tiger.solvers.instance import instance_of
+from tiger.solvers.multilevel import kway, net_kway
 from tiger.solvers.multilevel.net_kway import NetKWay, NetKWayParams, contract_nets
 from tiger.topologies.spec import build
 
@@ -80,3 +81,15 @@ def test_sets_of_clusters() -> None:
     sets = [sorted(some.tolist()) for some in np.split(made.pins, made.starts[1:-1])]
     assert sorted(zip(sets, made.volumes.tolist(), strict=True)) == [([0, 1], 3.0), ([0, 2], 8.0)]
     assert not len(contract_nets(nets, np.zeros(6, np.int64), 1).volumes)
+
+
+def test_bug_a_mapping_of_clusters_with_an_emptied_region_was_cleared_task_by_task() -> None:
+    """Where a large part of the tasks has to move, it is given up; a few are moved on."""
+    problem = build_problem(sets_of(600, 3, count=900), build("torus:4x4"), Terms(rule="capacity", imbalance=0.1))
+    inst, slots = instance_of(problem), problem.topology.slots
+    assert kway.clear_overload(inst, np.arange(600) % 8, bool) is None
+    few = np.arange(600) % 16
+    few[:160:16] = 1
+    cleared = kway.clear_overload(inst, few, bool)
+    assert cleared is not None
+    assert (np.bincount(cleared, minlength=16) <= slots).all()
