@@ -13,15 +13,18 @@ with PipeDream's `graph.txt` profiles, each under the name of its model, `--grap
 graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
-`anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is.
+`anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is;
+without one of these their tables are printed alone, too, with how to install it on stderr, and the exit code is 1.
 """
 
 import argparse
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import (
@@ -117,6 +120,18 @@ FOLDERS = {
     "scale": "graphs",
 }
 ROOT = Path(__file__).parent.parent
+# The commands and packages that tables compare with, and leave out where they are missing.
+PEERS = {
+    "sparse": ("scotch_gmap",),
+    "anytime": ("scotch_gmap", "chszlablib", "pymetis"),
+    "large": ("scotch_gmap", "pymetis"),
+    "ranks": ("scotch_gmap", "chszlablib"),
+    "scale": ("pymetis",),
+    "circuits": ("pytket",),
+    "hypergraphs": ("mtkahypar",),
+}
+# Where a peer comes from that has another name there, or from elsewhere than `pip install`.
+SOURCES = {"scotch_gmap": "the system's package scotch", "pytket": "pip install pytket-qiskit"}
 TABLES_PAGE = ROOT / "docs" / "benchmarks.md"
 PAGES = (ROOT / "README.md", TABLES_PAGE, ROOT / "docs" / "operations.md", ROOT / "docs" / "record.md")
 
@@ -145,14 +160,26 @@ def main() -> int:
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
+    lacking = False
     for name in args.tables or TABLES:
         text = markdown(makers[name]())
         print(f"\n{text}\n", flush=True)
-        if not args.print and (name not in FOLDERS or FOLDERS[name] in folders):
+        if args.print:
+            continue
+        missing = [f"{peer} ({SOURCES.get(peer, f'pip install {peer}')})" for peer in list_missing(name)]
+        if missing:
+            lacking = True
+            print(f"{name} is left as it is in the documentation, for want of {', '.join(missing)}", file=sys.stderr)
+        elif name not in FOLDERS or FOLDERS[name] in folders:
             replace(name, text)
     if not args.print:
         replace("summary", markdown(summarize()))
-    return 0
+    return int(lacking)
+
+
+def list_missing(name: str) -> list[str]:
+    """Return the commands and packages of a table's peers that are not installed, so that it would lose figures."""
+    return [peer for peer in PEERS.get(name, ()) if shutil.which(peer) is None and find_spec(peer) is None]
 
 
 def summarize() -> Iterable[tuple[str, ...]]:

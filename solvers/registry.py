@@ -160,19 +160,36 @@ def build_exact(visits: int) -> Search:
     return Exact(visits)
 
 
-def objective_search(arrays: ObjectiveArrays) -> Search:
-    """Return the search for another objective than the cost: for the orders of rings, or annealing."""
+def maps_nets(problem: Problem) -> bool:
+    """Return whether tasks with hyperedges are mapped by these, and not from a mapping of a low cost of pairs."""
+    from tiger.solvers.multilevel import net_kway
+
+    return net_kway.applies(problem) and not net_kway.has_tiers(problem)
+
+
+def objective_searches(arrays: ObjectiveArrays, problem: Problem, *, first: bool) -> tuple[tuple[str, Search], ...]:
+    """Return the searches for another objective than the cost: for orders of rings, by clusters, or annealing.
+
+    They are named as their stages are; `first` says that no round has come before.
+    """
     if isinstance(arrays, NetArrays):
         from tiger.solvers.annealing.net_annealing import NetAnnealing
+        from tiger.solvers.multilevel import net_kway
 
-        return NetAnnealing(arrays)
+        annealing = ("anneal", NetAnnealing(arrays))
+        if not net_kway.applies(problem):
+            return (annealing,)
+        # A mapping of a low cost of pairs is refined once: where tiers led to it, mappings anew seldom are better.
+        by_pairs = first and net_kway.has_tiers(problem)
+        params = net_kway.NetKWayParams(passes=1) if by_pairs else net_kway.NetKWayParams()
+        return (("nets", net_kway.NetKWay(arrays, params, led=by_pairs or not first)), annealing)
     if isinstance(arrays, RingHops):
         from tiger.solvers.rings.ring_set import RingSet
 
-        return RingSet(slowest=arrays.bound)
+        return (("ring", RingSet(slowest=arrays.bound)),)
     from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
-    return ObjectiveAnnealing(arrays)
+    return (("anneal", ObjectiveAnnealing(arrays)),)
 
 
 def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:

@@ -89,9 +89,11 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         return ((ObjectiveAnnealing(TaskOrder(np.arange(TASKS))), _ring(1)),)
     if name == "multicast":
         from tiger.solvers.annealing.net_annealing import NetAnnealing, NetParams
+        from tiger.solvers.multilevel.net_kway import NetKWay, NetKWayParams
 
         nets = NetArrays(np.array([0, 3, 6]), np.array([0, 4, 8, 1, 5, 9]), np.ones(2))
-        return ((NetAnnealing(nets, NetParams(moves=8)), _ring(4)),)
+        by_clusters = NetKWay(nets, NetKWayParams(parts=2, moves=8), led=True)
+        return ((NetAnnealing(nets, NetParams(moves=8)), _ring(4)), (by_clusters, _ring(4)))
     if name == "ring":
         from tiger.solvers.rings.ring_order import RingOrder, RingParams
 

@@ -18,7 +18,7 @@ from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
 from tiger.bounds.warm import load as load_bounds
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
-from tiger.model.objective_arrays import NetArrays, RingHops
+from tiger.model.objective_arrays import NetArrays, ObjectiveArrays, RingHops
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import RoutingName, check_routing, load_links
@@ -125,7 +125,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     # No launcher's own order is to be better than what comes out.
     _offer_cyclic(incumbent, request, cyclic)
     incumbent.record("baseline", time.perf_counter() - chosen, {})
-    _raise_bound(incumbent, lambda: quick_bound(problem, start))
+    # The cost of pairs stands in for that of multicasts: bounds on it say nothing of these.
+    if request.objective != "multicast":
+        _raise_bound(incumbent, lambda: quick_bound(problem, start))
     if not incumbent.ended:
         _search_cost(incumbent, request)
     _warn_of_time(incumbent, request)
@@ -148,12 +150,19 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         baselines=orders,
         threshold=request.threshold,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
-        # A cost that is proved is its own bound, below which that of another mapping may be within rounding.
-        lower_bound=min(incumbent.cost if incumbent.optimal else incumbent.bound or 0.0, by_objective.cost),
+        lower_bound=_bound_cost(incumbent, by_objective) if request.objective != "multicast" else None,
         optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
+
+
+def _bound_cost(incumbent: MappingIncumbent, by_objective: MappingIncumbent) -> float:
+    """Return the lower bound on the cost that a report has.
+
+    A cost that is proved is its own bound, below which that of another mapping may be within rounding.
+    """
+    return min(incumbent.cost if incumbent.optimal else incumbent.bound or 0.0, by_objective.cost)
 
 
 def _origin(request: Request, seconds: float) -> Origin:
@@ -180,7 +189,7 @@ def _choose_nodes(problem: Problem, count: int, request: Request) -> tuple[Probl
             return start
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=part, solution=start, stop=stop)
-        _search_cost(incumbent, request)
+        _search_cost(incumbent, replace(request, objective="cost"))
         loading_s += incumbent.loading_s
         return incumbent.places
 
@@ -194,11 +203,11 @@ def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
     efforts = set[int]()
     for this_round in rounds(request):
         before = len(incumbent.stages)
-        if this_round.effort not in efforts:
+        if this_round.effort not in efforts and request.objective != "multicast":
             efforts.add(this_round.effort)
             _raise_bound_by_effort(incumbent, this_round.effort)
         _run_round(incumbent, portfolio, this_round, request.executor)
-        if not this_round.number:
+        if not this_round.number and request.objective != "multicast":
             _raise_by_spread_bound(incumbent, 1)
         if incumbent.ended or len(incumbent.stages) == before:
             break
@@ -273,16 +282,26 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         before = len(by_objective.stages)
         if not by_objective.ended:
             reweigh(by_objective, objective, solve_again, this_round)
-        name = "ring" if isinstance(arrays, RingHops) else "anneal"
-        kernels = "multicast" if isinstance(arrays, NetArrays) else "ring" if name == "ring" else "objective"
-        # The sum of a ring's hops counts second: it is lowered once where the slowest hop is proved before.
-        late = name == "ring" and this_round.number == 0 and not by_objective.stop()
-        if arrays is not None and (late or not by_objective.ended):
-            with by_objective.loading():
-                load(kernels)
-            search_directly(by_objective, name, registry.objective_search(arrays), this_round, request.executor)
+        if arrays is not None:
+            _run_searches(by_objective, arrays, this_round, request.executor)
         if by_objective.ended or len(by_objective.stages) == before:
             break
+
+
+def _run_searches(
+    by_objective: MappingIncumbent, arrays: ObjectiveArrays, this_round: Round, executor: Executor | None
+) -> None:
+    """Run the searches for an objective itself, each from the best mapping so far."""
+    ring, first = isinstance(arrays, RingHops), this_round.number == 0
+    kernels = "multicast" if isinstance(arrays, NetArrays) else "ring" if ring else "objective"
+    with by_objective.loading():
+        searches = registry.objective_searches(arrays, by_objective.problem, first=first)
+    for name, search in searches:
+        # The sum of a ring's hops counts second: it is lowered once where the slowest hop is proved before.
+        if (ring and first and not by_objective.stop()) or not by_objective.ended:
+            with by_objective.loading():
+                load(kernels)
+            search_directly(by_objective, name, search, this_round, executor)
 
 
 def _warn_of_time(incumbent: MappingIncumbent, request: Request) -> None:

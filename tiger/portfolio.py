@@ -53,6 +53,9 @@ def rounds(request: Request) -> Iterator[Round]:
 
 def portfolio_of(request: Request, problem: Problem) -> Portfolio:
     """Return what the solver of a request consists of for a problem."""
+    by_nets = request.objective == "multicast" and request.solver in ("auto", "search")
+    if by_nets and registry.maps_nets(problem):
+        return Portfolio()
     if request.solver == "auto":
         return _auto(request, problem)
     if request.solver == "search":

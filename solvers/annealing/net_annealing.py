@@ -11,7 +11,7 @@ from tiger.model.objective_arrays import NetArrays
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derive
-from tiger.solvers.annealing.net_kernels import NetState, anneal_nets, reset_nets
+from tiger.solvers.annealing.net_kernels import NetState, anneal_nets, reset_spans
 from tiger.solvers.instance import Instance, instance_of, mark_fixed, state_of, uniform
 
 # Moves in a call that can't be stopped, each of at most so many distances: 0.1 to 0.5 s.
@@ -22,6 +22,9 @@ SLICE, DISTANCES = 1 << 17, 1000
 class NetParams:
     """Set the annealer: `moves` proposals a task and effort, at `temperatures` that fall from `hot` to `cold`.
 
+    More than `tasks` share the proposals of so many, the most of `python -m benchmarks hypergraphs`, so that large
+    problems end soon.
+
     Before that `quick` proposals a task and effort at the temperature `least` take what is to be had at once, for
     solves that end early. Temperatures are in units of what a set costs that is on two nodes next to each other. Half
     or twice of either, and half the moves, cost 0.1 to 0.3 % more on other draws of the sets of
@@ -29,6 +32,7 @@ class NetParams:
     """
 
     moves: int = 1_000
+    tasks: int = 4_096
     temperatures: int = 64
     hot: float = 0.5
     cold: float = 0.12
@@ -71,14 +75,15 @@ class NetAnnealing:
         if not inst.movable.size or not len(self.arrays.volumes):
             return Assignment(places=best)
         nets = NetArrays(uniform(self.arrays.starts), uniform(self.arrays.pins), uniform(self.arrays.volumes))
-        net, state, fixed = _state_of(problem, nets), state_of(problem, best), mark_fixed(inst)
+        net, state, fixed = net_state_of(problem.tasks.size, nets), state_of(problem, best), mark_fixed(inst)
         unit, lowest = _unit(problem, inst, nets), np.inf
-        proposals = self.params.portions(len(inst.movable) * effort, _count_distances(problem, nets, start))
+        tasks = min(len(inst.movable), self.params.tasks) * effort
+        proposals = self.params.portions(tasks, _count_distances(problem, nets, start))
         for number, (temperatures, count) in enumerate(proposals):
             if stop():
                 break
             if not number:
-                lowest = reset_nets(inst, state, nets, net)
+                lowest = reset_spans(inst, state.place, nets, net)
             draw = derive(seed, number)
             lowest = anneal_nets(inst, state, fixed, nets, net, best, temperatures * unit, count, draw, lowest)
         return Assignment(places=best)
@@ -107,14 +112,14 @@ def _count_distances(problem: Problem, nets: NetArrays, places: IntArray) -> flo
     return float((widths * nodes + changing * nodes**2).sum()) / problem.tasks.size
 
 
-def _state_of(problem: Problem, nets: NetArrays) -> NetState:
-    """Return the sets of each task, and room for where each set is."""
+def net_state_of(size: int, nets: NetArrays) -> NetState:
+    """Return the sets of each of so many tasks, and room for where each set is."""
     count, pins = len(nets.volumes), len(nets.pins)
     widths = np.diff(nets.starts)
     owner = np.repeat(np.arange(count), widths)
     order = np.argsort(nets.pins, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(nets.pins, minlength=problem.tasks.size))])
-    widest = int(widths.max()) + 1
+    first = np.concatenate([[0], np.cumsum(np.bincount(nets.pins, minlength=size))])
+    widest = int(widths.max(initial=0)) + 1
     return NetState(
         first=uniform(first.astype(np.int64)),
         sets=uniform(owner[order]),
@@ -122,7 +127,7 @@ def _state_of(problem: Problem, nets: NetArrays) -> NetState:
         counts=np.zeros(pins, np.int64),
         distinct=np.zeros(count, np.int64),
         span=np.zeros(count),
-        cut=np.zeros(problem.tasks.size, np.int64),
+        cut=np.zeros(size, np.int64),
         mark=np.zeros(count, np.int64),
         seen=np.zeros(1, np.int64),
         tree=np.zeros(widest, np.int64),

@@ -155,16 +155,16 @@ def move_pins(inst: Instance, nets: NetArrays, net: NetState, t: int, p: int, q:
 
 
 @kernel
-def reset_nets(inst: Instance, state: State, nets: NetArrays, net: NetState) -> float:
+def reset_spans(inst: Instance, place: IntArray, nets: NetArrays, net: NetState) -> float:
     """Work out on which nodes every set is, and return the cost."""
     cost = 0.0
-    for t in range(len(state.place)):
+    for t in range(len(place)):
         net.cut[t] = 0
-        cost += inst.work[t] * inst.price[state.place[t]]
+        cost += inst.work[t] * inst.price[place[t]]
     for e in range(len(nets.volumes)):
         net.distinct[e] = 0
         for pin in range(nets.starts[e], nets.starts[e + 1]):
-            add_pin(nets, net, e, state.place[nets.pins[pin]])
+            add_pin(nets, net, e, place[nets.pins[pin]])
         for k in range(net.distinct[e]):
             net.tree[k] = net.nodes[nets.starts[e] + k]
         net.span[e] = span_tree(inst, net, net.distinct[e])
@@ -220,7 +220,7 @@ def anneal_nets(
 ) -> float:
     """Anneal `moves` moves at each of the `temperatures`, the cheapest mapping in `best[n]`; return its cost."""
     np.random.seed(seed)
-    cost = reset_nets(inst, state, nets, net)
+    cost = reset_spans(inst, state.place, nets, net)
     for temperature in temperatures:
         for _ in range(moves):
             t = inst.movable[np.random.randint(len(inst.movable))]

@@ -29,6 +29,9 @@ FEWEST = 4
 # The share of its vertices that coarsening must leave behind to go on, chains in a call that can't be stopped, some 25
 # ms, and calls once time is up.
 SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
+# One task in so many too many on its node shows that refinement has emptied a region, as it may with random graphs in
+# deep trees.
+MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later
 # cuts, sweeps and regions 16,384 tasks on 256 nodes cost 2 % more, from -0.5 to 8.7 % (three graphs, four seeds).
 FIRST = replace(QUICK, starts=2, first_rounds=2, later_cuts=2, most_regions=1024, sweeps=250)
@@ -108,7 +111,9 @@ class KWay:
                 break
             places = map_by_clusters(problem, inst, params, derive(seed, number), stop)
             params = replace(params, completes=False)
-            if places is None or moves.total(inst, places) >= unrefined:
+            if places is None:
+                break
+            if moves.total(inst, places) >= unrefined:
                 continue
             unrefined = moves.total(inst, places)
             if self.finish is not None:
@@ -127,7 +132,7 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
     slots = problem.topology.slots
     largest = int(slots[problem.topology.hosts].min())
     graphs, labels = _coarsen(inst, max(largest // params.parts, 1), seed)
-    coarse = _problem_of(problem, graphs[-1])
+    coarse = problem_of(problem, graphs[-1])
     cut = dissect_fully if params.completes else dissect
     places = cut(coarse, instance_of(coarse), params.first, seed, stop)
     if places is None or (not params.completes and stop()):
@@ -144,7 +149,7 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
             # Two seats a domain are kept free at the end, which halves the chains that clear what is overfull.
             hardware = Hardware(inst.away, inst.row, inst.col, inst.price, tiers[k:].copy(), limit[k:] - 2 * ends)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
-    return _clear_overload(inst, places, stop)
+    return clear_overload(inst, places, stop)
 
 
 def _coarsen(inst: Instance, cap: int, seed: int) -> tuple[list[Graph], list[IntArray]]:
@@ -162,7 +167,7 @@ def _coarsen(inst: Instance, cap: int, seed: int) -> tuple[list[Graph], list[Int
         labels.append(label)
 
 
-def _problem_of(problem: Problem, graph: Graph) -> Problem:
+def problem_of(problem: Problem, graph: Graph) -> Problem:
     """Return the problem of mapping clusters, which need as much memory as they have tasks, and nodes have slots."""
     size, slots = len(graph.weight), problem.topology.slots
     both = sp.csr_array((graph.flow, graph.indices, graph.indptr), shape=(size, size))
@@ -177,8 +182,14 @@ def _problem_of(problem: Problem, graph: Graph) -> Problem:
     return Problem(tasks=tasks, topology=topology, rule="capacity")
 
 
-def _clear_overload(inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
-    """Return the places with what overfills nodes moved on to where there is room, None where that fails or is late."""
+def clear_overload(inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
+    """Return the places with what overfills nodes moved on to where there is room, None where that fails or is late.
+
+    None too where hundreds of tasks, and one in `MOST_OVER`, are too many: each takes a chain of its own.
+    """
+    over = int(np.maximum(np.bincount(places, minlength=len(inst.slots)) - inst.slots, 0).sum())
+    if over > max(len(places) // MOST_OVER, CHAINS * LATE_CALLS):
+        return None
     lists, graph = ejection_chains.chains_of(inst, places), boundary_annealing.csr_graph_of(inst)
     left, late = 1, 0
     while left > 0 and late < LATE_CALLS:

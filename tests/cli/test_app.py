@@ -118,6 +118,12 @@ def test_hyperedges_are_paid_once(cli: Run) -> None:
     status, out, _ = cli("assign", *arguments)
     assert status == 0
     assert out.startswith("solved: multicast 3")
+    assert [line.split("  ")[0] for line in out.splitlines()[2:5]] == ["multicast", "block order", "cyclic order"]
+    assert "cost of pairs" in out
+    cli("assign", *arguments, "--json", "hyper.json")
+    out = cli("explain", "hyper.json")[1]
+    assert "the cost of multicasts, paid once for all tasks of a node, which is 3" in out
+    assert "at a cost of" not in out
     assert is_refused(cli("assign", *arguments, "--objective", "ring"), "objective")
     assert is_refused(cli("assign", *arguments, "--routing", "equal"), "routing")
     assert is_refused(cli("encode", *arguments, "-o", "model.bqm"), "tasks")

@@ -47,15 +47,21 @@ def explain_mapping(report: Report) -> Explanation:
 
 def _say_found(report: Report) -> Iterator[str]:
     """Yield what has been mapped, and the values of that."""
-    used = len(set(report.mapping.values()))
-    yield (
-        f"{count(len(report.mapping), 'task')} on {count(used, 'node')} by the rule {report.rule}, at a cost of "
-        f"{number(report.cost)}: {number(report.communication_cost)} of communication, {number(report.compute_cost)} "
-        "of compute."
-    )
+    used, costs = len(set(report.mapping.values())), ""
+    if not _is_of_multicasts(report):
+        costs = (
+            f", at a cost of {number(report.cost)}: {number(report.communication_cost)} of communication, "
+            f"{number(report.compute_cost)} of compute"
+        )
+    yield f"{count(len(report.mapping), 'task')} on {count(used, 'node')} by the rule {report.rule}{costs}."
     if report.objective is not None:
         yield f"What was minimized is {_metric(report)}, which is {number(report.objective.value)}."
     yield from (f"Beware: {warning}." for warning in report.warnings)
+
+
+def _is_of_multicasts(report: Report) -> bool:
+    """Return whether the cost is that of a graph of pairs, which stands for hyperedges and is not what anyone pays."""
+    return report.objective is not None and report.objective.name == "multicast"
 
 
 def _metric(report: Report) -> str:
@@ -122,6 +128,8 @@ def _say_limits(report: Report) -> Iterator[str]:
         link, most = f"The link from {worst.a} to {worst.b}", _by_bandwidth(report)
         carried = f"has the largest load{most}: it carries" if most else "carries the largest load,"
         yield f"{link} {carried} {number(worst.load)}{others}{before}."
+    if _is_of_multicasts(report):
+        return
     far, mean = report.metrics.get("dilation"), report.metrics.get("mean_dilation")
     if far is not None and mean is not None and report.communication_cost:
         some = "" if far == mean else f", some of it {number(far)}"

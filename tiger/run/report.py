@@ -83,11 +83,12 @@ class Report(Answer):
     empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
     link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the cost;
     otherwise it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap`
-    remain those of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound
-    above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
-    where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
-    are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by side. JSON has all of
-    this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and pictures need.
+    remain those of the cost, and are None for multicasts, where the cost is that of a graph that stands for them.
+    `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares
+    with the best simple order, None where nothing is feasible; it is to keep that order where the gain is a smaller
+    part than `threshold`. `emitted` is the text for a launcher where one was named. Costs are in the problem's own
+    unit, `seconds` is wall time. As many `islands` searched side by side. JSON has all of this, by the schema
+    `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and pictures need.
     """
 
     schema: Literal["tiger.report/1"] = field(default=SCHEMA, init=False, repr=False)

@@ -1,0 +1,127 @@
+"""Compiled annealing of multicasts under a soft balance: nodes and wider domains may be overfull at a price."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.objective_arrays import NetArrays
+from tiger.solvers.annealing.net_kernels import NetState, add_pin, drop_pin, reset_spans, rise_of, span_after
+from tiger.solvers.instance import Instance
+from tiger.solvers.kernel import inner_kernel, kernel
+
+# Share of the proposals that go next to a node of a set, and not there.
+NEAR = 0.15
+
+
+class NetBalance(NamedTuple):
+    """Hold where n clusters are, `place[n]`, and what they weigh, `weight[n]`, in k tiers of domains.
+
+    Domain `label[k, m]` of a node holds `load[k, m]`, where `limit[k, m]` is free of charge. The first `size[0]` of
+    `listed[n]` are the clusters with a set on several nodes, and perhaps others; `rank[n]` is where each is, or -1.
+    """
+
+    place: IntArray
+    weight: IntArray
+    label: IntArray
+    load: IntArray
+    limit: IntArray
+    listed: IntArray
+    rank: IntArray
+    size: IntArray
+
+
+@inner_kernel
+def change_overload(held: NetBalance, penalties: FloatArray, move: tuple[int, int, int]) -> float:
+    """Return what squared overload costs more once cluster t has moved from node p to node q."""
+    t, p, q = move
+    change, weight = 0.0, held.weight[t]
+    for k in range(len(held.label)):
+        a, b = held.label[k, p], held.label[k, q]
+        # Domains are nested: what shares one shares all wider ones.
+        if a == b:
+            break
+        over, under = held.load[k, a] - held.limit[k, a], held.load[k, b] - held.limit[k, b]
+        more = float(max(under + weight, 0)) ** 2 - float(max(under, 0)) ** 2
+        change += penalties[k] * (more + float(max(over - weight, 0)) ** 2 - float(max(over, 0)) ** 2)
+    return change
+
+
+@inner_kernel
+def apply_move(inst: Instance, nets: NetArrays, net: NetState, held: NetBalance, move: tuple[int, int, int]) -> None:
+    """Move cluster t from node p to node q, and list those whose sets it spreads over nodes."""
+    t, p, q = move
+    held.place[t] = q
+    for k in range(len(held.label)):
+        held.load[k, held.label[k, p]] -= held.weight[t]
+        held.load[k, held.label[k, q]] += held.weight[t]
+    for at in range(net.first[t], net.first[t + 1]):
+        e = net.sets[at]
+        before = net.distinct[e]
+        net.span[e] = span_after(inst, nets, net, e, p, q)
+        drop_pin(nets, net, e, p)
+        add_pin(nets, net, e, q)
+        if (before > 1) == (net.distinct[e] > 1):
+            continue
+        step = 1 if net.distinct[e] > 1 else -1
+        for pin in range(nets.starts[e], nets.starts[e + 1]):
+            u = nets.pins[pin]
+            net.cut[u] += step
+            if step > 0:
+                list_cluster(held, u)
+
+
+@inner_kernel
+def list_cluster(held: NetBalance, t: int) -> None:
+    """List a cluster once."""
+    if held.rank[t] < 0:
+        held.listed[held.size[0]], held.rank[t] = t, held.size[0]
+        held.size[0] += 1
+
+
+@inner_kernel
+def draw_node(inst: Instance, nets: NetArrays, net: NetState, t: int) -> int:
+    """Draw a node of a set of cluster t, or one next to that, -1 where there is none."""
+    e = net.sets[net.first[t] + np.random.randint(net.first[t + 1] - net.first[t])]
+    q = net.nodes[nets.starts[e] + np.random.randint(net.distinct[e])]
+    if np.random.random() < NEAR:
+        q = inst.near[q, np.random.randint(inst.near.shape[1])]
+    return int(q) if q >= 0 and inst.slots[q] > 0 else -1
+
+
+@kernel
+def anneal_balance(
+    inst: Instance, nets: NetArrays, net: NetState, held: NetBalance, plan: FloatArray, moves: int, seed: int
+) -> float:
+    """Anneal `moves` moves at each row of `plan[s, 1 + k]`, a temperature and k penalties; return the sets' cost."""
+    np.random.seed(seed)
+    cost = reset_spans(inst, held.place, nets, net)
+    held.size[0] = 0
+    held.rank[:] = -1
+    for t in range(len(held.place)):
+        if net.cut[t] > 0:
+            list_cluster(held, t)
+    for s in range(len(plan)):
+        for _ in range(moves):
+            if held.size[0] == 0:
+                return cost
+            at = np.random.randint(held.size[0])
+            t = held.listed[at]
+            if net.cut[t] == 0:
+                # All its sets are on one node: the last one listed takes its place.
+                held.size[0] -= 1
+                last = held.listed[held.size[0]]
+                held.listed[at], held.rank[last], held.rank[t] = last, at, -1
+                continue
+            p, q = held.place[t], draw_node(inst, nets, net, t)
+            if q < 0 or p == q:
+                continue
+            net.seen[0] += 1
+            rise = rise_of(inst, nets, net, t, p, q)
+            change = rise + change_overload(held, plan[s, 1:], (t, p, q))
+            # The rule of N. Metropolis et al., doi:10.1063/1.1699114.
+            if change > 0.0 and np.random.random() >= np.exp(-change / plan[s, 0]):
+                continue
+            apply_move(inst, nets, net, held, (t, p, q))
+            cost += rise
+    return cost
