@@ -32,7 +32,7 @@ SHRINK, ROUNDING = 0.9, 1e-9
 # Temperatures in a call that can't be stopped, some 25 ms with 65,536 tasks, and chains that make sizes exact.
 STEPS, CHAINS = 5, 64
 # One in so many tasks is at a border at most as far as proposals go: a stencil melts, which only takes time.
-WIDEST = 32
+WIDEST = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Overlay:
     warm: float = 0.4
     cold: float = 0.1
     temperatures: int = 50
-    proposals: int = 50
+    proposals: int = 100
     penalty: float = 0.3
     rounds: int = 3
 
