@@ -12,10 +12,10 @@ from tiger.model.problem import Problem
 from tiger.solvers.instance import Instance
 from tiger.solvers.multilevel.coarsening import Graph, contract
 from tiger.solvers.multilevel.outlines import outlines_of
-from tiger.solvers.multilevel.overlay_kernels import Regions
 from tiger.solvers.multilevel.quotient import Quotient, list_near
 from tiger.solvers.multilevel.region_cuts import CutPlan, RegionTable, cut_regions, region_graph
 from tiger.solvers.multilevel.regions import halve
+from tiger.solvers.multilevel.v_cycle_kernels import Regions
 
 # Memory in bytes beyond which sums of that of nodes may exceed 2**63.
 LARGEST_ROOM = 2.0**60

@@ -21,8 +21,8 @@ from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel import fm_bisection
 from tiger.solvers.multilevel.dissection import BATCH, Dissection
-from tiger.solvers.multilevel.overlay import Overlay
 from tiger.solvers.multilevel.quotient import anneal_quotient
+from tiger.solvers.multilevel.v_cycle import VCycle
 from tiger.solvers.repair import repair_mapping
 
 # Fewest tasks, and the most part of all pairs, one in so many, that may exchange traffic.
@@ -43,9 +43,7 @@ class MultilevelParams:
     `pair_tasks` tasks each, or more, share these out again in `rounds`, each region with the `partners` that it
     exchanges most traffic with. The first regions do so in `first_rounds`, by cuts from scratch in every other one: 10
     rounds in place of 2 are 0.8 % cheaper in the mean of ten problems of 4,096 to 65,536 tasks after refinement (three
-    seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer. Then they are annealed
-    by `overlay`, where that gains: 65,536 triangulated points on a tree cost 1.7 % less in the mean of three seeds at
-    effort 1, in 8 % more time.
+    seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer. Then they are annealed in a `v_cycle`, where that gains.
     """
 
     cuts: int = 3
@@ -64,7 +62,7 @@ class MultilevelParams:
     temperatures: int = 50
     hot: float = 0.3
     cold: float = 0.01
-    overlay: Overlay | None = field(default=Overlay())
+    v_cycle: VCycle | None = field(default=VCycle())
 
     def starts_at(self, entries: int) -> int:
         """Return how often the first regions are made."""
@@ -84,7 +82,7 @@ QUICK = MultilevelParams(
     first_rounds=0,
     most_regions=256,
     sweeps=100,
-    overlay=None,
+    v_cycle=None,
 )
 
 
@@ -253,9 +251,9 @@ def _anneal_first(parts: Dissection, params: MultilevelParams, seed: int, stop: 
 
     Where it gains nothing, all goes on as without it.
     """
-    if params.overlay is not None and len(parts.nodes) <= params.first_regions and parts.is_plain:
+    if params.v_cycle is not None and len(parts.nodes) <= params.first_regions and parts.is_plain:
         before = parts.region.copy()
-        found = params.overlay.combine(parts.whole, parts.regions(), (before, before), seed, stop)
+        found = params.v_cycle.improve(parts.whole, parts.regions(), before, seed, stop)
         if (found != before).any():
             parts.assign(found)
 

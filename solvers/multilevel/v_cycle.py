@@ -1,11 +1,10 @@
-"""Combine two ways to share out tasks among regions into one that is no worse than the better of the two.
+"""Share out tasks among regions better by a V-cycle with annealing.
 
-Vertices are joined only inside the cells of the overlay, which both ways keep together. So every coarser graph can
-still be shared out either way; from the better one it is annealed, and refined level by level. Of one way combined
-with itself this is a V-cycle.
+Vertices are joined only inside regions, so that every coarser graph can still be shared out as before; from there it is
+annealed, and refined level by level.
 
-Source: P. Sanders, C. Schulz, doi:10.1137/1.9781611972924.2 (combining partitions in a distributed evolutionary
-algorithm).
+Sources: C. Walshaw, doi:10.1023/B:ANOR.0000039525.80601.15 (iterated multilevel search); P. Sanders, C. Schulz,
+doi:10.1007/978-3-642-23719-5_40 (V-cycles for partitions).
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.label_propagation import coarsen
-from tiger.solvers.multilevel.overlay_kernels import (
+from tiger.solvers.multilevel.v_cycle_kernels import (
     Regions,
     anneal_regions,
     fit_regions,
@@ -36,8 +35,8 @@ WIDEST = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overlay:
-    """Set a combination.
+class VCycle:
+    """Set a V-cycle.
 
     Clusters are at most as heavy as one of `clusters` equal ones. The coarsest graph is annealed at `temperatures` from
     `hot` to `cold` times a typical cost change, and every finer one from `fading` times as hot, at least `warm`; at
@@ -55,49 +54,45 @@ class Overlay:
     penalty: float = 0.3
     rounds: int = 3
 
-    def combine(
-        self, graph: Graph, regions: Regions, ways: tuple[IntArray, IntArray], seed: int, stop: Stop
-    ) -> IntArray:
-        """Return region[n] that keeps the seats and costs no more than the cheaper of two ways that keep them.
+    def improve(self, graph: Graph, regions: Regions, before: IntArray, seed: int, stop: Stop) -> IntArray:
+        """Return region[n] that keeps the seats and costs less than `before[n]`, which keeps them, or that itself.
 
-        Vertices weigh 1. Once `stop` says so, that is the cheaper way itself. O(entries log n) time.
+        Vertices weigh 1. Once `stop` says so, that is `before`. O(entries log n) time.
         """
-        costs = [measure(graph, regions, way) for way in ways]
-        least, better = min(costs), ways[int(costs[1] < costs[0])]
-        graphs, labels, region = self._coarsen(graph, better, ways[0] * len(regions.seats) + ways[1], seed)
+        graphs, labels, region = self._coarsen(graph, before, seed)
         for level in range(len(graphs) - 1, -1, -1):
             region = region[labels[level]] if level < len(labels) else region.copy()
             scale = typical_change(graphs[level], regions, region, derive(seed, level))
-            unit = (len(graphs[level].weight) / len(better)) ** 2
+            unit = (len(graphs[level].weight) / len(before)) ** 2
             for number, temperatures in enumerate(self._temperatures(scale, len(labels) - level)):
                 if stop():
-                    return better
-                plan = temperatures, self.penalty * unit, self.proposals, self.proposals * len(better) // WIDEST
+                    return before
+                plan = temperatures, self.penalty * unit, self.proposals, self.proposals * len(before) // WIDEST
                 anneal_regions(graphs[level], regions, region, plan, derive(seed, level, 0, number))
             changed = np.ones(len(regions.seats), bool)
             for number in range(self.rounds):
                 if stop():
-                    return better
+                    return before
                 refine_pairs(graphs[level], regions, region, changed, derive(seed, level, 1, number))
-        fits = fit_regions(graph, regions, region, CHAINS)
-        return region if fits and measure(graph, regions, region) < least - ROUNDING * abs(least) else better
+        if not fit_regions(graph, regions, region, CHAINS):
+            return before
+        least = measure(graph, regions, before)
+        return region if measure(graph, regions, region) < least - ROUNDING * abs(least) else before
 
-    def _coarsen(
-        self, graph: Graph, region: IntArray, cell: IntArray, seed: int
-    ) -> tuple[list[Graph], list[IntArray], IntArray]:
+    def _coarsen(self, graph: Graph, region: IntArray, seed: int) -> tuple[list[Graph], list[IntArray], IntArray]:
         """Return the graph and coarser ones, which vertex of the next stands for each of one, and the last's regions.
 
-        Only vertices of one `cell[n]`, which are in one region, are joined.
+        Only vertices of one region are joined.
         """
         graphs, labels, cap = [graph], list[IntArray](), max(len(region) // self.clusters, 1)
         while len(graphs[-1].weight) > self.clusters:
-            coarse, label = coarsen(graphs[-1], cell, cap, derive(seed, len(graphs)))
+            coarse, label = coarsen(graphs[-1], region, cap, derive(seed, len(graphs)))
             if len(coarse.weight) > SHRINK * len(label):
                 break
             # Any vertex of a cluster tells where all of them are.
             one = np.empty(len(coarse.weight), np.int64)
             one[label] = np.arange(len(label))
-            region, cell = region[one], cell[one]
+            region = region[one]
             graphs.append(coarse)
             labels.append(label)
         return graphs, labels, region
