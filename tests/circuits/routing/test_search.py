@@ -151,16 +151,27 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
 
 def test_passages_are_the_least_that_is_done() -> None:
     """They make up for work that is too little for a large circuit, and beams are left out."""
-    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000)
+    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000, 0)
     assert schedule == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
-    assert _schedule(SearchParams(work=50_000, passages=32), 100) == Schedule(
+    assert _schedule(SearchParams(work=50_000, passages=32), 100, 0) == Schedule(
         1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000))
     )
 
 
 def test_lanes_are_fewer_where_there_is_little_work() -> None:
     """To set up a lane takes time as well."""
-    assert [_schedule(SearchParams(work=work), 1_000).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+    assert [_schedule(SearchParams(work=work), 1_000, 0).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+
+
+def test_long_circuits_get_few_wide_beams() -> None:
+    """A few routings of the whole fit the widest beams; with less work, or in shorter circuits, nothing changes."""
+    params = SearchParams(work=400_000_000)
+    schedule = _schedule(params, 100_000, 500_000)
+    assert (schedule.lanes, [phase.width for phase in schedule.phases]) == (1, [0, 22, 180])
+    assert sum(phase.work for phase in schedule.phases) == params.work
+    little = SearchParams(work=20_000_000)
+    assert _schedule(little, 100_000, 500_000) == _schedule(little, 100_000, 0)
+    assert _schedule(params, 100_000, 300_000) == _schedule(params, 100_000, 0)
 
 
 def test_passages_alone_find_routes() -> None:

@@ -6,6 +6,7 @@ gates that wait and come soon, and from how many gates are left. Equal states ar
 
 from collections.abc import Sequence
 
+from tiger.circuits.coupling import IndexArray
 from tiger.circuits.lehmer import RNG_MODULUS
 from tiger.circuits.routing.beam_arrays import OPTIONS, Beam
 from tiger.circuits.routing.frontier import (
@@ -22,7 +23,7 @@ from tiger.circuits.routing.lookahead import link_lookahead, score_swap
 from tiger.circuits.routing.prices import NOTHING, quote_swap
 from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
 from tiger.circuits.routing.smallest import select
-from tiger.solvers.kernel import inner_kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 # Levels without a gate less to do, after which only the front counts, so that the search ends.
 PATIENCE = 8
@@ -63,6 +64,12 @@ def search_beam(
     return int(counters.cost)
 
 
+@kernel
+def route_by_beam(arrays: RoutingArrays, state: State, beam: Beam, router_params: Sequence[RouterParams]) -> int:
+    """Call `search_beam` from Python, without a limit."""
+    return search_beam(arrays, state, beam, router_params, TOO_MUCH)
+
+
 @inner_kernel
 def find_leader(beam: Beam, count: int) -> int:
     """Return the first of the states that go on with the fewest gates left."""
@@ -82,6 +89,10 @@ def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
         beam.start_need[v] = state.need[v]
     for v in range(len(state.place)):
         beam.start_place[v] = state.place[v]
+        beam.busy[v] = 0
+    for v in range(len(state.need)):
+        if state.need[v] >= 0 and arrays.pairs[v, 0] >= 0:
+            beam.busy[arrays.pairs[v, 0]] = beam.busy[arrays.pairs[v, 1]] = 1
     counters.low = len(state.need)
     counters.high = 0
     carry_out_ready(arrays, state)
@@ -122,7 +133,7 @@ def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams
         load_row(state, beam, r)
         here, there = beam.option[r, o, 0], beam.option[r, o, 1]
         # Zobrist hashing (1970): the hash of a mapping and of what is done changes by the positions that change.
-        key = take_step(arrays, state, here, there) ^ beam.header[r].hash
+        key = take_step(arrays, state, beam.busy, here, there) ^ beam.header[r].hash
         if insert_hash(beam, key, spots):
             link_lookahead(arrays, state, params)
             # Free rows are taken from the end, so that the children of this level can be found there.
@@ -159,13 +170,19 @@ def load_row(state: State, beam: Beam, r: int) -> None:
 
 
 @inner_kernel
-def take_step(arrays: RoutingArrays, state: State, here: int, there: int) -> int:
-    """Carry out a SWAP or BRIDGE and all that it makes possible; return what that changes in the hash."""
+def take_step(arrays: RoutingArrays, state: State, busy: IndexArray, here: int, there: int) -> int:
+    """Carry out a SWAP or BRIDGE and all that it makes possible; return what that changes in the hash.
+
+    Qubits without a gate left are all alike: where they are is no part of it.
+    """
     counters, key = state.counters[0], 0
     if here < 0:
         p, q = -1 - here, there
         a, b = state.holds[p], state.holds[q]
-        key = hash_position(a, p) ^ hash_position(b, q) ^ hash_position(a, q) ^ hash_position(b, p)
+        if busy[a] == 1:
+            key ^= hash_position(a, p) ^ hash_position(a, q)
+        if busy[b] == 1:
+            key ^= hash_position(b, q) ^ hash_position(b, p)
     apply_step(arrays, state, here, there)
     carry_out_ready(arrays, state)
     for i in range(counters.steps):

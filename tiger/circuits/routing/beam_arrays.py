@@ -30,7 +30,8 @@ class Beam(NamedTuple):
 
     A row has the mapping `place[r, N]`, what was `last[r, N]`, the counts `need[r, g]` within a range, the
     `front[r, f]`, a `header[r]`, and its best options `gain[r, o]`, `option[r, o, 2]`. `start_need[g]` and
-    `start_place[N]` are the counts and the mapping at the beginning. `alive` and `free` are rows. `keys` and `order`
+    `start_place[N]` are the counts and the mapping at the beginning, `busy[N]` is 1 for
+    qubits with gates left there. `alive` and `free` are rows. `keys` and `order`
     serve to select. `origin[l, b]` and `taken[l, b, 2]` say for the states that level l leaves which state of the level
     before they come from, and by which step. `seen[t]` are hashes.
     """
@@ -45,6 +46,7 @@ class Beam(NamedTuple):
     option: IndexArray
     start_need: IndexArray
     start_place: IndexArray
+    busy: IndexArray
     alive: IndexArray
     free: IndexArray
     keys: FloatArray
@@ -72,6 +74,7 @@ def allocate_beam(arrays: RoutingArrays, width: int, most: int) -> Beam:
         option=zeros(rows, OPTIONS, 2),
         start_need=zeros(count),
         start_place=zeros(size),
+        busy=zeros(size),
         alive=zeros(width),
         free=zeros(rows),
         keys=np.zeros(rows * OPTIONS),
