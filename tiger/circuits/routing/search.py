@@ -56,8 +56,8 @@ class PhaseParams:
     A circuit is long where a beam of `width` states takes more than `long_passage` to route it. With work for one of
     `long_least` its search has one lane and few phases: plain routing, beams an eighth as wide as the last, and for
     `long_share` of the work beams so wide that `long_passes` routings of the whole fit, `long_fresh` per cent of them
-    from new mappings. At effort 16 within 10 s four circuits of the record table lost so 0.7 % of their extra CX, at effort
-    1 two of them 1.7 %; `radd_250`, which is not long, gained 1.8 % with it.
+    from new mappings. At effort 16 within 10 s four circuits of the record table have 0.7 % fewer extra CX with it, two
+    of them 1.7 % at effort 1; `radd_250`, which is not long, would have 1.8 % more.
     """
 
     two_lanes_work: int = 200_000
