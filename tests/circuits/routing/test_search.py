@@ -8,7 +8,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import attempt_params, beam, frontier, lookahead, prices, rerouting, router, smallest
+from tiger.circuits.routing import attempt_params, beam, frontier, fronts, lookahead, prices, rerouting, router, smallest
 from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 
@@ -34,7 +34,7 @@ def identity(size: int) -> np.ndarray:
 
 def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (frontier, lookahead, router, beam, rerouting, smallest, prices, attempt_params):
+    for module in (frontier, fronts, lookahead, router, beam, rerouting, smallest, prices, attempt_params):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

@@ -368,7 +368,7 @@ def _widen(lane: Lane, width: int) -> Lane:
     """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
     best = _find_best([lane])
     most = 2 * (best.swaps + best.bridges) + 1
-    return lane._replace(beam=allocate_beam(_forward_view(lane.views), max(width, 1), most))
+    return lane._replace(beam=allocate_beam(_forward_view(lane.views), max(width, 1), most, lane.beam.moves))
 
 
 def _advance(lanes: list[Lane], plan: Plan, number: int) -> None:
