@@ -10,7 +10,7 @@ from tests.circuits.routing.settings import router_params
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import beam, frontier, fronts, lookahead, prices, router, smallest
+from tiger.circuits.routing import beam, beam_options, frontier, fronts, lookahead, prices, router, smallest
 from tiger.circuits.routing.beam_arrays import Beam, allocate_beam
 from tiger.solvers.kernel import kernel
 
@@ -32,7 +32,7 @@ def search_beam(
 
 def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (beam, frontier, fronts, lookahead, prices, router, smallest):
+    for module in (beam, beam_options, frontier, fronts, lookahead, prices, router, smallest):
         for name, compiled in vars(module).copy().items():
             if hasattr(compiled, "py_func"):
                 monkeypatch.setattr(module, name, compiled.py_func)

@@ -6,7 +6,8 @@ gates that wait and come soon, and from how many gates are left. Equal states ar
 
 from collections.abc import Sequence
 
-from tiger.circuits.routing.beam_arrays import LANES, OPTIONS, Beam, ChangeArray
+from tiger.circuits.routing.beam_arrays import OPTIONS, Beam
+from tiger.circuits.routing.beam_options import estimate_cost, list_options
 from tiger.circuits.routing.frontier import (
     NEVER,
     TOO_MUCH,
@@ -18,7 +19,6 @@ from tiger.circuits.routing.frontier import (
     stack_ready,
 )
 from tiger.circuits.routing.fronts import (
-    Fronts,
     carry_out,
     clear_table,
     drop_fronts,
@@ -27,10 +27,9 @@ from tiger.circuits.routing.fronts import (
     leave_front,
     load_front,
 )
-from tiger.circuits.routing.prices import NOTHING, price_bridge, price_gate, price_swap, quote_swap
-from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
+from tiger.circuits.routing.prices import NOTHING, price_bridge, price_gate, price_swap
+from tiger.circuits.routing.router import apply_step
 from tiger.circuits.routing.smallest import select
-from tiger.model.arrays import FloatArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Levels without a gate less to do, after which only the front counts, so that the search ends.
@@ -55,15 +54,15 @@ def search_beam(
         if beam.header[beam.alive[best]].paid >= limit or level >= len(beam.origin) - 1:
             return TOO_MUCH
         stalled += 1
-        near = stalled >= PATIENCE
+        beam.fronts.counters[0].near = int(stalled >= PATIENCE)
         make_room(beam, count, width)
         # Twice as many options are tried as states go on: the estimate after a step is better than that before it.
-        children = expand(arrays, state, beam, params, rank_options(beam, count, 2 * width), near)
+        children = expand(arrays, state, beam, params, rank_options(beam, count, 2 * width))
         if children == 0:
             return TOO_MUCH
         count = keep_best(beam, level, children, width)
         for i in range(count):
-            list_options(arrays, state, beam, params, beam.alive[i], near)
+            list_options(arrays, state, beam, params, beam.alive[i])
         level += 1
         best = find_leader(beam, count)
         if beam.header[beam.alive[best]].left < fewest:
@@ -122,7 +121,7 @@ def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
     beam.alive[0] = 0
     clear_table(fronts)
     counters = fronts.counters[0]
-    counters.fronts = counters.entries = counters.links = counters.touched = counters.key = 0
+    counters.fronts = counters.entries = counters.links = counters.touched = counters.key = counters.near = 0
     counters.front = state.counters[0].front
     counters.left = state.counters[0].left
     for i in range(counters.front):
@@ -142,7 +141,7 @@ def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
             beam.place[0, beam.slot[a]] = state.place[a]
             beam.last[0, beam.slot[a]] = state.last[a]
     beam.value[0] = 0.0
-    list_options(arrays, state, beam, params, 0, False)
+    list_options(arrays, state, beam, params, 0)
 
 
 @inner_kernel
@@ -177,7 +176,7 @@ def rank_options(beam: Beam, count: int, most: int) -> int:
 
 
 @inner_kernel
-def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int, near: bool) -> int:
+def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
     counters, rows, made, spots = state.counters[0], len(beam.free), 0, 4 * chosen
     # Open addressing with four places an option, so that chains of taken places stay short.
@@ -190,16 +189,16 @@ def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams
         reached = take_step(arrays, beam, r, o, row)
         if reached:
             carry_out_reached(arrays, beam, r, o, row)
-        if insert_hash(beam, beam.header[row].hash, spots) and settle(arrays, beam, params, row, reached):
+        if insert_hash(beam, beam.header[row].hash, spots) and (not reached or settle(arrays, beam, params, row)):
             # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether
             # their SWAPs fused with gates, and by noise, which makes attempts differ.
-            value = estimate_cost(arrays, beam, params, row, near) + params.fusion * beam.header[row].paid
+            value = estimate_cost(arrays, beam, params, row) + params.fusion * beam.header[row].paid
             beam.value[row] = value + params.noise * draw_below(counters, 1024) / 1024
             beam.order[made] = beam.order[i]
             made += 1
         if reached:
             leave_front(arrays, beam.fronts)
-    counters.work += 16 * chosen
+    counters.work += chosen * (16 + beam.fronts.counters[0].slots // 2)
     return made
 
 
@@ -281,13 +280,11 @@ def carry_out_reached(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: in
 
 
 @inner_kernel
-def settle(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: int, reached: bool) -> bool:
-    """Give a state its front, a new one if there is none like it; return False where there is no room for it."""
-    header, fronts = beam.header[row], beam.fronts
-    if reached:
-        f = find_front(fronts)
-        header.front = f if f >= 0 else keep_front(arrays, fronts, beam.slot, params)
-    return bool(header.front >= 0)
+def settle(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: int) -> bool:
+    """Give a state the front in the making, kept if there is none like it; return False where there is no room."""
+    f = find_front(beam.fronts)
+    beam.header[row].front = f if f >= 0 else keep_front(arrays, beam.fronts, beam.slot, params)
+    return bool(beam.header[row].front >= 0)
 
 
 @inner_kernel
@@ -300,121 +297,6 @@ def insert_hash(beam: Beam, key: int, spots: int) -> bool:
         i = (i + 1) % spots
     beam.seen[i] = key
     return True
-
-
-@inner_kernel
-def weigh_link(fronts: Fronts, i: int, power: float, hops: int, gates: int) -> float:
-    """Return the weight of link i, one of the front if it is below `gates`: such a gate counts less if it is far."""
-    return float(fronts.weight[i] / (hops - 1) if i < gates and power > 0 else fronts.weight[i])
-
-
-@inner_kernel
-def estimate_cost(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: int, near: bool) -> float:
-    """Return an estimate of what is still to pay: weighted hops of the gates looked at, a price for each other gate.
-
-    With `near` the gates of the front alone are looked at.
-    """
-    fronts, place, price = beam.fronts, beam.place[row], params.gate_price
-    record = fronts.record[beam.header[row].front]
-    total, border = price * record.left, record.link + record.gates
-    for i in range(record.link, border if near else record.link + record.links):
-        hops = arrays.hops[place[fronts.link[i, 0]], place[fronts.link[i, 1]]]
-        total += weigh_link(fronts, i, params.distance_power, hops, border) * (hops - 1 - price)
-    return float(total)
-
-
-@inner_kernel
-def list_options(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int, near: bool) -> None:
-    """Note the best options of the state in its row: SWAPs next to the front, and BRIDGEs."""
-    place, last, record = beam.place[r], beam.last[r], beam.fronts.record[beam.header[r].front]
-    slots, gates = beam.fronts.counters[0].slots, record.entry + record.gates
-    alone = params.fusion * arrays.price[len(arrays.price) - 1]
-    for o in range(OPTIONS):
-        beam.gain[r, o] = NEVER
-    for s in range(slots):
-        beam.holder[place[s]] = s
-    score_moves(arrays, beam, params, r, near)
-    for i in range(gates, gates + record.qubits):
-        a = beam.fronts.entry[i]
-        p = place[a]
-        for k in range(arrays.neighbours.shape[1]):
-            q = arrays.neighbours[p, k]
-            if q < 0:
-                break
-            b, gain = beam.holder[q], beam.ahead[a, k]
-            if b < 0:
-                insert_option(beam, r, gain + alone, (-1 - p, q, a, b))
-            # An edge between two qubits of the front is scored from its lower end alone.
-            elif q > p or beam.fronts.first_gate[b] < 0:
-                gain += beam.ahead[b, beam.moves.back[p, k]]
-                insert_option(
-                    beam, r, gain + params.fusion * quote_swap(arrays.price, last, a, b), (-1 - p, q, a, b)
-                )
-    list_bridges(arrays, beam, params, r)
-    for i in range(gates, gates + record.qubits):
-        beam.fronts.first_gate[beam.fronts.entry[i]] = -1
-    for s in range(slots):
-        beam.holder[place[s]] = -1
-    state.counters[0].work += 40
-
-
-@inner_kernel
-def score_moves(arrays: RoutingArrays, beam: Beam, params: RouterParams, r: int, near: bool) -> None:
-    """Set `ahead[s, k]` to what a move of slot s to its neighbour k changes in the weighted distances."""
-    # LightSABRE (arXiv:2409.08368), relative score: only the gates on a qubit change when it moves.
-    fronts, ahead, change, place = beam.fronts, beam.ahead, beam.moves.change, beam.place[r]
-    record = fronts.record[beam.header[r].front]
-    border = record.link + record.gates
-    for s in range(fronts.counters[0].slots):
-        for k in range(ahead.shape[1]):
-            ahead[s, k] = 0.0
-    for i in range(record.link, border if near else record.link + record.links):
-        a, b = fronts.link[i, 0], fronts.link[i, 1]
-        p, q = place[a], place[b]
-        weight = weigh_link(fronts, i, params.distance_power, arrays.hops[p, q], border)
-        if i < border:
-            fronts.first_gate[a] = fronts.first_gate[b] = 0
-        for k in range(0, ahead.shape[1], LANES):
-            add_four(ahead[a], k, weight, change[p, q])
-            add_four(ahead[b], k, weight, change[q, p])
-
-
-@inner_kernel
-def add_four(total: FloatArray, k: int, weight: float, change: ChangeArray) -> None:
-    """Add a multiple of the entries k to k + 3 of one array to those of another, all at once."""
-    # All is read before anything is written, so that compiled code uses registers of four numbers.
-    first, second = total[k] + weight * change[k], total[k + 1] + weight * change[k + 1]
-    third, fourth = total[k + 2] + weight * change[k + 2], total[k + 3] + weight * change[k + 3]
-    total[k], total[k + 1], total[k + 2], total[k + 3] = first, second, third, fourth
-
-
-@inner_kernel
-def list_bridges(arrays: RoutingArrays, beam: Beam, params: RouterParams, r: int) -> None:
-    """Note the BRIDGEs of a state among its best options: they save the hop that a gate is too long, and move nothing."""
-    fronts, place, record = beam.fronts, beam.place[r], beam.fronts.record[beam.header[r].front]
-    for i in range(record.gates):
-        v, link = fronts.entry[record.entry + i], record.link + i
-        p, q = place[fronts.link[link, 0]], place[fronts.link[link, 1]]
-        if arrays.bridge[v] != 0 and arrays.hops[p, q] == 2:
-            middle = find_nearer_neighbour(arrays, p, q)
-            gain = params.fusion * arrays.price[len(arrays.price) - 1] - fronts.weight[link]
-            insert_option(beam, r, gain, (v, middle, beam.holder[middle], -1))
-
-
-@inner_kernel
-def insert_option(beam: Beam, r: int, gain: float, option: tuple[int, int, int, int]) -> None:
-    """Insert an option if it is among the best of its state."""
-    o = OPTIONS - 1
-    if gain >= beam.gain[r, o]:
-        return
-    # Insertion into a short sorted list.
-    while o > 0 and beam.gain[r, o - 1] > gain:
-        beam.gain[r, o] = beam.gain[r, o - 1]
-        for i in range(4):
-            beam.option[r, o, i] = beam.option[r, o - 1, i]
-        o -= 1
-    beam.gain[r, o] = gain
-    beam.option[r, o, 0], beam.option[r, o, 1], beam.option[r, o, 2], beam.option[r, o, 3] = option
 
 
 @inner_kernel

@@ -36,8 +36,8 @@ class Header:
 class Moves(NamedTuple):
     """Hold what moves on a device change, for N device qubits of at most d neighbours, padded to e of them.
 
-    `change[p, r, e]` is by how much a qubit at p comes nearer to one at r when it moves to the neighbour k of p: 0 where
-    that is r itself, as a SWAP of both leaves their distance. `back[p, d]` is which neighbour p is of the neighbour k.
+    `change[p, r, k]` is by how much the distance to r grows when a qubit moves from p to neighbour k: 0 where that is r
+    itself, as a SWAP of both leaves their distance. `back[p, d]` is which neighbour p is of the neighbour k.
     `spot_key[v, p]` and `node_key[v]` are numbers for qubits on device qubits and for nodes done.
     """
 
@@ -55,8 +55,8 @@ class Beam(NamedTuple):
     `value[r]`, and its best options `gain[r, o]`, `option[r, o, 4]`: a step, and the slots of a SWAP's qubits, -1 for
     none. `start_need[g]` and `start_place[N]` are the counts and the mapping at the beginning. `alive` and `free` are
     rows. `keys` and `order` serve to select. `origin[l, b]` and `taken[l, b, 2]` say for the states that level l leaves
-    which state of the level before they come from, and by which step. `seen[t]` are hashes. `holder[N]` is which slot is
-    on a device qubit, `ahead[s, e]` what the moves of a slot change, both scratch.
+    which state of the level before they come from, and by which step. `seen[t]` are hashes. `holder[N]` is which slot
+    is on a device qubit, `ahead[s, e]` what the moves of a slot change, both scratch.
     """
 
     moves: Moves

@@ -43,9 +43,10 @@ class Front:
 
 
 class FrontCounters:
-    """Count fronts kept, their entries and links; then the gates, nodes touched, and gates left and hash of that being made.
+    """Count fronts kept, their entries and links; then the gates, nodes touched, gates left, and hash of one in work.
 
-    `slots` are the qubits with gates left."""
+    `slots` are the qubits with gates left; `near` is 1 where gates that come soon do not count.
+    """
 
     fronts: int
     entries: int
@@ -55,13 +56,14 @@ class FrontCounters:
     left: int
     key: int
     slots: int
+    near: int
 
 
 class Fronts(NamedTuple):
     """Hold the fronts of a beam, and one in the making.
 
-    The entries of a front, `entry[i]`, are its gates, the slots of their qubits, nodes begun (some of what they wait for
-    is done), and how many nodes each of these waits for. Links are gates looked at, those of the front first:
+    The entries of a front, `entry[i]`, are its gates, the slots of their qubits, nodes begun (some of what they wait
+    for is done), and how many nodes each of these waits for. Links are gates looked at, those of the front first:
     `link[i, 2]` are their slots, `weight[i]` what they count. `table` finds fronts by hash. `need[g]` is for how many
     nodes each waits, `front`, `stack`, `queue` and `touched` are lists of nodes, `mark[g]` is 1 for the nodes of a list
     for a while. `target` says where fronts go when some are dropped.
@@ -209,7 +211,7 @@ def keep_front(arrays: RoutingArrays, fronts: Fronts, slot: IndexArray, params: 
 
 @inner_kernel
 def list_qubits(arrays: RoutingArrays, fronts: Fronts, slot: IndexArray, i: int) -> int:
-    """Write the slots of the front's qubits from an entry on, and note the first gate of each; return where they end."""
+    """Write the slots of the front's qubits from an entry on, and note the first gate of each; return the end."""
     for k in range(fronts.counters[0].front):
         v = fronts.front[k]
         for side in range(2):
@@ -303,7 +305,9 @@ def drop_fronts(fronts: Fronts) -> None:
         record.entry, record.link = entries, links
         entries += record.gates + record.qubits + 2 * record.begun
         links += record.links
-        fronts.record[kept] = record
+        new = fronts.record[kept]
+        new.entry, new.link, new.left, new.key = record.entry, record.link, record.left, record.key
+        new.gates, new.qubits, new.begun, new.links = record.gates, record.qubits, record.begun, record.links
         fronts.target[f] = kept
         insert_front(fronts, kept)
         kept += 1

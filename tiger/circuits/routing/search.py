@@ -53,11 +53,10 @@ class PhaseParams:
     gates in circuit order, with narrow beams and with wide ones: without any, extra CX on the referee's revlib,
     qasmbench and known sets rose by 4.6 % (level 2, seeds 0 to 2), most of it on the circuits of the Fourier transform.
 
-    A circuit is long where a beam of `width` states takes more than `long_passage` to route it. With work for one of
-    `long_least` its search has one lane and few phases: plain routing, beams an eighth as wide as the last, and for
-    `long_share` of the work beams so wide that `long_passes` routings of the whole fit, `long_fresh` per cent of them
-    from new mappings. At effort 16 within 10 s four circuits of the record table have 0.7 % fewer extra CX with it, two
-    of them 1.7 % at effort 1; `radd_250`, which is not long, would have 1.8 % more.
+    With work for a beam of `wide_least` states through the whole circuit there are few phases instead: plain routing,
+    beams an eighth as wide as the last, and for `wide_share` of the work beams so wide that one routing of the whole
+    takes all of it, `wide_fresh` per cent of them from new mappings. At effort 16 within 10 s `co14_215`, `sqn_258` and
+    `radd_250` of the record table, on 105 or 156 qubits, have 3.1 % fewer extra CX so than with ever wider beams.
     """
 
     two_lanes_work: int = 200_000
@@ -69,11 +68,9 @@ class PhaseParams:
     widest_share: float = 0.2
     fresh: tuple[int, int, int, int] = (100, 50, 20, 5)
     ordered: tuple[int, int] = (50, 25)
-    long_passage: int = 180_000_000
-    long_least: int = 64
-    long_share: float = 0.95
-    long_passes: int = 4
-    long_fresh: int = 80
+    wide_least: int = 512
+    wide_share: float = 0.9
+    wide_fresh: int = 80
 
     def lanes(self, work: int) -> int:
         """Return how many lanes share so much work."""
@@ -84,7 +81,7 @@ class PhaseParams:
 class SearchParams:
     """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
 
-    A unit is about 15 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
+    A unit is about 10 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
     routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
     always.
     """
@@ -149,7 +146,7 @@ def search(
     if not params.work + params.passages:
         arrays = build_arrays(dag, coupling)[0]
         return _route_plainly(arrays, allocate_state(arrays, _most_steps(dag, coupling)), dag, coupling, starts[0])
-    # In order of levels a state of a beam differs from the first in a short range of nodes, and is quick to store.
+    # In order of levels the gates at the front and those that come soon lie side by side.
     order = order_by_level(dag)
     found = _search(renumber(dag, order), coupling, _rename(origins, known, order), params, stop)
     return _rename_nodes(found, order)
@@ -179,8 +176,10 @@ def _search(
     known = origins.routes[0] if origins.routes else _route_plainly(arrays, state, dag, coupling, start)
     if known.extra_cx <= params.goal:
         return known
-    beam = _measure_beam(arrays, state, known, params.phases) if _may_be_long(params) else 0
-    schedule = _schedule(params, _measure_passage(arrays, state, start), beam)
+    passage = _measure_passage(arrays, state, start)
+    # A beam takes more for a state than plain routing for the whole.
+    ample = not params.passages and params.work > params.phases.wide_least * passage
+    schedule = _schedule(params, passage, _measure_beam(arrays, state, known, params.phases) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
     pools = [
         _build_pool(coupling, dag, own, (number, schedule.lanes), params.phases) for number in range(schedule.lanes)
@@ -239,12 +238,6 @@ def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> 
     begin(arrays, state, start.astype(np.int32))
     route(arrays, state, allocate_records(RouterParams), 1, NEVER_COST)
     return max(int(state.counters[0].work - before), 1)
-
-
-def _may_be_long(params: SearchParams) -> bool:
-    """Return whether the work is enough for beams of `long_least` states on every long circuit."""
-    phases = params.phases
-    return not params.passages and params.work * params.width > phases.long_least * phases.long_passage
 
 
 def _measure_beam(arrays: RoutingArrays, state: State, known: Route, params: PhaseParams) -> int:
@@ -326,10 +319,9 @@ def _schedule(params: SearchParams, passage: int, beam: int) -> Schedule:
         lanes = min(params.phases.lanes(whole), 2)
         half = whole // lanes // 2
         return Schedule(lanes, (Phase(0, params.phases.fresh[0], half), Phase(0, params.phases.fresh[2], half)))
-    phases = params.phases
-    if params.width * beam > phases.long_passage and params.work > phases.long_least * beam:
-        return Schedule(1, tuple(_long_phases(params.phases, params.work, beam, params.width)))
     lanes = params.phases.lanes(params.work)
+    if beam and params.work > params.phases.wide_least * beam:
+        return Schedule(lanes, tuple(_wide_phases(params.phases, params.work // lanes, beam, params.width)))
     return Schedule(lanes, tuple(_phases(params.phases, params.work // lanes, passage, params.width)))
 
 
@@ -348,14 +340,14 @@ def _phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterato
         yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
 
 
-def _long_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
-    """Yield plain routing, narrow beams, and beams so wide that a few of them fit."""
+def _wide_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
+    """Yield plain routing, narrow beams, and the widest that fit."""
     first = Phase(0, params.fresh[0], int(params.first_share * work))
-    wide = int(params.long_share * (work - first.work))
-    widest = min(max(wide // (params.long_passes * beam), params.narrowest), width)
+    wide = int(params.wide_share * (work - first.work))
+    widest = min(max(wide // beam, params.narrowest), width)
     yield first
     yield Phase(max(widest // 8, params.narrowest), params.fresh[1], work - first.work - wide)
-    yield Phase(widest, params.long_fresh, wide)
+    yield Phase(widest, params.wide_fresh, wide)
 
 
 def _plan(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
