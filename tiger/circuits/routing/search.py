@@ -178,7 +178,7 @@ def _search(
         return known
     passage = _measure_passage(arrays, state, start)
     # A beam takes more for a state than plain routing for the whole.
-    ample = not params.passages and params.work > params.phases.wide_least * passage
+    ample = not params.passages and _price_alike(dag) and params.work > params.phases.wide_least * passage
     schedule = _schedule(params, passage, _measure_beam(arrays, state, known, params.phases) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
     pools = [
@@ -230,6 +230,11 @@ def _usual_params() -> Sequence[RouterParams]:
     usual[0].lookahead, usual[0].lookahead_weight, usual[0].decay = 20.0, 0.5, 0.001
     usual[0].fade, usual[0].bridge_score, usual[0].later_weight = 1.0, -0.5, 1.0
     return usual
+
+
+def _price_alike(dag: GateDag) -> bool:
+    """Return whether all SWAPs cost the same; where some fuse with gates, many attempts find more than wide beams."""
+    return bool((dag.price == dag.price[-1]).all())
 
 
 def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> int:
