@@ -20,6 +20,10 @@ LANES = 4
 # Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (see `tiger.circuits.lehmer`).
 FACTORS = (48_271, 16_807, 69_621)
 
+# Bytes for `change`, above which there are no beams: on a device whose qubits have a few neighbours each there is room
+# for 8,000 of them, but where one qubit is next to all others only for 640.
+MOST_BYTES = 1 << 28
+
 PlaceArray = NDArray[np.int16]
 ChangeArray = NDArray[np.int8]
 
@@ -34,11 +38,11 @@ class Header:
 
 
 class Moves(NamedTuple):
-    """Hold what moves on a device change, for N device qubits of at most d neighbours, padded to e of them.
+    """Hold what moves on a device change, for S slots and N device qubits of at most d neighbours, padded to e of them.
 
     `change[p, r, k]` is by how much the distance to r grows when a qubit moves from p to neighbour k: 0 where that is r
     itself, as a SWAP of both leaves their distance. `back[p, d]` is which neighbour p is of the neighbour k.
-    `spot_key[v, p]` and `node_key[v]` are numbers for qubits on device qubits and for nodes done.
+    `spot_key[s, p]` and `node_key[v]` are numbers for slots on device qubits and for nodes done.
     """
 
     change: ChangeArray
@@ -85,7 +89,7 @@ def build_moves(arrays: RoutingArrays) -> Moves:
     """Return what moves on a device change; O(N^2 d + g)."""
     neighbours, hops, count = arrays.neighbours, arrays.hops.astype(np.int32), len(arrays.pairs)
     size, degree = neighbours.shape
-    change = np.zeros((size, size, -(-degree // LANES) * LANES), np.int8)
+    change = np.zeros((size, size, _pad(degree)), np.int8)
     back = np.zeros((size, degree), np.int32)
     for k in range(degree):
         p = np.flatnonzero(neighbours[:, k] >= 0)
@@ -93,8 +97,30 @@ def build_moves(arrays: RoutingArrays) -> Moves:
         change[p, :, k] = hops[q] - hops[p]
         change[p, q, k] = 0
         back[p, k] = (neighbours[q] == p[:, None]).argmax(axis=1)
-    spots = _hash_position(np.arange(size)[:, None], np.arange(size))
+    spots = _hash_position(np.arange(_count_slots(arrays))[:, None], np.arange(size))
     return Moves(change, back, spots, _hash_position(np.array(-1), np.arange(count)))
+
+
+def leave_moves_out() -> Moves:
+    """Return what stands for moves where there are no beams."""
+    none = np.zeros((0, 0), np.int32)
+    return Moves(np.zeros((0, 0, 0), np.int8), none, np.zeros((0, 0), np.int64), np.zeros(0, np.int64))
+
+
+def fits_beams(arrays: RoutingArrays) -> bool:
+    """Return whether what moves change finds room."""
+    size, degree = arrays.neighbours.shape
+    return size * size * _pad(degree) <= MOST_BYTES
+
+
+def _pad(degree: int) -> int:
+    """Return so many neighbours, padded."""
+    return -(-degree // LANES) * LANES
+
+
+def _count_slots(arrays: RoutingArrays) -> int:
+    """Return how many qubits have gates."""
+    return len(np.unique(arrays.pairs[arrays.pairs >= 0]))
 
 
 def _hash_position(a: IntArray, p: IntArray) -> IntArray:
@@ -104,11 +130,10 @@ def _hash_position(a: IntArray, p: IntArray) -> IntArray:
     return hashed
 
 
-def allocate_beam(arrays: RoutingArrays, width: int, most: int, moves: Moves | None = None) -> Beam:
-    """Allocate a beam of up to `width` states for up to `most` levels, with what moves change if it is known."""
+def allocate_beam(arrays: RoutingArrays, width: int, most: int, moves: Moves) -> Beam:
+    """Allocate a beam of up to `width` states for up to `most` levels."""
     count, size, rows = len(arrays.pairs), len(arrays.hops), 3 * width
-    slots = len(np.unique(arrays.pairs[arrays.pairs >= 0]))
-    moves = moves or build_moves(arrays)
+    slots = _count_slots(arrays)
 
     def zeros(*shape: int) -> IndexArray:
         return np.zeros(shape, np.int32)

@@ -17,7 +17,7 @@ from tiger.circuits.lehmer import RNG_MODULUS
 from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
 from tiger.circuits.routing.beam import route_by_beam
-from tiger.circuits.routing.beam_arrays import allocate_beam
+from tiger.circuits.routing.beam_arrays import Moves, allocate_beam, build_moves, fits_beams, leave_moves_out
 from tiger.circuits.routing.frontier import (
     TOO_MUCH,
     RouterParams,
@@ -37,6 +37,8 @@ from tiger.circuits.routing.views import build_views
 
 # How much work is done before `stop` is called again: about 0.05 s.
 CHUNK = 3_000_000
+# States of the beam that tells what each of them takes.
+MEASURED = 4
 # A route under search may take so many SWAPs a gate at most, which bounds the memory on long devices.
 DETOUR = 64
 
@@ -177,23 +179,29 @@ def _search(
     if known.extra_cx <= params.goal:
         return known
     passage = _measure_passage(arrays, state, start)
+    beams = not params.passages and fits_beams(arrays)
+    moves = build_moves(arrays) if beams else leave_moves_out()
+    params = params if beams else replace(params, width=0)
     # A beam takes more for a state than plain routing for the whole.
-    ample = not params.passages and _price_alike(dag) and params.work > params.phases.wide_least * passage
-    schedule = _schedule(params, passage, _measure_beam(arrays, state, known, params.phases) if ample else 0)
+    ample = beams and _price_alike(dag) and params.work > params.phases.wide_least * passage
+    schedule = _schedule(params, passage, _measure_beam(arrays, state, known, moves) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
     pools = [
         _build_pool(coupling, dag, own, (number, schedule.lanes), params.phases) for number in range(schedule.lanes)
     ]
-    lanes = [_build_lane(views, pool, [params.seed, number]) for number, pool in enumerate(pools)]
+    lanes = [_build_lane(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known, dag)
     with run_lanes(len(lanes), params.threads) as run_all:
         for phase in schedule.phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
-            for left in range(phase.work, 0, -CHUNK):
+            begun = [int(lane.state.counters[0].work) for lane in lanes]
+            plan = _plan(phase, params.phases, int(origins.fixed is not None))
+            # What an attempt of one chunk takes beyond it is missing from the next: the phase has its work in all.
+            for done in range(0, phase.work, CHUNK):
                 if stop() or _find_best(lanes).extra_cx <= params.goal:
                     return _find_best(lanes)
-                chunk = phase._replace(work=min(left, CHUNK))
-                run_all(partial(_advance, lanes, _plan(chunk, params.phases, int(origins.fixed is not None))))
+                chunk = plan._replace(goal=min(done + CHUNK, phase.work))
+                run_all(partial(_advance, lanes, begun, chunk))
             # Lanes exchange after every phase, at points that depend on work alone and not on threads.
             _share_best(lanes, _find_best(lanes), dag)
     return _find_best(lanes)
@@ -245,11 +253,11 @@ def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> 
     return max(int(state.counters[0].work - before), 1)
 
 
-def _measure_beam(arrays: RoutingArrays, state: State, known: Route, params: PhaseParams) -> int:
+def _measure_beam(arrays: RoutingArrays, state: State, known: Route, moves: Moves) -> int:
     """Return the work of a beam for each of its states, where it routes the whole from the start of a route."""
-    width, usual = params.narrowest, _usual_params()
+    width, usual = MEASURED, _usual_params()
     usual[0].width, usual[0].gate_price = width, 2.0
-    beam = allocate_beam(arrays, width, 2 * (known.swaps + known.bridges) + 1)
+    beam = allocate_beam(arrays, width, 2 * (known.swaps + known.bridges) + 1, moves)
     before = state.counters[0].work
     begin(arrays, state, known.start.astype(np.int32))
     route_by_beam(arrays, state, beam, usual)
@@ -300,12 +308,12 @@ def _keep(pool: Pool, e: int, known: Route, cost: int) -> None:
     pool.cost[e] = cost
 
 
-def _build_lane(views: RoutingViews, pool: Pool, seed: list[int]) -> Lane:
+def _build_lane(views: RoutingViews, pool: Pool, moves: Moves, seed: list[int]) -> Lane:
     """Return a lane with a beam of one state, which a phase makes wider."""
     arrays = _forward_view(views)
     state = allocate_state(arrays, len(pool.trial) - len(views.pairs))
     state.counters[0].rng = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (RNG_MODULUS - 1)
-    return Lane(views, state, allocate_beam(arrays, 1, 1), pool, allocate_records(RouterParams))
+    return Lane(views, state, allocate_beam(arrays, 1, 1, moves), pool, allocate_records(RouterParams))
 
 
 def _forward_view(views: RoutingViews) -> RoutingArrays:
@@ -340,7 +348,7 @@ def _phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterato
     narrowest = params.narrowest
     widest = min(width, int(params.widest_share * work / (params.passes * passage)))
     widths = [narrowest << k for k in range(16) if narrowest << k <= widest]
-    widths = widths or [narrowest if narrowest * passage <= work else 0]
+    widths = widths or [narrowest if narrowest <= width and narrowest * passage <= work else 0]
     for rank, each in enumerate(widths):
         yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
 
@@ -368,10 +376,9 @@ def _widen(lane: Lane, width: int) -> Lane:
     return lane._replace(beam=allocate_beam(_forward_view(lane.views), max(width, 1), most, lane.beam.moves))
 
 
-def _advance(lanes: list[Lane], plan: Plan, number: int) -> None:
-    """Advance a lane by the work of a plan."""
-    lane = lanes[number]
-    advance(lane, plan._replace(goal=int(lane.state.counters[0].work) + plan.goal))
+def _advance(lanes: list[Lane], begun: list[int], plan: Plan, number: int) -> None:
+    """Advance a lane to the goal of a plan, which counts from where its phase began."""
+    advance(lanes[number], plan._replace(goal=begun[number] + plan.goal))
 
 
 def _find_best(lanes: list[Lane]) -> Route:
