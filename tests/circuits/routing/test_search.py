@@ -1,5 +1,7 @@
 """Tests of the search on whole routes, compiled and as plain Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from tiger.circuits.routing import (
     router,
     smallest,
 )
+from tiger.circuits.routing.beam_arrays import fits_beams
 from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 
@@ -193,6 +196,40 @@ def test_ample_work_gives_few_wide_beams() -> None:
     assert sum(phase.work for phase in schedule.phases) == params.work // 4
     little = SearchParams(work=200_000_000)
     assert _schedule(little, 100_000, 500_000) == _schedule(little, 100_000, 0)
+
+
+def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wide beam takes many chunks at once; the phase ends when its work is done, not after as many attempts."""
+    done: dict[int, int] = {}
+
+    def count(lane: rerouting.Lane, plan: rerouting.Plan) -> None:
+        rerouting.advance(lane, plan)
+        done[id(lane.pool)] = int(lane.state.counters[0].work)
+
+    monkeypatch.setattr("tiger.circuits.routing.search.CHUNK", 10_000)
+    monkeypatch.setattr("tiger.circuits.routing.search.advance", count)
+    search(draw(0), GRID, Origins(), SearchParams(work=1_200_000))
+    assert 1_200_000 <= sum(done.values()) < 1_800_000
+
+
+def test_bug_wide_beams_are_for_swaps_that_all_cost_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where some fuse with gates and cost less, ever wider beams find cheaper routes, and no beam is measured."""
+    monkeypatch.setattr("tiger.circuits.routing.search._measure_beam", None)
+    dag = draw(0)
+    price = np.append(np.ones(len(dag.pairs)), 13).astype(np.int32)
+    assert find_flaw(dag, GRID, search(replace(dag, price=price), GRID, Origins(), SearchParams(work=2_000_000))) == ""
+
+
+def test_bug_there_are_no_beams_where_moves_find_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What moves change would take a gigabyte where one qubit is next to a thousand others."""
+    star = Coupling.of(1_001, [(0, p) for p in range(1, 1_001)])
+    dag = draw(0)
+    assert not fits_beams(frontier.build_arrays(dag, star)[0])
+    assert fits_beams(frontier.build_arrays(dag, GRID)[0])
+    assert {phase.width for phase in _schedule(SearchParams(work=10**8, width=0), 1_000, 0).phases} == {0}
+    monkeypatch.setattr("tiger.circuits.routing.search.fits_beams", lambda _: False)
+    monkeypatch.setattr("tiger.circuits.routing.search.build_moves", None)
+    assert find_flaw(dag, GRID, search(dag, GRID, Origins(), SearchParams(work=300_000))) == ""
 
 
 def test_passages_alone_find_routes() -> None:

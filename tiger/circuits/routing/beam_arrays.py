@@ -110,7 +110,7 @@ def leave_moves_out() -> Moves:
 def fits_beams(arrays: RoutingArrays) -> bool:
     """Return whether what moves change finds room."""
     size, degree = arrays.neighbours.shape
-    return size * size * _pad(degree) <= MOST_BYTES
+    return bool(size * size * _pad(degree) <= MOST_BYTES)
 
 
 def _pad(degree: int) -> int:
