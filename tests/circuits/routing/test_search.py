@@ -189,10 +189,10 @@ def test_lanes_are_fewer_where_there_is_little_work() -> None:
 
 
 def test_ample_work_gives_few_wide_beams() -> None:
-    """One routing of the whole fits the widest beams; with less work they grow step by step."""
+    """One routing of the whole fits the widest beams, for a while at most; with less work they grow step by step."""
     params = SearchParams(work=400_000_000)
     schedule = _schedule(params, 100_000, 500_000)
-    assert (schedule.lanes, [phase.width for phase in schedule.phases]) == (4, [0, 21, 171])
+    assert (schedule.lanes, [phase.width for phase in schedule.phases]) == (4, [0, 16, 128])
     assert sum(phase.work for phase in schedule.phases) == params.work // 4
     little = SearchParams(work=200_000_000)
     assert _schedule(little, 100_000, 500_000) == _schedule(little, 100_000, 0)
@@ -210,6 +210,14 @@ def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch:
     monkeypatch.setattr("tiger.circuits.routing.search.advance", count)
     search(draw(0), GRID, Origins(), SearchParams(work=1_200_000))
     assert 1_200_000 <= sum(done.values()) < 1_800_000
+
+
+def test_bug_lanes_in_turn_stop_between_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lane may take half a second before it returns: the next does not begin when time is up."""
+    calls: list[int] = []
+    monkeypatch.setattr("tiger.circuits.routing.search.advance", lambda *_: calls.append(0))
+    search(draw(0), GRID, Origins(), SearchParams(work=1_200_000), lambda: bool(calls))
+    assert len(calls) == 1
 
 
 def test_bug_wide_beams_are_for_swaps_that_all_cost_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
