@@ -86,7 +86,7 @@ class PhaseParams:
 class SearchParams:
     """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
 
-    A unit is about 10 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
+    A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
     routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
     always.
     """
