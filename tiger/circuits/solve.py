@@ -49,7 +49,7 @@ PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.4
 # fell from 5,298 to 3,630, for 3,000 random gates from 20,169 to 18,666.
 BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
-SEARCH_S, WINDOWS_S, MOST_THREADS = 17e-9, 0.15e-6, 4
+SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
 # The level that holds the result of the one below.
 HOLDING_LEVEL = 3
 # States of an exact search at any effort: 240 MB.

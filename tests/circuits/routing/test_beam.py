@@ -10,8 +10,8 @@ from tests.circuits.routing.settings import router_params
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import beam, frontier, lookahead, prices, router, smallest
-from tiger.circuits.routing.beam_arrays import Beam, allocate_beam
+from tiger.circuits.routing import beam, beam_options, frontier, fronts, lookahead, prices, router, smallest
+from tiger.circuits.routing.beam_arrays import Beam, allocate_beam, build_moves
 from tiger.solvers.kernel import kernel
 
 LADDER = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
@@ -32,7 +32,7 @@ def search_beam(
 
 def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (beam, frontier, lookahead, prices, router, smallest):
+    for module in (beam, beam_options, frontier, fronts, lookahead, prices, router, smallest):
         for name, compiled in vars(module).copy().items():
             if hasattr(compiled, "py_func"):
                 monkeypatch.setattr(module, name, compiled.py_func)
@@ -56,7 +56,7 @@ def route_by_beam(dag: GateDag, coupling: Coupling, width: int, limit: int = 10*
     state, start = frontier.allocate_state(arrays, 500), np.arange(coupling.size, dtype=np.int32)
     params = router_params(20, 0.7, 1.0, 0.001, 0.0, 0.0, 1.0, 2.0, 0.0, width)
     frontier.begin(arrays, state, start)
-    cost = search_beam(arrays, state, allocate_beam(arrays, width, 200), params, limit)
+    cost = search_beam(arrays, state, allocate_beam(arrays, width, 200, build_moves(arrays)), params, limit)
     return cost, Route(start=start, steps=state.steps[: state.counters[0].steps].copy())
 
 

@@ -1,5 +1,7 @@
 """Tests of the search on whole routes, compiled and as plain Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,19 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import attempt_params, beam, frontier, lookahead, prices, rerouting, router, smallest
+from tiger.circuits.routing import (
+    attempt_params,
+    beam,
+    beam_options,
+    frontier,
+    fronts,
+    lookahead,
+    prices,
+    rerouting,
+    router,
+    smallest,
+)
+from tiger.circuits.routing.beam_arrays import fits_beams
 from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 
@@ -34,7 +48,18 @@ def identity(size: int) -> np.ndarray:
 
 def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (frontier, lookahead, router, beam, rerouting, smallest, prices, attempt_params):
+    for module in (
+        frontier,
+        fronts,
+        lookahead,
+        router,
+        beam,
+        beam_options,
+        rerouting,
+        smallest,
+        prices,
+        attempt_params,
+    ):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -151,16 +176,68 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
 
 def test_passages_are_the_least_that_is_done() -> None:
     """They make up for work that is too little for a large circuit, and beams are left out."""
-    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000)
+    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000, 0)
     assert schedule == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
-    assert _schedule(SearchParams(work=50_000, passages=32), 100) == Schedule(
+    assert _schedule(SearchParams(work=50_000, passages=32), 100, 0) == Schedule(
         1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000))
     )
 
 
 def test_lanes_are_fewer_where_there_is_little_work() -> None:
     """To set up a lane takes time as well."""
-    assert [_schedule(SearchParams(work=work), 1_000).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+    assert [_schedule(SearchParams(work=work), 1_000, 0).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+
+
+def test_ample_work_gives_few_wide_beams() -> None:
+    """One routing of the whole fits the widest beams, for a while at most; with less work they grow step by step."""
+    params = SearchParams(work=400_000_000)
+    schedule = _schedule(params, 100_000, 500_000)
+    assert (schedule.lanes, [phase.width for phase in schedule.phases]) == (4, [0, 16, 128])
+    assert sum(phase.work for phase in schedule.phases) == params.work // 4
+    little = SearchParams(work=200_000_000)
+    assert _schedule(little, 100_000, 500_000) == _schedule(little, 100_000, 0)
+
+
+def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wide beam takes many chunks at once; the phase ends when its work is done, not after as many attempts."""
+    done: dict[int, int] = {}
+
+    def count(lane: rerouting.Lane, plan: rerouting.Plan) -> None:
+        rerouting.advance(lane, plan)
+        done[id(lane.pool)] = int(lane.state.counters[0].work)
+
+    monkeypatch.setattr("tiger.circuits.routing.search.CHUNK", 10_000)
+    monkeypatch.setattr("tiger.circuits.routing.search.advance", count)
+    search(draw(0), GRID, Origins(), SearchParams(work=1_200_000))
+    assert 1_200_000 <= sum(done.values()) < 1_800_000
+
+
+def test_bug_lanes_in_turn_stop_between_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lane may take half a second before it returns: the next does not begin when time is up."""
+    calls: list[int] = []
+    monkeypatch.setattr("tiger.circuits.routing.search.advance", lambda *_: calls.append(0))
+    search(draw(0), GRID, Origins(), SearchParams(work=1_200_000), lambda: bool(calls))
+    assert len(calls) == 1
+
+
+def test_bug_wide_beams_are_for_swaps_that_all_cost_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where some fuse with gates and cost less, ever wider beams find cheaper routes, and no beam is measured."""
+    monkeypatch.setattr("tiger.circuits.routing.search._measure_beam", None)
+    dag = draw(0)
+    price = np.append(np.ones(len(dag.pairs)), 13).astype(np.int32)
+    assert find_flaw(dag, GRID, search(replace(dag, price=price), GRID, Origins(), SearchParams(work=2_000_000))) == ""
+
+
+def test_bug_there_are_no_beams_where_moves_find_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What moves change would take a gigabyte where one qubit is next to a thousand others."""
+    star = Coupling.of(1_001, [(0, p) for p in range(1, 1_001)])
+    dag = draw(0)
+    assert not fits_beams(frontier.build_arrays(dag, star)[0])
+    assert fits_beams(frontier.build_arrays(dag, GRID)[0])
+    assert {phase.width for phase in _schedule(SearchParams(work=10**8, width=0), 1_000, 0).phases} == {0}
+    monkeypatch.setattr("tiger.circuits.routing.search.fits_beams", lambda _: False)
+    monkeypatch.setattr("tiger.circuits.routing.search.build_moves", None)
+    assert find_flaw(dag, GRID, search(dag, GRID, Origins(), SearchParams(work=300_000))) == ""
 
 
 def test_passages_alone_find_routes() -> None:

@@ -6,8 +6,8 @@ gates that wait and come soon, and from how many gates are left. Equal states ar
 
 from collections.abc import Sequence
 
-from tiger.circuits.lehmer import RNG_MODULUS
 from tiger.circuits.routing.beam_arrays import OPTIONS, Beam
+from tiger.circuits.routing.beam_options import estimate_cost, list_options
 from tiger.circuits.routing.frontier import (
     NEVER,
     TOO_MUCH,
@@ -18,16 +18,22 @@ from tiger.circuits.routing.frontier import (
     draw_below,
     stack_ready,
 )
-from tiger.circuits.routing.lookahead import link_lookahead, score_swap
-from tiger.circuits.routing.prices import NOTHING, quote_swap
-from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
+from tiger.circuits.routing.fronts import (
+    carry_out,
+    clear_table,
+    drop_fronts,
+    find_front,
+    keep_front,
+    leave_front,
+    load_front,
+)
+from tiger.circuits.routing.prices import NOTHING, price_bridge, price_gate, price_swap
+from tiger.circuits.routing.router import apply_step
 from tiger.circuits.routing.smallest import select
-from tiger.solvers.kernel import inner_kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 # Levels without a gate less to do, after which only the front counts, so that the search ends.
 PATIENCE = 8
-# Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (see `tiger.circuits.lehmer`).
-FACTORS = (48_271, 16_807, 69_621)
 
 
 @inner_kernel
@@ -40,27 +46,53 @@ def search_beam(
     """
     counters, params = state.counters[0], router_params[0]
     open_beam(arrays, state, beam, params)
-    count, level, stalled, fewest, weight = 1, 0, 0, counters.left, params.lookahead_weight
+    count, level, stalled, fewest = 1, 0, 0, counters.left
     width = int(min(params.width, len(beam.alive)))
     best = find_leader(beam, count)
     # A level adds one SWAP or BRIDGE to every state: all states of a level have paid the same.
-    while beam.header[beam.alive[best]].front > 0:
+    while beam.fronts.record[beam.header[beam.alive[best]].front].gates > 0:
         if beam.header[beam.alive[best]].paid >= limit or level >= len(beam.origin) - 1:
-            break
+            return TOO_MUCH
         stalled += 1
-        params.lookahead_weight = weight if stalled < PATIENCE else 0.0
+        beam.fronts.counters[0].near = int(stalled >= PATIENCE)
+        make_room(beam, count, width)
         # Twice as many options are tried as states go on: the estimate after a step is better than that before it.
         children = expand(arrays, state, beam, params, rank_options(beam, count, 2 * width))
+        if children == 0:
+            return TOO_MUCH
         count = keep_best(beam, level, children, width)
+        for i in range(count):
+            list_options(arrays, state, beam, params, beam.alive[i])
         level += 1
         best = find_leader(beam, count)
         if beam.header[beam.alive[best]].left < fewest:
             fewest, stalled = beam.header[beam.alive[best]].left, 0
-    params.lookahead_weight = weight
-    if beam.header[beam.alive[best]].front > 0:
-        return TOO_MUCH
     replay_steps(arrays, state, beam, level, best)
     return int(counters.cost)
+
+
+@kernel
+def route_by_beam(arrays: RoutingArrays, state: State, beam: Beam, router_params: Sequence[RouterParams]) -> int:
+    """Call `search_beam` from Python, without a limit."""
+    return search_beam(arrays, state, beam, router_params, TOO_MUCH)
+
+
+@inner_kernel
+def make_room(beam: Beam, count: int, width: int) -> None:
+    """Drop the fronts of no state that goes on where those of another level may find no room."""
+    fronts = beam.fronts
+    counters = fronts.counters[0]
+    full = counters.fronts + 2 * width > len(fronts.record)
+    if not full and 2 * counters.entries < len(fronts.entry) and 2 * counters.links < len(fronts.weight):
+        return
+    for f in range(counters.fronts):
+        fronts.target[f] = -1
+    for i in range(count):
+        fronts.target[beam.header[beam.alive[i]].front] = 0
+    drop_fronts(fronts)
+    for i in range(count):
+        header = beam.header[beam.alive[i]]
+        header.front = fronts.target[header.front]
 
 
 @inner_kernel
@@ -75,23 +107,57 @@ def find_leader(beam: Beam, count: int) -> int:
 
 @inner_kernel
 def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams) -> None:
-    """Make the state the only one of the beam."""
-    counters = state.counters[0]
-    # What rows store their differences from, and where the replay begins.
+    """Make the state the only one of the beam, with all done that needs no SWAP."""
+    fronts = beam.fronts
+    # Where the replay begins.
     for v in range(len(state.need)):
         beam.start_need[v] = state.need[v]
     for v in range(len(state.place)):
         beam.start_place[v] = state.place[v]
-    counters.low = len(state.need)
-    counters.high = 0
+    list_slots(arrays, state, beam)
     carry_out_ready(arrays, state)
-    # Free rows are taken from the end, so that the first can hold the beginning, with all done that needs no SWAP.
     for r in range(len(beam.free)):
         beam.free[r] = r
-    beam.header[0].hash = 0
     beam.alive[0] = 0
-    link_lookahead(arrays, state, params)
-    store_row(arrays, state, beam, params, 0)
+    clear_table(fronts)
+    counters = fronts.counters[0]
+    counters.fronts = counters.entries = counters.links = counters.touched = counters.key = counters.near = 0
+    counters.front = state.counters[0].front
+    counters.left = state.counters[0].left
+    for i in range(counters.front):
+        fronts.front[i] = state.front[i]
+    for v in range(len(state.need)):
+        fronts.need[v] = arrays.waits[v]
+        if 0 < state.need[v] < arrays.waits[v]:
+            fronts.need[v] = state.need[v]
+            fronts.touched[counters.touched] = v
+            counters.touched += 1
+    header = beam.header[0]
+    header.front = keep_front(arrays, fronts, beam.slot, params)
+    leave_front(arrays, fronts)
+    header.left, header.paid, header.hash = counters.left, state.counters[0].cost, 0
+    for a in range(len(state.place)):
+        if beam.slot[a] >= 0:
+            beam.place[0, beam.slot[a]] = state.place[a]
+            beam.last[0, beam.slot[a]] = state.last[a]
+    beam.value[0] = 0.0
+    list_options(arrays, state, beam, params, 0)
+
+
+@inner_kernel
+def list_slots(arrays: RoutingArrays, state: State, beam: Beam) -> None:
+    """Give each qubit with gates left a slot."""
+    slots = 0
+    for a in range(len(beam.slot)):
+        beam.slot[a] = -1
+    for v in range(len(state.need)):
+        if state.need[v] >= 0 and arrays.pairs[v, 0] >= 0:
+            beam.slot[arrays.pairs[v, 0]] = beam.slot[arrays.pairs[v, 1]] = 0
+    for a in range(len(beam.slot)):
+        if beam.slot[a] == 0:
+            beam.slot[a] = slots
+            slots += 1
+    beam.fronts.counters[0].slots = slots
 
 
 @inner_kernel
@@ -112,73 +178,113 @@ def rank_options(beam: Beam, count: int, most: int) -> int:
 @inner_kernel
 def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
-    rows, made, spots = len(beam.free), 0, 4 * chosen
+    counters, rows, made, spots = state.counters[0], len(beam.free), 0, 4 * chosen
     # Open addressing with four places an option, so that chains of taken places stay short.
     for i in range(spots):
         beam.seen[i] = -1
     for i in range(chosen):
-        parent, o = beam.order[i] // OPTIONS, beam.order[i] % OPTIONS
-        r = beam.alive[parent]
-        load_row(state, beam, r)
-        here, there = beam.option[r, o, 0], beam.option[r, o, 1]
-        # Zobrist hashing (1970): the hash of a mapping and of what is done changes by the positions that change.
-        key = take_step(arrays, state, here, there) ^ beam.header[r].hash
-        if insert_hash(beam, key, spots):
-            link_lookahead(arrays, state, params)
-            # Free rows are taken from the end, so that the children of this level can be found there.
-            row = beam.free[rows - 1 - made]
-            beam.header[row].hash = key
-            store_row(arrays, state, beam, params, row)
+        # Free rows are taken from the end, so that the children of this level can be found there.
+        r, row, o = beam.alive[beam.order[i] // OPTIONS], beam.free[rows - 1 - made], beam.order[i] % OPTIONS
+        copy_state(beam, r, row)
+        reached = take_step(arrays, beam, r, o, row)
+        if reached:
+            carry_out_reached(arrays, beam, r, o, row)
+        if insert_hash(beam, beam.header[row].hash, spots) and (not reached or settle(arrays, beam, params, row)):
+            # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether
+            # their SWAPs fused with gates, and by noise, which makes attempts differ.
+            value = estimate_cost(arrays, beam, params, row) + params.fusion * beam.header[row].paid
+            beam.value[row] = value + params.noise * draw_below(counters, 1024) / 1024
             beam.order[made] = beam.order[i]
             made += 1
+        if reached:
+            leave_front(arrays, beam.fronts)
+    counters.work += chosen * (16 + beam.fronts.counters[0].slots // 2)
     return made
 
 
 @inner_kernel
-def load_row(state: State, beam: Beam, r: int) -> None:
-    """Take up a state of the beam."""
-    counters, low, high = state.counters[0], beam.header[r].low, beam.header[r].high
-    # Counts that the state before has changed are put back, then those of this state are put in.
-    for v in range(counters.low, counters.high):
-        state.need[v] = beam.start_need[v]
-    for v in range(low, high):
-        state.need[v] = beam.need[r, v]
-    for v in range(len(state.place)):
-        state.place[v] = beam.place[r, v]
-        state.holds[beam.place[r, v]] = v
-        state.last[v] = beam.last[r, v]
-    for i in range(beam.header[r].front):
-        state.front[i] = beam.front[r, i]
-    counters.front = beam.header[r].front
-    counters.left = beam.header[r].left
-    counters.cost = beam.header[r].paid
-    counters.low = low
-    counters.high = high
-    # Steps are counted from here on: those of the option alone change the hash.
-    counters.steps = 0
+def copy_state(beam: Beam, r: int, row: int) -> None:
+    """Copy a state to another row, without its options."""
+    for s in range(beam.fronts.counters[0].slots):
+        beam.place[row, s] = beam.place[r, s]
+        beam.last[row, s] = beam.last[r, s]
+    source, target = beam.header[r], beam.header[row]
+    target.front, target.left, target.paid, target.hash = source.front, source.left, source.paid, source.hash
 
 
 @inner_kernel
-def take_step(arrays: RoutingArrays, state: State, here: int, there: int) -> int:
-    """Carry out a SWAP or BRIDGE and all that it makes possible; return what that changes in the hash."""
-    counters, key = state.counters[0], 0
-    if here < 0:
-        p, q = -1 - here, there
-        a, b = state.holds[p], state.holds[q]
-        key = hash_position(a, p) ^ hash_position(b, q) ^ hash_position(a, q) ^ hash_position(b, p)
-    apply_step(arrays, state, here, there)
-    carry_out_ready(arrays, state)
-    for i in range(counters.steps):
-        if state.steps[i, 0] >= 0:
-            key ^= hash_position(-1, state.steps[i, 0])
-    return key
+def take_step(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> bool:
+    """Carry out an option of state r alone in the row of its child; return whether gates can be carried out then.
+
+    Qubits without a gate left are all alike: where they are is no part of the hash.
+    """
+    here, there, a, b = beam.option[r, o, 0], beam.option[r, o, 1], beam.option[r, o, 2], beam.option[r, o, 3]
+    header, fronts, place, last = beam.header[row], beam.fronts, beam.place[row], beam.last[row]
+    if here >= 0:
+        if a >= 0:
+            last[a] = NOTHING
+        return True
+    p, q, spots = -1 - here, there, beam.moves.spot_key
+    # Zobrist hashing (1970): the hash of a mapping and of what is done changes by the positions that change.
+    header.hash ^= spots[a, p] ^ spots[a, q]
+    place[a] = q
+    if b >= 0:
+        header.hash ^= spots[b, q] ^ spots[b, p]
+        place[b] = p
+        header.paid += price_swap(arrays.price, last, a, b)
+    else:
+        last[a] = NOTHING
+        header.paid += arrays.price[len(arrays.price) - 1]
+    # Gates of the front come first among the links.
+    record = fronts.record[header.front]
+    for i in range(record.link, record.link + record.gates):
+        c, d = fronts.link[i, 0], fronts.link[i, 1]
+        if arrays.hops[place[c], place[d]] == 1:
+            return True
+    return False
 
 
 @inner_kernel
-def hash_position(a: int, p: int) -> int:
-    """Return a number for circuit qubit a on device qubit p, or for node p when a is -1."""
-    mixed = (int(a) + 2) * FACTORS[0] % RNG_MODULUS + (int(p) + 1) * FACTORS[1]
-    return mixed % RNG_MODULUS * FACTORS[2] % RNG_MODULUS * FACTORS[0] % RNG_MODULUS
+def carry_out_reached(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> None:
+    """Carry out all that a step has made possible, a BRIDGE with its gate, in the front in the making."""
+    fronts, header, place, last = beam.fronts, beam.header[row], beam.place[row], beam.last[row]
+    load_front(fronts, header.front)
+    counters, stack, kept = fronts.counters[0], 0, 0
+    for i in range(counters.front):
+        v = fronts.front[i]
+        a, b = beam.slot[arrays.pairs[v, 0]], beam.slot[arrays.pairs[v, 1]]
+        if v == beam.option[r, o, 0]:
+            header.paid += price_bridge(arrays.price, last, a, b)
+            stack = carry_out(arrays, fronts, beam.moves.node_key[v], v, stack)
+        elif arrays.hops[place[a], place[b]] == 1:
+            fronts.stack[stack] = v
+            stack += 1
+        else:
+            fronts.front[kept] = v
+            kept += 1
+    while stack > 0:
+        stack -= 1
+        v = fronts.stack[stack]
+        # A node without a pair only keeps others in order.
+        if arrays.pairs[v, 0] >= 0:
+            a, b = beam.slot[arrays.pairs[v, 0]], beam.slot[arrays.pairs[v, 1]]
+            if arrays.hops[place[a], place[b]] > 1:
+                fronts.front[kept] = v
+                kept += 1
+                continue
+            header.paid += price_gate(arrays.price, last, a, b, v)
+        stack = carry_out(arrays, fronts, beam.moves.node_key[v], v, stack)
+    counters.front = kept
+    header.hash ^= counters.key ^ fronts.record[header.front].key
+    header.left = counters.left
+
+
+@inner_kernel
+def settle(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: int) -> bool:
+    """Give a state the front in the making, kept if there is none like it; return False where there is no room."""
+    f = find_front(beam.fronts)
+    beam.header[row].front = f if f >= 0 else keep_front(arrays, beam.fronts, beam.slot, params)
+    return bool(beam.header[row].front >= 0)
 
 
 @inner_kernel
@@ -191,92 +297,6 @@ def insert_hash(beam: Beam, key: int, spots: int) -> bool:
         i = (i + 1) % spots
     beam.seen[i] = key
     return True
-
-
-@inner_kernel
-def store_row(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int) -> None:
-    """Keep the state in a row, with its value and its best options."""
-    counters, need = state.counters[0], state.need
-    low, high = counters.low, counters.high
-    # Nodes are numbered by level, so that only a short range of counts differs from those at the beginning.
-    while low < high and need[low] < 0:
-        low += 1
-    while high > low and need[high - 1] < 0:
-        high -= 1
-    for v in range(low, high):
-        beam.need[r, v] = need[v]
-    for v in range(len(state.place)):
-        beam.place[r, v] = state.place[v]
-        beam.last[r, v] = state.last[v]
-    for i in range(counters.front):
-        beam.front[r, i] = state.front[i]
-    beam.header[r].front = counters.front
-    beam.header[r].left = counters.left
-    beam.header[r].paid = counters.cost
-    beam.header[r].low = low
-    beam.header[r].high = high
-    # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether their SWAPs
-    # fused with gates, and by noise, which makes attempts differ.
-    beam.value[r] = estimate_cost(arrays, state, params) + params.noise * draw_below(counters, 1024) / 1024
-    beam.value[r] += params.fusion * counters.cost
-    # Copying counts as work too, some entries for one candidate scored.
-    counters.work += (len(state.place) + high - low) // 2 + 2 * counters.front
-    list_options(arrays, state, beam, params, r)
-
-
-@inner_kernel
-def estimate_cost(arrays: RoutingArrays, state: State, params: RouterParams) -> float:
-    """Return an estimate of what is still to pay: weighted hops of the gates looked at, a price for each other gate."""
-    price = params.gate_price
-    total = price * state.counters[0].left
-    # Every gate has two links, one after the other.
-    for i in range(0, state.counters[0].links, 2):
-        a, b = state.other[i], state.other[i + 1]
-        total += state.weight[i] * (arrays.hops[state.place[a], state.place[b]] - 1 - price)
-    return float(total)
-
-
-@inner_kernel
-def list_options(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int) -> None:
-    """Note the best options of the state in its row: SWAPs next to the front, and BRIDGEs."""
-    counters = state.counters[0]
-    for o in range(OPTIONS):
-        beam.gain[r, o] = NEVER
-    for i in range(counters.front_qubits):
-        p = state.place[state.front_qubits[i]]
-        for k in range(arrays.neighbours.shape[1]):
-            q = arrays.neighbours[p, k]
-            if q < 0:
-                break
-            # An edge between two qubits of the front is scored from its lower end alone.
-            if q > p or state.first_gate[state.holds[q]] < 0:
-                price = quote_swap(arrays.price, state.last, state.holds[p], state.holds[q])
-                insert_option(beam, r, score_swap(arrays, state, p, q) + params.fusion * price, -1 - p, q)
-        counters.work += arrays.neighbours.shape[1]
-    for i in range(counters.front):
-        v = state.front[i]
-        p, q = state.place[arrays.pairs[v, 0]], state.place[arrays.pairs[v, 1]]
-        # A BRIDGE saves the one hop that the gate is too long, and moves nothing.
-        if arrays.bridge[v] != 0 and arrays.hops[p, q] == 2:
-            gain = params.fusion * arrays.price[len(arrays.price) - 1] - state.weight[2 * i]
-            insert_option(beam, r, gain, v, find_nearer_neighbour(arrays, p, q))
-
-
-@inner_kernel
-def insert_option(beam: Beam, r: int, gain: float, here: int, there: int) -> None:
-    """Insert an option if it is among the best of its state."""
-    o = OPTIONS - 1
-    if gain >= beam.gain[r, o]:
-        return
-    # Insertion into a short sorted list.
-    while o > 0 and beam.gain[r, o - 1] > gain:
-        beam.gain[r, o] = beam.gain[r, o - 1]
-        beam.option[r, o, 0] = beam.option[r, o - 1, 0]
-        beam.option[r, o, 1] = beam.option[r, o - 1, 1]
-        o -= 1
-    beam.gain[r, o] = gain
-    beam.option[r, o, 0] = here
-    beam.option[r, o, 1] = there
 
 
 @inner_kernel

@@ -40,8 +40,7 @@ class RouterCounters:
     `front`, `stack`, `steps`, `links` and `front_qubits` are lengths of the arrays of `State`; `moves` counts SWAPs and
     BRIDGEs, `cost` is their price and `gate_cost` what it was after the last gate, `left` the gates not done,
     `since_gate` the SWAPs since the last gate. `work` counts candidates scored and gates looked at. `here`, `there` are
-    the step chosen, `rng` the state of the random numbers, `decay_floor` what every qubit's decay is at least. Nodes
-    from `low` up to `high` have been touched.
+    the step chosen, `rng` the state of the random numbers, `decay_floor` what every qubit's decay is at least.
     """
 
     front: int
@@ -58,8 +57,6 @@ class RouterCounters:
     there: int
     decay_floor: int
     since_gate: int
-    low: int
-    high: int
     left: int
 
 
@@ -230,9 +227,6 @@ def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
     for e in range(arrays.first[v], arrays.first[v + 1]):
         h = arrays.after[e]
         state.need[h] -= 1
-        # The range that a beam has to store with a state: all counts outside it are as at the beginning, or done.
-        counters.low = min(counters.low, h)
-        counters.high = max(counters.high, h + 1)
         if state.need[h] == 0:
             state.stack[counters.stack] = h
             counters.stack += 1
