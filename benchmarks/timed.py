@@ -18,6 +18,8 @@ from tiger.circuits.warm import warm
 STEP, OFFSET = 4, 1
 # Limits in seconds of a processor; the first column has what LightSABRE took for the case.
 LIMITS = (1.0, 10.0)
+# Enough for the limits to end the search, where no bound does.
+EFFORT = 16
 LEAST_S = 0.02
 HEAD = (
     "device",
@@ -69,7 +71,7 @@ def _measure(circuit: QuantumCircuit, edges: list[tuple[int, int]]) -> Measured:
     made = [(3 * swaps, peer_s)]
     for limit in (max(peer_s, LEAST_S), *LIMITS):
         begun = time.process_time()
-        report = tiger.layout(circuit, edges, level=3, commute=False, threads=1, time_limit_s=limit)
+        report = tiger.layout(circuit, edges, level=3, commute=False, threads=1, effort=EFFORT, time_limit_s=limit)
         made.append((report.extra_cx, time.process_time() - begun))
     return made
 
