@@ -103,7 +103,8 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.multilevel.kway import KWay, KWayParams
         from tiger.solvers.multilevel.multilevel import Multilevel
 
-        bisection = (Multilevel(), _ring(1))
+        # Annealing of regions asks for moves between them that change the cost.
+        bisection = (Multilevel(), _ring(1, step=1.0))
         return (bisection,) if name == "bisection" else (bisection, (KWay(KWayParams(parts=1)), _ring(4)))
     if name == "repair":
         return ((Repair(), _ring(4, ("0", "0"))),)
@@ -127,10 +128,10 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 
 
-def _ring(slots: int, *forbidden: tuple[str, str]) -> Problem:
-    """Return a ring of tasks that fills a tree of nodes with so many slots."""
+def _ring(slots: int, *forbidden: tuple[str, str], step: float = 0.0) -> Problem:
+    """Return a ring of tasks, whose volumes grow by `step`, that fills a tree of nodes with so many slots."""
     turn = np.arange(TASKS)
-    traffic = sp.csr_array((np.ones(TASKS), (turn, np.roll(turn, 1))), shape=(TASKS, TASKS))
+    traffic = sp.csr_array((1.0 + step * turn, (turn, np.roll(turn, 1))), shape=(TASKS, TASKS))
     nodes = TASKS // slots
     tree = TreeMetric((nodes // 4, 4), (1.0, 2.0))
     topology = Topology(names=tuple(map(str, range(nodes))), metric=tree, slots=np.full(nodes, slots))
