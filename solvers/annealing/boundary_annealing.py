@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.annealing.boundary import Boundary, update_boundary
 from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -35,8 +36,7 @@ class Occupancy(NamedTuple):
 
     `label[k, m]` is the domain of a node in k tiers, each nested in the next; the first are those that tasks move
     between. `load[k, m]` counts a domain's tasks against `limit[k, m]`; `used[m]` is a node's memory in use, which is
-    never exceeded. `boundary[: boundary_size[0]]` are the tasks that move, `rank[n]` where a task stands among them, -1
-    outside and -2 for one that may not move. `external[n]` counts its neighbours in other domains.
+    never exceeded.
     """
 
     place: IntArray
@@ -44,10 +44,7 @@ class Occupancy(NamedTuple):
     load: IntArray
     limit: IntArray
     used: IntArray
-    boundary: IntArray
-    boundary_size: IntArray
-    rank: IntArray
-    external: IntArray
+    boundary: Boundary
 
 
 class BoundarySchedule(NamedTuple):
@@ -93,25 +90,8 @@ def collect_boundary(graph: CsrGraph, occupancy: Occupancy) -> None:
     for t in range(len(occupancy.place)):
         home = occupancy.label[0, occupancy.place[t]]
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
-            occupancy.external[t] += occupancy.label[0, occupancy.place[graph.indices[e]]] != home
-        update_boundary(occupancy, t)
-
-
-@inner_kernel
-def update_boundary(occupancy: Occupancy, t: int) -> None:
-    """Keep task t among those at boundaries if it has a neighbour in another domain, and only then."""
-    k = occupancy.rank[t]
-    if occupancy.external[t] > 0 and k == -1:
-        occupancy.boundary[occupancy.boundary_size[0]] = t
-        occupancy.rank[t] = occupancy.boundary_size[0]
-        occupancy.boundary_size[0] += 1
-    elif occupancy.external[t] == 0 and k >= 0:
-        # The last entry fills the gap, so that a random boundary task stays an O(1) draw.
-        occupancy.boundary_size[0] -= 1
-        last = occupancy.boundary[occupancy.boundary_size[0]]
-        occupancy.boundary[k] = last
-        occupancy.rank[last] = k
-        occupancy.rank[t] = -1
+            occupancy.boundary.external[t] += occupancy.label[0, occupancy.place[graph.indices[e]]] != home
+        update_boundary(occupancy.boundary, t)
 
 
 @inner_kernel
@@ -130,10 +110,10 @@ def move_task(graph: CsrGraph, occupancy: Occupancy, t: int, q: int) -> None:
         other = occupancy.label[0, occupancy.place[u]]
         step = int(other == a) - int(other == b)
         if step != 0:
-            occupancy.external[t] += step
-            occupancy.external[u] += step
-            update_boundary(occupancy, u)
-    update_boundary(occupancy, t)
+            occupancy.boundary.external[t] += step
+            occupancy.boundary.external[u] += step
+            update_boundary(occupancy.boundary, u)
+    update_boundary(occupancy.boundary, t)
 
 
 @kernel
@@ -147,10 +127,10 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
     change = 0.0
     for step in range(len(schedule.temperatures)):
         temperature, overload_penalty = schedule.temperatures[step], schedule.overload_penalties[step]
-        for _ in range(schedule.proposals if occupancy.boundary_size[0] > 0 else 0):
+        for _ in range(schedule.proposals if occupancy.boundary.size[0] > 0 else 0):
             # Proposal: a boundary task to the domain of a neighbour. Johnson et al. 1989 draw any vertex, of which at
             # low temperature nearly all are refused.
-            t = occupancy.boundary[np.random.randint(max(occupancy.boundary_size[0], 1))]
+            t = occupancy.boundary.vertices[np.random.randint(max(occupancy.boundary.size[0], 1))]
             degree = graph.indptr[t + 1] - graph.indptr[t]
             if degree == 0:
                 continue

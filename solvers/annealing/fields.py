@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.annealing.fixed_sums import sum_steps
 from tiger.solvers.kernel import inner_kernel, kernel
-from tiger.solvers.lanes import sum_steps
 
 SingleArray = NDArray[np.float32]
 

@@ -14,6 +14,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
+from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy
 from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
@@ -242,10 +243,7 @@ class Round:
             load=np.stack([np.bincount(tier[places], minlength=size) for tier in tiers]),
             limit=np.stack([np.bincount(tier, inst.slots, size).astype(np.int64) for tier in tiers]),
             used=used,
-            boundary=np.empty(len(places), np.int64),
-            boundary_size=np.zeros(1, np.int64),
-            rank=np.where(self._fixed > 0, -2, -1),
-            external=np.full(len(places), external, np.int64),
+            boundary=empty_boundary(np.where(self._fixed > 0, -2, -1), np.full(len(places), external, np.int64)),
         )
 
     def _scale(self, places: IntArray, label: IntArray, seed: int) -> float:

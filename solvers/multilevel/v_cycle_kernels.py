@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.solvers.annealing.boundary import Boundary, update_boundary
 from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.fm_bisection import refine, value
 
-# Moves of vertices at borders whose sizes give the scale of temperatures.
+# Moves of vertices at boundaries whose sizes give the scale of temperatures.
 SAMPLE = 512
 # Part of a cost that may be rounding alone.
 ROUNDING = 1e-9
@@ -24,19 +25,6 @@ class Regions(NamedTuple):
 
     away: FloatArray
     seats: IntArray
-
-
-class Border(NamedTuple):
-    """Hold the vertices with neighbours in other regions.
-
-    These are `vertices[: size[0]]`; `rank[n]` is where a vertex stands there, -1 elsewhere, and `external[n]` counts
-    its neighbours in other regions.
-    """
-
-    vertices: IntArray
-    size: IntArray
-    rank: IntArray
-    external: IntArray
 
 
 @allocating_kernel
@@ -59,51 +47,35 @@ def change_of_region(graph: Graph, regions: Regions, region: IntArray, t: int, q
     return change
 
 
-@inner_kernel
-def update_border(border: Border, t: int) -> None:
-    """Keep vertex t at the border if it has a neighbour in another region, and only then."""
-    k = border.rank[t]
-    if border.external[t] > 0 and k < 0:
-        border.vertices[border.size[0]] = t
-        border.rank[t] = border.size[0]
-        border.size[0] += 1
-    elif border.external[t] == 0 and k >= 0:
-        border.size[0] -= 1
-        last = border.vertices[border.size[0]]
-        border.vertices[k] = last
-        border.rank[last] = k
-        border.rank[t] = -1
-
-
 @inner_allocating_kernel
-def border_of(graph: Graph, region: IntArray) -> Border:
-    """Return the border of all regions; O(entries)."""
+def boundary_of(graph: Graph, region: IntArray) -> Boundary:
+    """Return the vertices at boundaries of regions; O(entries)."""
     size = len(region)
-    border = Border(
+    boundary = Boundary(
         np.empty(size, np.int64), np.zeros(1, np.int64), np.full(size, -1, np.int64), np.zeros(size, np.int64)
     )
     for t in range(size):
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
-            border.external[t] += region[graph.indices[e]] != region[t]
-        update_border(border, t)
-    return border
+            boundary.external[t] += region[graph.indices[e]] != region[t]
+        update_boundary(boundary, t)
+    return boundary
 
 
 @inner_kernel
-def draw_move(graph: Graph, border: Border, region: IntArray) -> tuple[int, int]:
-    """Return a random vertex at the border, which is not empty, and the region of one of its neighbours."""
-    t = border.vertices[np.random.randint(border.size[0])]
+def draw_move(graph: Graph, boundary: Boundary, region: IntArray) -> tuple[int, int]:
+    """Return a random vertex at the boundary, which is not empty, and the region of one of its neighbours."""
+    t = boundary.vertices[np.random.randint(boundary.size[0])]
     e = graph.indptr[t] + np.random.randint(graph.indptr[t + 1] - graph.indptr[t])
     return t, region[graph.indices[e]]
 
 
 @allocating_kernel
 def typical_change(graph: Graph, regions: Regions, region: IntArray, seed: int) -> float:
-    """Return the median size of a cost change of vertices that go to the region of a neighbour, 0 without borders."""
+    """Return the median cost change, its size, of vertices that go to the region of a neighbour; 0 without any."""
     np.random.seed(seed)
-    border, sizes, found = border_of(graph, region), np.empty(SAMPLE), 0
-    for _ in range(SAMPLE if border.size[0] > 0 else 0):
-        t, q = draw_move(graph, border, region)
+    boundary, sizes, found = boundary_of(graph, region), np.empty(SAMPLE), 0
+    for _ in range(SAMPLE if boundary.size[0] > 0 else 0):
+        t, q = draw_move(graph, boundary, region)
         if q != region[t]:
             sizes[found] = abs(change_of_region(graph, regions, region, t, q))
             found += 1
@@ -114,21 +86,21 @@ def typical_change(graph: Graph, regions: Regions, region: IntArray, seed: int) 
 def anneal_regions(
     graph: Graph, regions: Regions, region: IntArray, plan: tuple[FloatArray, float, int, int], seed: int
 ) -> None:
-    """Let vertices at the border go, in place, to the region of a neighbour, by Metropolis' rule; O(degree) a move.
+    """Let vertices at boundaries go, in place, to the region of a neighbour, by Metropolis' rule; O(degree) a move.
 
     A `plan` holds temperatures, the penalty on a unit of squared overload in terms of these, and how many moves are
-    proposed at each temperature: for each vertex at the border, and at most in all.
+    proposed at each temperature: for each vertex at the boundary, and at most in all.
     """
     np.random.seed(seed)
     temperatures, penalty, proposals, most = plan
-    border, load = border_of(graph, region), np.zeros(len(regions.seats), np.int64)
+    boundary, load = boundary_of(graph, region), np.zeros(len(regions.seats), np.int64)
     for t in range(len(region)):
         load[region[t]] += graph.weight[t]
     for temperature in temperatures:
-        for _ in range(min(proposals * border.size[0], most)):
-            if border.size[0] == 0:
+        for _ in range(min(proposals * boundary.size[0], most)):
+            if boundary.size[0] == 0:
                 break
-            t, q = draw_move(graph, border, region)
+            t, q = draw_move(graph, boundary, region)
             p, weight = region[t], graph.weight[t]
             if p == q:
                 continue
@@ -142,22 +114,22 @@ def anneal_regions(
             if change_of_region(graph, regions, region, t, q) <= threshold:
                 load[p] -= weight
                 load[q] += weight
-                move_vertex(graph, border, region, t, q)
+                move_vertex(graph, boundary, region, t, q)
 
 
 @inner_kernel
-def move_vertex(graph: Graph, border: Border, region: IntArray, t: int, q: int) -> None:
-    """Move vertex t to region q and keep the border; O(degree)."""
+def move_vertex(graph: Graph, boundary: Boundary, region: IntArray, t: int, q: int) -> None:
+    """Move vertex t to region q and keep the boundary; O(degree)."""
     p = region[t]
     region[t] = q
     for e in range(graph.indptr[t], graph.indptr[t + 1]):
         u = graph.indices[e]
         step = int(region[u] == p) - int(region[u] == q)
         if step != 0:
-            border.external[t] += step
-            border.external[u] += step
-            update_border(border, u)
-    update_border(border, t)
+            boundary.external[t] += step
+            boundary.external[u] += step
+            update_boundary(boundary, u)
+    update_boundary(boundary, t)
 
 
 @inner_allocating_kernel

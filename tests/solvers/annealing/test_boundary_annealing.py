@@ -5,6 +5,7 @@ import pytest
 
 from tiger.objectives.cost import cost_of
 from tiger.solvers.annealing import boundary_annealing, moves
+from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy, csr_graph_of
 from tiger.solvers.instance import instance_of
 
@@ -24,11 +25,8 @@ def occupancy_of(problem, places):
     rank = np.where(problem.pins >= 0, -2, -1)
     used = np.zeros(size, np.int64)
     np.add.at(used, places, inst.memory)
-    tasks = len(places)
-    label, external = np.arange(size)[None], np.zeros(tasks, np.int64)
-    return Occupancy(
-        places.copy(), label, load, inst.slots[None], used, np.empty(tasks, np.int64), np.zeros(1, int), rank, external
-    )
+    label, external = np.arange(size)[None], np.zeros(len(places), np.int64)
+    return Occupancy(places.copy(), label, load, inst.slots[None], used, empty_boundary(rank, external))
 
 
 def at_boundary(inst, places, pins):
@@ -70,7 +68,7 @@ def test_annealing_keeps_loads_and_boundaries(seed, random_problem, random_feasi
     assert moves.total(inst, occupancy.place) - moves.total(inst, places) == pytest.approx(change, abs=1e-6)
     assert (occupancy.load == again.load).all()
     assert (occupancy.used == again.used).all()
-    assert sorted(occupancy.boundary[: occupancy.boundary_size[0]].tolist()) == at_boundary(
+    assert sorted(occupancy.boundary.vertices[: occupancy.boundary.size[0]].tolist()) == at_boundary(
         inst, occupancy.place, problem.pins
     )
     assert (occupancy.place[problem.pins >= 0] == problem.pins[problem.pins >= 0]).all()

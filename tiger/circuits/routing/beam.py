@@ -188,7 +188,7 @@ def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams
         copy_state(beam, r, row)
         reached = take_step(arrays, beam, r, o, row)
         if reached:
-            carry_out_reached(arrays, beam, r, o, row)
+            carry_out_front(arrays, beam, r, o, row)
         if insert_hash(beam, beam.header[row].hash, spots) and (not reached or settle(arrays, beam, params, row)):
             # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether
             # their SWAPs fused with gates, and by noise, which makes attempts differ.
@@ -245,7 +245,7 @@ def take_step(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> bo
 
 
 @inner_kernel
-def carry_out_reached(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> None:
+def carry_out_front(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> None:
     """Carry out all that a step has made possible, a BRIDGE with its gate, in the front in the making."""
     fronts, header, place, last = beam.fronts, beam.header[row], beam.place[row], beam.last[row]
     load_front(fronts, header.front)

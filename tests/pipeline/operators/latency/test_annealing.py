@@ -7,7 +7,7 @@ from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.pipeline.operators.latency import annealing, list_scheduling
 from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, number_as_listed
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, renumber_by_list
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import generator
 from tiger.pipeline.operators.throughput.generator import seed_state
@@ -42,7 +42,7 @@ def test_a_walk_keeps_the_best_within_memory(seed: int) -> None:
     terms = lattice(4, 5, "aaaa", 6.0)
     start = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 5))
     jobs, best = make_jobs(terms), start.copy()
-    room = move_arrays(terms, number_as_listed(jobs), start, BOTH)
+    room = move_arrays(terms, renumber_by_list(jobs), start, BOTH)
     cost = np.full(2, cost_of(room, np.inf))
     before = cost[1]
     anneal(jobs, room, np.geomspace(1.0, 0.01, 300), cost, best, seed_state(seed))

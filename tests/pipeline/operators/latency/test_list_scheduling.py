@@ -9,7 +9,7 @@ from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret
 from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.latency import list_scheduling
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, number_as_listed, run_schedule
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, renumber_by_list, run_schedule
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -71,7 +71,7 @@ def test_operators_numbered_as_listed_end_when_they_did(seed: int) -> None:
     """To the last digit, and each sends to the operators that it sent to."""
     terms = draw_terms(seed)
     jobs = make_jobs(terms)
-    listed = number_as_listed(jobs)
+    listed = renumber_by_list(jobs)
     place = np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
     ends = np.empty((2, terms.operators))
     last = [

@@ -42,7 +42,7 @@ PARAMS = PieceParams()
 class MoveArrays(NamedTuple):
     """Hold what moves need beside the jobs: the devices `place[C]`, the bytes `held[k]`, and scratch arrays.
 
-    `listed` are the jobs that costs are worked out from, numbered as they begin where `number_as_listed` made them.
+    `listed` are the jobs that costs are worked out from, numbered as they begin where `renumber_by_list` made them.
     `weights` are those of makespan and largest load in the cost. `piece[C]` are the groups that move, `moved[C]` the
     devices they come from; `mark[C]` and `seen[k]` hold the number of the round or operator that wrote them last.
     """

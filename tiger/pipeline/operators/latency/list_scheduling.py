@@ -67,7 +67,7 @@ def make_jobs(terms: Terms) -> Jobs:
     )
 
 
-def number_as_listed(jobs: Jobs) -> Jobs:
+def renumber_by_list(jobs: Jobs) -> Jobs:
     """Return the same operators, each by its number in the order in which they begin; O(k n + e).
 
     Schedules of these read memory from front to back, which takes a third of the time where operators are many.

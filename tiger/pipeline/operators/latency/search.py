@@ -13,7 +13,7 @@ from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY, SUMS
 from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
 from tiger.pipeline.operators.latency.heft import place_by_heft
-from tiger.pipeline.operators.latency.list_scheduling import make_jobs, number_as_listed
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, renumber_by_list
 from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
@@ -104,7 +104,7 @@ class _Search:
 
     def __init__(self, terms: Terms, params: LatencyParams) -> None:
         self.terms, self.jobs, self.params = terms, make_jobs(terms), params
-        self.listed = number_as_listed(self.jobs)
+        self.listed = renumber_by_list(self.jobs)
         self.weights: FloatArray = np.array([params.makespan_weight, params.load_weight])
         self.known: list[tuple[float, IntArray]] = []
         self.visits = terms.operators + len(terms.consumer)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tiger.solvers.annealing.fixed_sums import sum_steps
 from tiger.solvers.kernel import kernel
-from tiger.solvers.lanes import sum_steps
 
 
 @kernel
