@@ -21,7 +21,7 @@ from tiger.solvers.multilevel.v_cycle_kernels import Regions
 LARGEST_ROOM = 2.0**60
 # Close regions to which a region is proposed to move.
 NEAR = 6
-# Most tasks and most regions of a batch, which is cut in one call that cannot be stopped: 72 ms at most with 4,096 tasks
+# Most tasks and most regions of a batch, which is cut in one call that cannot be stopped: up to 72 ms with 4,096 tasks
 # near each other on a torus of as many nodes.
 BATCH, MOST = 4096, 1024
 
