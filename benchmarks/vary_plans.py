@@ -91,11 +91,11 @@ def instances(data: Path | None) -> Iterator[Problem]:
         for schedule in ("gpipe", "1f1b", "zero-bubble"):
             chain = partial(tiger.place, layers, cluster(4, 12e9))
             yield f"{schedule} {name}", partial(chain, schedule=schedule, microbatches=16)
-    for name, operators in many_operators().items():
+    for name, operators in build_many_operators().items():
         yield name, partial(tiger.place, operators, scale.cluster(operators), mode="dag", objective="latency")
 
 
-def many_operators() -> dict[str, Operators]:
+def build_many_operators() -> dict[str, Operators]:
     """Return graphs of ten thousand operators and more, by their titles."""
     grouped = {f"operators of an LSTM in {count} groups": colocate(lstm(4, 400), count) for count in (250, 500, 1000)}
     return grouped | {f"operators of {count} layers": stack(transformer_layer(), count) for count in (100, 300)}
