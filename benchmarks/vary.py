@@ -18,7 +18,7 @@ import gc
 import operator
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
@@ -31,6 +31,7 @@ import numpy as np
 from benchmarks.graphs import build_full_problem, geometric
 from benchmarks.hypergraphs import build_multicast, draw_circuit, draw_nets
 from benchmarks.instances import generate, generate_layered, qaplib
+from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem, Rule
@@ -50,10 +51,19 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB") or None)
     given = parser.parse_args()
+    try:
+        check_values(*given.constant, given.values)
+    except ValueError as error:
+        parser.error(str(error))
+    if given.seeds < 1:
+        parser.error(f"argument --seeds: expected a number from 1 on, got {given.seeds}")
     problems = [(name, problem) for name, problem in instances(given.data) if given.only in name]
     if not problems:
         parser.error(f"argument --only: expected a part of the name of a problem, got {given.only}")
-    solve(problems[0][1], solver=given.solver)
+    try:
+        solve(problems[0][1], solver=given.solver, effort=given.effort)
+    except InputError as error:
+        parser.error(str(error))
     first = None
     for value in given.values:
         change(*given.constant, value)
@@ -79,13 +89,26 @@ def constant(text: str) -> tuple[ModuleType, str]:
     path, _, name = text.partition(":")
     try:
         module = import_module(path)
-        operator.attrgetter(name)(module)
+        found = operator.attrgetter(name)(module)
     except (ImportError, ValueError, AttributeError) as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     owner, _, field = name.partition(".")
+    if not field and callable(found):
+        raise argparse.ArgumentTypeError(f"expected a constant or CLASS.FIELD, got {name}")
     if field and field not in (getattr(getattr(module, owner).__init__, "__kwdefaults__", None) or {}):
         raise argparse.ArgumentTypeError(f"expected a field with a default of a dataclass by keywords, got {name}")
     return module, name
+
+
+def check_values(module: ModuleType, name: str, values: Sequence[object]) -> None:
+    """Raise ValueError for a value that is no number where there is one now, or is not several where there are."""
+    owner, _, field = name.partition(".")
+    now = getattr(module, owner)
+    now = now.__init__.__kwdefaults__[field] if field else now
+    for value in values:
+        for kind, what in ((int | float, "a number"), (tuple, "several numbers in brackets")):
+            if isinstance(now, kind) and not isinstance(value, kind):
+                raise ValueError(f"argument VALUE: expected {what}, as {now} is, got {value}")
 
 
 def number(text: str) -> object:

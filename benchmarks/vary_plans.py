@@ -21,7 +21,7 @@ import tiger
 from benchmarks import scale
 from benchmarks.chains import cluster
 from benchmarks.scale import colocate, lstm, stack, transformer_layer
-from benchmarks.vary import change, constant, number
+from benchmarks.vary import change, check_values, constant, number
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
@@ -45,7 +45,13 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--data", type=Path)
     given = parser.parse_args()
+    try:
+        check_values(*given.constant, given.values)
+    except ValueError as error:
+        parser.error(str(error))
     problems = [problem for problem in instances(given.data) if given.only in problem[0]]
+    if not problems:
+        parser.error(f"argument --only: expected a part of the name of a problem, got {given.only}")
     first = None
     for value in given.values:
         change(*given.constant, value)
@@ -85,11 +91,11 @@ def instances(data: Path | None) -> Iterator[Problem]:
         for schedule in ("gpipe", "1f1b", "zero-bubble"):
             chain = partial(tiger.place, layers, cluster(4, 12e9))
             yield f"{schedule} {name}", partial(chain, schedule=schedule, microbatches=16)
-    for name, operators in many_operators().items():
+    for name, operators in build_many_operators().items():
         yield name, partial(tiger.place, operators, scale.cluster(operators), mode="dag", objective="latency")
 
 
-def many_operators() -> dict[str, Operators]:
+def build_many_operators() -> dict[str, Operators]:
     """Return graphs of ten thousand operators and more, by their titles."""
     grouped = {f"operators of an LSTM in {count} groups": colocate(lstm(4, 400), count) for count in (250, 500, 1000)}
     return grouped | {f"operators of {count} layers": stack(transformer_layer(), count) for count in (100, 300)}

@@ -46,6 +46,42 @@ def test_bad_arguments_are_named(
     assert reason in capsys.readouterr().err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "arguments", "reason"),
+    [
+        ("benchmarks.vary", ["tiger.mapper:Request", "1"], "argument MODULE:NAME: expected a constant or CLASS.FIELD"),
+        (
+            "benchmarks.vary",
+            ["tiger.solvers.annealing.tabu:TabuParams.tenure", "1"],
+            "argument VALUE: expected several numbers in brackets, as (",
+        ),
+        (
+            "benchmarks.vary_plans",
+            ["tiger.qubo.window_sampling:RISE", "(1, 2)"],
+            "argument VALUE: expected a number, as ",
+        ),
+        (
+            "benchmarks.vary",
+            ["tiger.mapper:__name__", "1", "--seeds", "0"],
+            "argument --seeds: expected a number from 1",
+        ),
+        ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--solver", "no"], "solver: expected one of auto"),
+        ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--effort", "0"], "effort: expected a whole number"),
+        (
+            "benchmarks.vary_plans",
+            ["tiger.mapper:__name__", "1", "--only", "no such"],
+            "argument --only: expected a part",
+        ),
+    ],
+)
+def test_bug_arguments_that_change_nothing_or_fail_later_are_named(
+    module: str, arguments: list[str], reason: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A class was set to a number, without any effect; other arguments ended in a traceback or in nan."""
+    test_bad_arguments_are_named(module, arguments, reason, monkeypatch, capsys)
+
+
 @pytest.mark.long
 def test_every_measurement_can_be_imported() -> None:
     """Names that move are followed by what measures."""

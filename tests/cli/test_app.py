@@ -122,7 +122,7 @@ def test_hyperedges_are_paid_once(cli: Run) -> None:
     assert "cost of pairs" in out
     cli("assign", *arguments, "--json", "hyper.json")
     out = cli("explain", "hyper.json")[1]
-    assert "the cost of multicasts, paid once for all tasks of a node, which is 3" in out
+    assert "the cost of multicasts (paid once for all tasks of a node), which is 3" in out
     assert "at a cost of" not in out
     assert is_refused(cli("assign", *arguments, "--objective", "ring"), "objective")
     assert is_refused(cli("assign", *arguments, "--routing", "equal"), "routing")

@@ -121,11 +121,11 @@ def test_bad_circuits_are_named(cli: Run, tmp_path: Path, text: str, field: str)
 @pytest.mark.parametrize(
     ("options", "field"),
     [
-        (["--coupling", "missing.txt"], "topology"),
-        (["--coupling", "moebius:3"], "topology"),
-        (["--coupling", "fat-tree:4"], "topology"),
-        (["--coupling", "t.qasm"], "topology"),
-        (["--coupling", "odd.json"], "topology/gates/0/qubits"),
+        (["--coupling", "missing.txt"], "coupling"),
+        (["--coupling", "moebius:3"], "coupling"),
+        (["--coupling", "fat-tree:4"], "coupling"),
+        (["--coupling", "t.qasm"], "coupling"),
+        (["--coupling", "odd.json"], "coupling/gates/0/qubits"),
         (["--level", "4"], "level"),
         (["--level", "high"], "level"),
         (["--effort", "0"], "effort"),
@@ -151,6 +151,11 @@ def test_bad_options_name_their_field(cli: Run, tmp_path: Path, options: list[st
     (tmp_path / "odd.json").write_text('{"num_qubits": 2, "gates": [{"name": "cx", "qubits": 5}]}')
     device = [] if "--coupling" in options else ["--coupling", "line.txt"]
     assert is_refused(cli("t.qasm", *device, *options), field)
+
+
+def test_bug_faults_of_the_device_name_its_option(cli: Run) -> None:
+    """They named `topology`, which this command refuses as an option."""
+    assert "tiger: error: coupling: expected KIND:" in cli("t.qasm", "--coupling", "line:5")[2]
 
 
 def test_a_device_is_needed(cli: Run) -> None:

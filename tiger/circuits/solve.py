@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import EmbeddingParams, call_s, search_perfect_layouts
+from tiger.circuits.embedding.embedding import EmbeddingParams, estimate_call_s, search_perfect_layouts
 from tiger.circuits.embedding.pair_sets import ProofParams
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 # Solvers of mappings want a time limit above 0: one that is over is passed on as a millisecond.
 LEAST_LIMIT_S = 1e-3
-# Shares of the time left that proposals may take, and the search where windows follow. On 17 cases of the record table
-# with a limit of 1 s extra CX fell from 0.655 of LightSABRE's to 0.570.
+# Shares of the time left that proposals may take, and the search where windows follow. `python -m benchmarks timed`
+# shows what limits of 1 s and less reach with them.
 PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.4
-# Of the bound and of segments: for a CX on each pair of 60 qubits, on an 8 by 8 grid and within 1 s, extra CX
-# fell from 5,298 to 3,630, for 3,000 random gates from 20,169 to 18,666.
+# Of the bound, of segments, and of layouts without SWAPs: dense circuits on tens of qubits otherwise spend short limits
+# on these, and have nothing left to search.
 BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
@@ -187,7 +187,9 @@ def begin(
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Look for a layout in which the circuit needs no SWAP."""
     most, stop = task.level.embedding_calls, _share_time(incumbent.stop, EMBEDDING_SHARE)
-    params = EmbeddingParams(calls=_fit_work(most, stop, call_s(task.dag, task.coupling)), seed=task.params.seed)
+    params = EmbeddingParams(
+        calls=_fit_work(most, stop, estimate_call_s(task.dag, task.coupling)), seed=task.params.seed
+    )
     nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
     with incumbent.stage("embedding") as detail:
         places, complete = search_perfect_layouts(task.dag, task.coupling, params, task.fixed)

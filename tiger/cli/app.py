@@ -200,7 +200,7 @@ def layout(
         outfile.check(output, "output")
     from tiger.cli.summary import circuit_summary
 
-    with open_client(server, threads) as client, console.progress() as show:
+    with console.name_hardware("coupling"), open_client(server, threads) as client, console.progress() as show:
         report = (client.layout if client else local.layout)(
             circuit,
             coupling,

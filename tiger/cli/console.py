@@ -251,6 +251,18 @@ def _compare(step: "Progress") -> str:
 
 
 @contextmanager
+def name_hardware(option: str) -> Iterator[None]:
+    """Name what is wrong with the hardware as the option does, where Python and REST call it `topology`."""
+    try:
+        yield
+    except InputError as error:
+        top, slash, rest = error.field.partition("/")
+        if top != "topology":
+            raise
+        raise InputError(f"{option}{slash}{rest}", error.reason) from None
+
+
+@contextmanager
 def pool(threads: int) -> Iterator[Executor | None]:
     """Yield an executor of independent parts of the work, None for one thread; at the end nobody waits for the rest."""
     if threads == 1:

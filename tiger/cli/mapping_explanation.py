@@ -69,7 +69,7 @@ def _metric(report: Report) -> str:
     names = {
         "max-link-load": f"the largest load of a link{_by_bandwidth(report)}",
         "ring": "the slowest hop of the ring",
-        "multicast": "the cost of multicasts, paid once for all tasks of a node",
+        "multicast": "the cost of multicasts (paid once for all tasks of a node)",
     }
     return "the cost" if report.objective is None else names.get(report.objective.name, f"the {report.objective.name}")
 

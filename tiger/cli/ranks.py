@@ -1,8 +1,6 @@
 """The command `tiger ranks`."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, get_args
 
 import typer
@@ -78,7 +76,7 @@ def ranks(
     from tiger.cli.summary import summary
 
     with (
-        _name_cluster(),
+        console.name_hardware("cluster"),
         open_client(server, threads) as client,
         console.progress() as show,
         console.pool(threads) as executor,
@@ -115,15 +113,3 @@ def ranks(
     if emit is not None and report.feasible:
         sys.stderr.write(f"\n{describe_use(emit, report.rank_order)}")
     return OK if report.feasible else INFEASIBLE
-
-
-@contextmanager
-def _name_cluster() -> Iterator[None]:
-    """Name what is wrong with the hardware as the option does."""
-    try:
-        yield
-    except InputError as error:
-        top, slash, rest = error.field.partition("/")
-        if top != "topology":
-            raise
-        raise InputError(f"cluster{slash}{rest}", error.reason) from None

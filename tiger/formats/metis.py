@@ -104,7 +104,7 @@ def _read_rows(header: Header, text: str, start: int, number: int) -> Iterator[V
     for lines in read_blocks(text, start, number, _is_comment):
         left = header.vertices - done
         if lines.lengths[left:].any():
-            raise _row_fault(header, _count_rows(header, text, start))
+            raise _make_row_error(header, _count_rows(header, text, start))
         yield _read_vertices(header, lines.keep(slice(left)), done)
         done += min(left, len(lines.lengths))
 
@@ -152,9 +152,9 @@ def _count_rows(header: Header, text: str, start: int) -> int:
 def _check_rows(header: Header, rows: int) -> None:
     """Raise InputError unless every vertex has a line."""
     if rows != header.vertices:
-        raise _row_fault(header, rows)
+        raise _make_row_error(header, rows)
 
 
-def _row_fault(header: Header, rows: int) -> InputError:
+def _make_row_error(header: Header, rows: int) -> InputError:
     """Return the error of a file with too few lines, or with too many."""
     return InputError("tasks", f"expected {header.vertices} vertex lines after the header, got {rows}")

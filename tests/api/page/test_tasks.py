@@ -47,6 +47,18 @@ def save(page: Any, what: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
+def test_bug_multicasts_are_shown_by_what_they_cost(page: Any, url: str) -> None:
+    """The figures were of a graph of pairs that stands for them, and so were the simple orders beside it."""
+    page.goto(url)
+    drop_example(page, "form.new", "multicast12.hgr")
+    page.get_by_label("Specification").fill("torus:2x2")
+    run_job(page)
+    assert page.locator(".figures > div", has_text="Multicast").count() == 1
+    names = page.locator(".figures > div dt").all_inner_texts()
+    assert "Lower bound" in names
+    assert "Random order" not in names
+
+
 def test_files_for_launchers_are_offered(page: Any, url: str) -> None:
     """The order of ranks for those that take it is one press away."""
     page.goto(url)

@@ -13,8 +13,8 @@ from tiger.model.arrays import BoolArray, IntArray
 
 # Where more layouts are asked for than one run should give, each run may give this part of them.
 RUNS = 16
-# Seconds of a call, and for each qubit of the device that a vertex may go to: a ring of all qubits but one takes 2e-6 s
-# a call on an 8 by 8 grid, 1e-4 s on one of 32 by 32.
+# Seconds of a call at least, and for each pair of a circuit qubit and a device qubit: rough, so that limits of time
+# hold on devices of tens of qubits and of a thousand alike.
 CALL_S, CELL_S = 2e-6, 1e-10
 
 
@@ -55,8 +55,8 @@ def search_perfect_layouts(
     return [complete_layout(place, coupling.size) for place in found], embedder.complete
 
 
-def call_s(dag: GateDag, coupling: Coupling) -> float:
-    """Return about how many seconds a call takes, which reads the places of all qubits."""
+def estimate_call_s(dag: GateDag, coupling: Coupling) -> float:
+    """Return about how many seconds a call takes: it reads the places of all qubits."""
     return CALL_S + CELL_S * dag.qubits * coupling.size
 
 

@@ -9,8 +9,7 @@ from tiger.circuits.embedding.embedding import Embedder
 from tiger.circuits.gate_dag import GateDag
 from tiger.model.arrays import BoolArray
 
-# Layouts that a set is compared with before a search, the last ones found. With 8 or 128 the bounds of 15 circuits of
-# the referee take as long, within 10 %.
+# Layouts that a set is compared with before a search, the last ones found: a few more or less take as long.
 KEPT = 32
 # What a search costs besides its calls, in calls: 0.25 ms, where a call on 127 qubits takes 3 us.
 SEARCH = 100
@@ -20,8 +19,7 @@ SEARCH = 100
 class ProofParams:
     """Set how long proofs are looked for, in calls (places tried for a qubit): `work` in all, `one` for a set at most.
 
-    On 15 circuits and devices of the referee the bounds add up to 4,526 with 2,000 and with 20,000 for a set, and to
-    4,525 with 500.
+    More for a set has hardly raised a bound; `python -m benchmarks bounds` measures what these reach.
     """
 
     work: int = 1_000_000

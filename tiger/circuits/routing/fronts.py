@@ -66,7 +66,8 @@ class Fronts(NamedTuple):
     for is done), and how many nodes each of these waits for. Links are gates looked at, those of the front first:
     `link[i, 2]` are their slots, `weight[i]` what they count. `table` finds fronts by hash. `need[g]` is for how many
     nodes each waits, `front`, `stack`, `queue` and `touched` are lists of nodes, `mark[g]` is 1 for the nodes of a list
-    for a while. `target` says where fronts go when some are dropped.
+    for a while. `first_gate[s]` is a slot's lowest gate in the front while one is linked or scored, else -1. `target`
+    says where fronts go when some are dropped.
     """
 
     record: Sequence[Front]
@@ -249,6 +250,9 @@ def link_gates(arrays: RoutingArrays, fronts: Fronts, slot: IndexArray, params: 
         fronts.first_gate[slot[arrays.pairs[v, 0]]] = fronts.first_gate[slot[arrays.pairs[v, 1]]] = -1
     queued, most = counters.front, params.lookahead
     weight, fade = params.lookahead_weight, math.exp(-1.0 / (1.0 + params.fade * wide))
+    # SABRE's extended set (Li, Ding, Xie 2019), walked as by `link_extended_set`, but stated again: what is counted
+    # down here stays so until `leave_front`, and links lie side by side, where that restores at once and links by
+    # qubit. One walk for both would list gates and weights first, and go through them again for every front.
     while i < queued and found < most and weight > LEAST_WEIGHT:
         v = fronts.queue[i]
         i += 1

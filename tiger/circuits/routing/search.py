@@ -35,7 +35,7 @@ from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.threads import run_lanes
 from tiger.circuits.routing.views import build_views
 
-# How much work is done before `stop` is called again: about 0.05 s.
+# How much work is done before `stop` is called again: about 0.04 s.
 CHUNK = 3_000_000
 # States of the beam that tells what each of them takes.
 MEASURED = 4
@@ -52,15 +52,13 @@ class PhaseParams:
     in every later phase, as long as `passes` routings of the whole circuit take at most a share `widest_share`.
     `fresh` says how many per cent of the attempts begin at a new mapping in the first phase, in that of the narrowest
     beams, in the next and in all later ones. `ordered` is how many per cent of the sides of a cut keep each qubit's
-    gates in circuit order, with narrow beams and with wide ones: without any, extra CX on the referee's revlib,
-    qasmbench and known sets rose by 4.6 % (level 2, seeds 0 to 2), most of it on the circuits of the Fourier transform.
+    gates in circuit order, with narrow beams and with wide ones: circuits of the Fourier transform need them.
 
     With work for a beam of `wide_least` states through the whole circuit there are few phases instead: plain routing,
     beams an eighth as wide as the last, and for `wide_share` of the work beams so wide that one routing of the whole
     takes all of it, `wide_fresh` per cent of them from new mappings. Nothing stops a routing, which takes `wide_most`
-    at most: half a second. With a work of 300 million `square_root_7`, `9symml_195` and `adr4_197` of the record table
-    on 156 qubits, `cycle10_2_110`, `rd84_253` and `radd_250` on 105 have 2.8 % fewer extra CX so than with ever wider
-    beams in the same time.
+    at most: under a second. Long circuits end with fewer extra CX so than with ever wider beams in the same time;
+    `python -m benchmarks record` measures them.
     """
 
     two_lanes_work: int = 200_000
@@ -77,7 +75,7 @@ class PhaseParams:
     wide_most: int = 64_000_000
     wide_fresh: int = 80
 
-    def lanes(self, work: int) -> int:
+    def count_lanes(self, work: int) -> int:
         """Return how many lanes share so much work."""
         return 4 if work > self.four_lanes_work else 2 if work > self.two_lanes_work else 1
 
@@ -144,20 +142,20 @@ def search(
     `stop` is called every fraction of a second. Raise ValueError when a device of several parts gets no
     origin, or a layout parts qubits that meet.
     """
-    starts = _starts(dag, coupling, origins)
+    starts = _list_starts(dag, coupling, origins)
     known = min(origins.routes, key=lambda route: price_route(dag, route), default=None)
     if known is not None and (known.extra_cx <= params.goal or not params.work + params.passages):
         return known
     if not params.work + params.passages:
         arrays = build_arrays(dag, coupling)[0]
-        return _route_plainly(arrays, allocate_state(arrays, _most_steps(dag, coupling)), dag, coupling, starts[0])
+        return _route_plainly(arrays, allocate_state(arrays, _limit_steps(dag, coupling)), dag, coupling, starts[0])
     # In order of levels the gates at the front and those that come soon lie side by side.
     order = order_by_level(dag)
     found = _search(renumber(dag, order), coupling, _rename(origins, known, order), params, stop)
     return _rename_nodes(found, order)
 
 
-def _starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[IndexArray]:
+def _list_starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[IndexArray]:
     """Return where routes may start; raise for what cannot be searched."""
     places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
     if origins.fixed is not None:
@@ -175,9 +173,9 @@ def _search(
 ) -> Route:
     """Search, with the best known route as the first."""
     views = build_views(dag, coupling)
-    arrays = _forward_view(views)
-    state = allocate_state(arrays, _most_steps(dag, coupling))
-    start = origins.routes[0].start if origins.routes else _starts(dag, coupling, origins)[0]
+    arrays = _view_forward(views)
+    state = allocate_state(arrays, _limit_steps(dag, coupling))
+    start = origins.routes[0].start if origins.routes else _list_starts(dag, coupling, origins)[0]
     known = origins.routes[0] if origins.routes else _route_plainly(arrays, state, dag, coupling, start)
     if known.extra_cx <= params.goal:
         return known
@@ -186,7 +184,7 @@ def _search(
     moves = build_moves(arrays) if beams else leave_moves_out()
     params = params if beams else replace(params, width=0)
     # A beam takes more for a state than plain routing for the whole.
-    ample = beams and _price_alike(dag) and params.work > params.phases.wide_least * passage
+    ample = beams and _has_one_price(dag) and params.work > params.phases.wide_least * passage
     schedule = _schedule(params, passage, _measure_beam(arrays, state, known, moves) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
     pools = [
@@ -198,7 +196,7 @@ def _search(
         for phase in schedule.phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
             begun = [int(lane.state.counters[0].work) for lane in lanes]
-            plan = _plan(phase, params.phases, int(origins.fixed is not None))
+            plan = _plan_attempts(phase, params.phases, int(origins.fixed is not None))
             # What an attempt of one chunk takes beyond it is missing from the next: the phase has its work in all.
             for done in range(0, phase.work, CHUNK):
                 if stop() or _find_best(lanes).extra_cx <= params.goal:
@@ -230,12 +228,12 @@ def _rename_nodes(route: Route, name: IndexArray) -> Route:
 def _route_plainly(arrays: RoutingArrays, state: State, dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
     """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
     begin(arrays, state, start.astype(np.int32))
-    if route(arrays, state, _usual_params(), 1, TOO_MUCH) >= TOO_MUCH:
+    if route(arrays, state, _build_usual_params(), 1, TOO_MUCH) >= TOO_MUCH:
         return route_shortest_paths(dag, coupling, start)
     return Route(start=start.astype(np.int32), steps=state.steps[: state.counters[0].steps].copy())
 
 
-def _usual_params() -> Sequence[RouterParams]:
+def _build_usual_params() -> Sequence[RouterParams]:
     """Return SABRE's extended set of 20 gates, weight 0.5 and decay 0.001 (Li, Ding, Xie 2019)."""
     usual = allocate_records(RouterParams)
     usual[0].lookahead, usual[0].lookahead_weight, usual[0].decay = 20.0, 0.5, 0.001
@@ -243,7 +241,7 @@ def _usual_params() -> Sequence[RouterParams]:
     return usual
 
 
-def _price_alike(dag: GateDag) -> bool:
+def _has_one_price(dag: GateDag) -> bool:
     """Return whether all SWAPs cost the same; where some fuse with gates, many attempts find more than wide beams."""
     return bool((dag.price == dag.price[-1]).all())
 
@@ -258,7 +256,7 @@ def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> 
 
 def _measure_beam(arrays: RoutingArrays, state: State, known: Route, moves: Moves) -> int:
     """Return the work of a beam for each of its states, where it routes the whole from the start of a route."""
-    width, usual = MEASURED, _usual_params()
+    width, usual = MEASURED, _build_usual_params()
     usual[0].width, usual[0].gate_price = width, 2.0
     beam = allocate_beam(arrays, width, 2 * (known.swaps + known.bridges) + 1, moves)
     before = state.counters[0].work
@@ -267,7 +265,7 @@ def _measure_beam(arrays: RoutingArrays, state: State, known: Route, moves: Move
     return max(int(state.counters[0].work - before) // width, 1)
 
 
-def _most_steps(dag: GateDag, coupling: Coupling) -> int:
+def _limit_steps(dag: GateDag, coupling: Coupling) -> int:
     """Return how many SWAPs and BRIDGEs a route may take while it is searched."""
     return len(dag.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
 
@@ -284,7 +282,7 @@ def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[
         anchors += [Anchor(place=origins.routes[0].start, done=none)] * lanes
     mine = anchors[number::lanes] if origins.fixed is None else anchors[:1]
     order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
-    steps = 2 * count + 1 + _most_steps(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
+    steps = 2 * count + 1 + _limit_steps(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
     pool = Pool(
         start=np.zeros((params.routes + 1, size), np.int32),
         steps=np.zeros((params.routes + 1, steps, 2), np.int32),
@@ -313,13 +311,13 @@ def _keep(pool: Pool, e: int, known: Route, cost: int) -> None:
 
 def _build_lane(views: RoutingViews, pool: Pool, moves: Moves, seed: list[int]) -> Lane:
     """Return a lane with a beam of one state, which a phase makes wider."""
-    arrays = _forward_view(views)
+    arrays = _view_forward(views)
     state = allocate_state(arrays, len(pool.trial) - len(views.pairs))
     state.counters[0].rng = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (RNG_MODULUS - 1)
     return Lane(views, state, allocate_beam(arrays, 1, 1, moves), pool, allocate_records(RouterParams))
 
 
-def _forward_view(views: RoutingViews) -> RoutingArrays:
+def _view_forward(views: RoutingViews) -> RoutingArrays:
     """Return the circuit as it is."""
     first, after, waits = views.first[0], views.after[0], views.waits[0]
     return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.price, views.neighbours, views.hops)
@@ -332,16 +330,16 @@ def _schedule(params: SearchParams, passage: int, beam: int) -> Schedule:
     """
     if params.passages:
         whole = max(params.work, params.passages * passage)
-        lanes = min(params.phases.lanes(whole), 2)
+        lanes = min(params.phases.count_lanes(whole), 2)
         half = whole // lanes // 2
         return Schedule(lanes, (Phase(0, params.phases.fresh[0], half), Phase(0, params.phases.fresh[2], half)))
-    lanes = params.phases.lanes(params.work)
+    lanes = params.phases.count_lanes(params.work)
     if beam and params.work > params.phases.wide_least * beam:
-        return Schedule(lanes, tuple(_wide_phases(params.phases, params.work // lanes, beam, params.width)))
-    return Schedule(lanes, tuple(_phases(params.phases, params.work // lanes, passage, params.width)))
+        return Schedule(lanes, tuple(_list_wide_phases(params.phases, params.work // lanes, beam, params.width)))
+    return Schedule(lanes, tuple(_list_phases(params.phases, params.work // lanes, passage, params.width)))
 
 
-def _phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterator[Phase]:
+def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterator[Phase]:
     """Yield plain routing, then ever wider beams, while several passages fit a phase; none if not even one does."""
     # Too little for a quarter of a passage is better left: the first attempt alone would take four times as long.
     if 4 * work < passage:
@@ -356,7 +354,7 @@ def _phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterato
         yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
 
 
-def _wide_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
+def _list_wide_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
     """Yield plain routing, narrow beams, and the widest that fit."""
     first = Phase(0, params.fresh[0], int(params.first_share * work))
     wide = int(params.wide_share * (work - first.work))
@@ -366,7 +364,7 @@ def _wide_phases(params: PhaseParams, work: int, beam: int, width: int) -> Itera
     yield Phase(widest, params.wide_fresh, wide)
 
 
-def _plan(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
+def _plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
     """Return what the attempts of a phase are like; its work is the goal of a lane that has done none."""
     ordered = params.ordered[phase.width > params.narrowest]
     return Plan(fresh=phase.fresh, fixed=fixed, goal=phase.work, width=phase.width, ordered=ordered)
@@ -376,7 +374,7 @@ def _widen(lane: Lane, width: int) -> Lane:
     """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
     best = _find_best([lane])
     most = 2 * (best.swaps + best.bridges) + 1
-    return lane._replace(beam=allocate_beam(_forward_view(lane.views), max(width, 1), most, lane.beam.moves))
+    return lane._replace(beam=allocate_beam(_view_forward(lane.views), max(width, 1), most, lane.beam.moves))
 
 
 def _advance(lanes: list[Lane], begun: list[int], plan: Plan, stop: Callable[[], bool], number: int) -> None:

@@ -68,8 +68,7 @@ class WindowParams:
     With prices a layer more of the whole counts as much as `depth` parts of a price, of which a gate has four. Over 14
     pairs of programs and devices of `benchmarks/delivered.py` that took 6 % off the two-qubit depth at level 3 for
     0.3 % more gates, and twice as much 11 % for 1.1 %.
-    Without windows, and with three times the work for the search instead, extra CX on the referee's revlib, qasmbench
-    and known sets rose by 5.4 % in the same time (level 2, seeds 0 to 2): by 9 % on QASMBench, by -2 % on RevLib.
+    In place of windows three times the work for the search gains less on QASMBench, and as much on RevLib.
     """
 
     work: int = 40_000_000

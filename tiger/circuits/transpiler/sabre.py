@@ -21,7 +21,8 @@ from tiger.circuits.transpiler.target import has_errors
 TRIALS = (5, 5, 20, 20)
 ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
-# The share of a time limit that VF2 gets, the seconds of a call, and the qubits of a device on which they are twice.
+# The share of a time limit that VF2 gets, the seconds of a call, and the qubits of a device on which they are twice as
+# many: rough, as they depend on the machine.
 VF2_SHARE, VF2_CALL_S, VF2_QUBITS = 0.2, 0.5e-6, 500
 
 
@@ -32,7 +33,7 @@ def find_vf2_layout(
 
     A Target that lists gates is asked as it is, with its error rates; else only the pairs that have to meet matter, as
     Qiskit finds nothing where it does not know the names of the gates. With a time limit there are as many calls of VF2
-    as fit, for nothing ends it before: 30,000,000 take 15 s.
+    as fit, for nothing else ends it.
     """
     calls = VF2_CALLS[level]
     if calls is None or not (model.gate_dag.gates or len(model.gate_dag.inner)):
