@@ -269,8 +269,7 @@ def contract_nets(nets: NetArrays, label: IntArray, count: int) -> NetArrays:
     """Return the sets of `count` clusters `label[n]`: without those within one, and equal ones as one; O(p log p)."""
     size = len(nets.volumes)
     owner = np.repeat(np.arange(size), np.diff(nets.starts))
-    held = np.sort(owner * count + label[nets.pins])
-    held = held[np.concatenate([[True], held[1:] != held[:-1]])]
+    held = np.unique(owner * count + label[nets.pins])
     owner, pins = held // count, held % count
     widths = np.bincount(owner, minlength=size)
     pins, volumes, widths = pins[widths[owner] > 1], nets.volumes[widths > 1], widths[widths > 1]
