@@ -96,6 +96,26 @@ def test_bug_sets_that_were_all_within_clusters_were_contracted_again() -> None:
     assert objective.value(places) == 0.0
 
 
+@pytest.mark.parametrize("led", [True, False])
+def test_bug_the_best_mapping_was_annealed_in_place_where_nothing_is_joined(*, led: bool) -> None:
+    """Clusters of one task have one level, whose places were those of the mapping kept: it ended worse or overfull."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        nodes = int(rng.integers(4, 12))
+        problem = build_problem(sets_of(5 * nodes, seed, count=9), build(f"ring:{nodes}"), Terms(slots=5))
+        objective, start = multicast_of(problem), rng.permutation(np.repeat(np.arange(nodes), 5))
+        search = NetKWay(objective.arrays(), NetKWayParams(moves=4, quick=4), led=led)
+        places = search.search(problem, start, effort=2, seed=seed, stop=bool).places
+        assert violations(problem, places) == ()
+        assert objective.value(places) <= objective.value(start)
+
+
+def test_bug_distances_of_all_pairs_of_many_hosts_took_gigabytes() -> None:
+    """Units come from evenly spaced hosts, and are those of all where hosts are alike."""
+    problem = build_problem(sets_of(64, 5), build("tree:32x32x32@1,10,30"), Terms(slots=4))
+    assert net_kway._units(problem, net_kway.tiers_of(problem)).tolist() == [1.0, 10.0, 30.0]
+
+
 def test_bug_a_mapping_of_clusters_with_an_emptied_region_was_cleared_task_by_task() -> None:
     """Where a large part of the tasks has to move, it is given up; a few are moved on."""
     problem = build_problem(sets_of(600, 3, count=900), build("torus:4x4"), Terms(rule="capacity", imbalance=0.1))
