@@ -32,6 +32,8 @@ from tiger.solvers.multilevel.multilevel import dissect_fully
 
 # Slots of a node from which on its clusters can be balanced.
 FEWEST = 4
+# Pairs of hosts whose distances are compared for the units of cost: all of up to 1,024 hosts, in 8 MB.
+PAIRS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +183,7 @@ class _Pass:
 
     def refine(self, places: IntArray, other: IntArray, moves: int, seed: int) -> IntArray | None:
         """Return a mapping annealed from the clusters that are on one node in both mappings, None without room."""
-        levels = self._coarsen(places * len(self._slots) + other, seed)
+        levels, places = self._coarsen(places * len(self._slots) + other, seed), places.copy()
         for level in levels[1:]:
             coarse = np.empty(len(level.graph.weight), np.int64)
             coarse[level.label] = places
@@ -254,12 +256,16 @@ def _slices(plan: FloatArray, moves: int) -> Iterator[tuple[FloatArray, int]]:
 
 
 def _units(problem: Problem, tiers: IntArray) -> FloatArray:
-    """Return the mean distance of a host to the closest one in another domain, for each tier, 1 where that is 0."""
+    """Return the mean distance of a host to the closest one in another domain, for each tier, 1 where that is 0.
+
+    Of many hosts evenly spaced ones are looked at.
+    """
     hosts = problem.topology.hosts
-    away = problem.metric.between(hosts[:, None], hosts[None, :])
+    some = hosts[:: -(-(len(hosts) ** 2) // PAIRS)]
+    away = problem.metric.between(some[:, None], hosts[None, :])
     units = []
     for tier in tiers:
-        least = np.where(tier[hosts][:, None] != tier[hosts][None, :], away, np.inf).min(axis=1)
+        least = np.where(tier[some][:, None] != tier[hosts][None, :], away, np.inf).min(axis=1)
         least = least[np.isfinite(least) & (least <= problem.topology.metric.farthest)]
         units.append(float(least.mean()) if least.size else 0.0)
     return np.array([unit or 1.0 for unit in units])
@@ -269,8 +275,7 @@ def contract_nets(nets: NetArrays, label: IntArray, count: int) -> NetArrays:
     """Return the sets of `count` clusters `label[n]`: without those within one, and equal ones as one; O(p log p)."""
     size = len(nets.volumes)
     owner = np.repeat(np.arange(size), np.diff(nets.starts))
-    held = np.sort(owner * count + label[nets.pins])
-    held = held[np.concatenate([[True], held[1:] != held[:-1]])]
+    held = np.unique(owner * count + label[nets.pins])
     owner, pins = held // count, held % count
     widths = np.bincount(owner, minlength=size)
     pins, volumes, widths = pins[widths[owner] > 1], nets.volumes[widths > 1], widths[widths > 1]

@@ -5,7 +5,9 @@ import pytest
 
 from tests.objectives.test_multicast import sets_of
 from tiger.model.constraints import Terms, build_problem
+from tiger.model.hyperedges import Hyperedges
 from tiger.model.objective_arrays import NetArrays
+from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import violations
 from tiger.objectives.multicast import multicast_of
 from tiger.solvers.annealing import net_balance
@@ -81,6 +83,37 @@ def test_sets_of_clusters() -> None:
     sets = [sorted(some.tolist()) for some in np.split(made.pins, made.starts[1:-1])]
     assert sorted(zip(sets, made.volumes.tolist(), strict=True)) == [([0, 1], 3.0), ([0, 2], 8.0)]
     assert not len(contract_nets(nets, np.zeros(6, np.int64), 1).volumes)
+
+
+def test_bug_sets_that_were_all_within_clusters_were_contracted_again() -> None:
+    """Pairs of tasks are in clusters of two at once, and these in larger ones: no set is left, and none is cut."""
+    pairs = Hyperedges(starts=np.arange(0, 97, 2), pins=np.arange(96), volumes=np.ones(48))
+    tasks = TaskGraph.of_hyperedges(tuple(map(str, range(96))), pairs)
+    problem = build_problem(tasks, build("torus:2x2"), Terms(rule="capacity", imbalance=0.2))
+    start, objective = np.arange(96) % 4, multicast_of(problem)
+    places = NetKWay(objective.arrays(), FEW).search(problem, start, effort=1, seed=0, stop=bool).places
+    assert violations(problem, places) == ()
+    assert objective.value(places) == 0.0
+
+
+@pytest.mark.parametrize("led", [True, False])
+def test_bug_the_best_mapping_was_annealed_in_place_where_nothing_is_joined(*, led: bool) -> None:
+    """Clusters of one task have one level, whose places were those of the mapping kept: it ended worse or overfull."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        nodes = int(rng.integers(4, 12))
+        problem = build_problem(sets_of(5 * nodes, seed, count=9), build(f"ring:{nodes}"), Terms(slots=5))
+        objective, start = multicast_of(problem), rng.permutation(np.repeat(np.arange(nodes), 5))
+        search = NetKWay(objective.arrays(), NetKWayParams(moves=4, quick=4), led=led)
+        places = search.search(problem, start, effort=2, seed=seed, stop=bool).places
+        assert violations(problem, places) == ()
+        assert objective.value(places) <= objective.value(start)
+
+
+def test_bug_distances_of_all_pairs_of_many_hosts_took_gigabytes() -> None:
+    """Units come from evenly spaced hosts, and are those of all where hosts are alike."""
+    problem = build_problem(sets_of(64, 5), build("tree:32x32x32@1,10,30"), Terms(slots=4))
+    assert net_kway._units(problem, net_kway.tiers_of(problem)).tolist() == [1.0, 10.0, 30.0]
 
 
 def test_bug_a_mapping_of_clusters_with_an_emptied_region_was_cleared_task_by_task() -> None:
