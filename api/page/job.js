@@ -38,16 +38,15 @@ export function JobPage({ id }) {
       setLost(null);
       setJob(state);
     };
-    follow(id, { show, lost: setLost }, stop.signal).then(
-      async (last) => {
-        setJob(last);
-        if (last.report?.feasible) setView(await askView(id, stop.signal));
-      },
-      (fault) => !stop.signal.aborted && setError(fault),
-    );
+    const read = async () => {
+      const last = await follow(id, { show, lost: setLost }, stop.signal);
+      setJob(last);
+      if (last.report?.feasible) setView(await askView(id, stop.signal));
+    };
+    read().catch((fault) => !stop.signal.aborted && setError(fault));
     return () => stop.abort();
   }, [id]);
-  if (error) return html`<h1>Job</h1><${Fault} error=${error} />`;
+  if (error && !job?.report) return html`<h1>Job</h1><${Fault} error=${error} />`;
   if (!job) return html`<p class="loading">Loading ..</p>`;
   const kept = keptRequest(id);
   const form = kept && formOf(kept);
@@ -56,9 +55,10 @@ export function JobPage({ id }) {
     ${lost && !hasEnded(job) && html`<p class="fault" role="status">${lost instanceof ProblemError ? lost.message : "The connection broke off."} It is asked again.</p>`}
     ${job.problem && html`<${Fault} error=${new ProblemError(job.problem.status, job.problem)} />`}
     ${job.report && html`<${Result} job=${job} heard=${heard.current} />`}
+    ${error && html`<${Fault} error=${error} />`}
     ${job.report?.schema === "tiger.plan/1" && job.report.feasible && html`<${Plans} report=${job.report} />`}
     ${view && html`<${Pictures} view=${view} report=${"placement" in job.report ? job.report.placement : job.report} />`}
-    ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false ? "" : "Drawing .."}</div>`}
+    ${job.report && !view && job.report.feasible && html`<div class="empty tall">${view === false || error ? "" : "Drawing .."}</div>`}
     ${job.report && html`<${Penalties} report=${job.report} /><${Stages} report=${job.report} />`}
     ${job.report?.feasible && html`<${Files} id=${id} report=${job.report} />`}
     ${form && html`<${Commands} use=${kept.use} form=${form} request=${kept.request} />`}`;

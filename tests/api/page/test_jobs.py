@@ -95,6 +95,27 @@ def test_bug_a_job_is_lost_with_the_connection(page: Any, url: str, faults: list
     faults.clear()
 
 
+def test_bug_a_job_left_while_it_is_drawn_is_an_exception(page: Any, url: str) -> None:
+    """Another page is opened before the picture is there; nothing is said of the picture then."""
+    state(page, url, "ring:8", "ring:8")
+    with page.expect_request("**/view"):
+        page.route("**/view", lambda route: None)
+        run_job(page)
+    page.goto(f"{url}/#/jobs")
+    page.get_by_role("checkbox").first.wait_for()
+
+
+def test_bug_a_job_is_not_shown_without_its_picture(page: Any, url: str, faults: list[str]) -> None:
+    """The report stays when the picture cannot be read, beside what is wrong."""
+    page.route("**/view", lambda route: route.abort())
+    state(page, url, "ring:8", "ring:8")
+    run_job(page)
+    page.get_by_text("The service cannot be reached.").wait_for()
+    assert page.locator(".headline").is_visible()
+    assert [fault for fault in faults if "ERR_FAILED" not in fault] == []
+    faults.clear()
+
+
 def test_bug_the_list_stops_with_the_connection(page: Any, url: str, faults: list[str]) -> None:
     """It is there again when the service is."""
     page.route("**/jobs", lambda route: route.abort())
