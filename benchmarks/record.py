@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from qiskit import QuantumCircuit, qasm2, qasm3
 from qiskit.transpiler import CouplingMap, PassManager
@@ -27,9 +27,11 @@ HEAD = (
     *(f"{device}: {method}" for device in DEVICES.values() for method in ("LightSABRE", "tiger", "commuting")),
 )
 
+Answer = TypeVar("Answer")
+
 
 class Added(NamedTuple):
-    """Hold the CX that LightSABRE, level 3 with the order kept, and level 3 with commuting gates add, and seconds.
+    """Hold the CX that LightSABRE, level 3 with the order kept, and level 3 with commuting gates add, and CPU seconds.
 
     `bridges` is the number of BRIDGEs in the second, of three CX each.
     """
@@ -44,7 +46,7 @@ class Added(NamedTuple):
 
 
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
-    """Yield added CX of every circuit, their sums beside published ones, and mean seconds.
+    """Yield added CX of every circuit, their sums beside published ones, and mean seconds of a processor.
 
     LightSABRE is Qiskit's with 20 layout and 20 swap trials and 4 iterations. Routed circuits with the order kept go to
     `build/record` as OpenQASM 3, and each is replayed by `benchmarks/check_routing.py`.
@@ -83,17 +85,15 @@ def read(path: Path) -> QuantumCircuit:
 
 def _measure(path: Path, circuit: QuantumCircuit, device: str, edges: list[tuple[int, int]]) -> Added:
     """Route a circuit by all methods; check what tiger returns, and what it says of it."""
-    begun = time.perf_counter()
-    sabre = SabreLayout(CouplingMap([*edges, *((b, a) for a, b in edges)]), seed=0, **LIGHTSABRE)
-    peer = PassManager([sabre]).run(circuit)
-    peer_s = time.perf_counter() - begun
-    kept = tiger.layout(circuit, edges, level=3, commute=False, threads=1)
+    sabre = PassManager([SabreLayout(CouplingMap([*edges, *((b, a) for a, b in edges)]), seed=0, **LIGHTSABRE)])
+    peer, peer_s = _time(lambda: sabre.run(circuit))
+    kept, kept_s = _time(lambda: tiger.layout(circuit, edges, level=3, commute=False, threads=1))
     text = _write(kept.circuit, [kept.initial_layout[qubit] for qubit in range(circuit.num_qubits)])
     (ROUTED / f"{path.stem}.{device}.qasm").write_text(text, encoding="utf-8")
     swaps, bridges = count_added(path.read_text(encoding="utf-8"), text, edges)
     if 3 * (swaps + bridges) != kept.extra_cx:
         raise RuntimeError(f"{path.stem} on {device}: {kept.extra_cx} CX reported, {swaps} and {bridges} found")
-    free = tiger.layout(circuit, edges, level=3, threads=1)
+    free, free_s = _time(lambda: tiger.layout(circuit, edges, level=3, threads=1))
     start, end = ([at[qubit] for qubit in range(circuit.num_qubits)] for at in (free.initial_layout, free.final_layout))
     if wrong := replay(circuit, free.circuit, start, end) or _find_uncoupled(free.circuit, edges):
         raise RuntimeError(f"{path.stem} on {device}: {wrong}")
@@ -101,7 +101,13 @@ def _measure(path: Path, circuit: QuantumCircuit, device: str, edges: list[tuple
     if counts["cx"] + 3 * counts.get("swap", 0) - circuit.count_ops()["cx"] != free.extra_cx:
         raise RuntimeError(f"{path.stem} on {device}: {free.extra_cx} CX reported, {dict(counts)} found")
     swaps = peer.count_ops().get("swap", 0)
-    return Added(3 * swaps, kept.extra_cx, free.extra_cx, bridges, peer_s, kept.seconds, free.seconds)
+    return Added(3 * swaps, kept.extra_cx, free.extra_cx, bridges, peer_s, kept_s, free_s)
+
+
+def _time(call: Callable[[], Answer]) -> tuple[Answer, float]:
+    """Return what a call returns, and the processor's seconds that it takes: others on the machine do not count."""
+    begun = time.process_time()
+    return call(), time.process_time() - begun
 
 
 def _find_uncoupled(circuit: QuantumCircuit, edges: list[tuple[int, int]]) -> str:
@@ -130,6 +136,6 @@ def _sum_up(rows: list[list[Added]], published: dict[str, dict[str, int]]) -> It
     sums = [[sum(values) for values in zip(*column, strict=True)] for column in columns]
     yield f"**all {len(rows)}**", "", "", *(f"**{each:,}**" for some in sums for each in some[:3])
     yield "CX of BRIDGEs in it", "", "", *(cell for some in sums for cell in ("", f"{3 * some[3]:,}", ""))
-    yield "seconds, mean", "", "", *(f"{each / len(rows):.1f}" for some in sums for each in some[4:])
+    yield "seconds of a processor, mean", "", "", *(f"{each / len(rows):.1f}" for some in sums for each in some[4:])
     for source, numbers in published.items():
         yield f"published: {source}", "", "", *(cell for name in DEVICES for cell in (f"{numbers[name]:,}", "", ""))
