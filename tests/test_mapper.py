@@ -257,11 +257,14 @@ def test_bug_bounds_in_bytes_were_not_whole():
 
 
 def test_sampling_stops_between_reads():
-    """Tests that neal hears a time limit while it samples."""
+    """Tests that neal hears a time limit while it samples, in processor time: reads of a round take seconds of it."""
     problem = Problem(
         tasks=task_graph_of(nx.gnm_random_graph(36, 300, seed=1)), topology=build("torus:6x6"), rule="one-to-one"
     )
-    assert solve(problem, solver="neal", time_limit_s=0.2).seconds < 1.5
+    solve(problem, solver="neal", time_limit_s=0.2)  # loads kernels, or compiles them
+    begun = time.process_time()
+    solve(problem, solver="neal", time_limit_s=0.2)
+    assert time.process_time() - begun < 1.0
 
 
 def test_an_unsatisfiable_problem_is_a_report():
