@@ -1,6 +1,7 @@
 """Tests of the mapping of a circuit from its first stage to its last."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +10,13 @@ import pytest
 from tests.circuits.brief import shorten_levels
 from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Build, Step, gate_dag_of
+from tiger.circuits.gate_dag import Build, GateDag, Step, gate_dag_of
 from tiger.circuits.noise.depth import count_singles
 from tiger.circuits.noise.placement import DepthObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
-from tiger.circuits.routing.search import SearchParams, search
+from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, map_circuit
 from tiger.errors import InputError
@@ -205,9 +206,11 @@ def test_a_limit_that_binds_gives_most_of_its_time_to_wide_beams(monkeypatch: py
     """The search plans for three quarters of what is left, with wider beams; without a limit it plans as ever."""
     planned: list[SearchParams] = []
 
-    def note(*given: object) -> Route:
-        planned.append(next(each for each in given if isinstance(each, SearchParams)))
-        return search(*given)
+    def note(
+        dag: GateDag, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
+    ) -> Route:
+        planned.append(params)
+        return search(dag, coupling, origins, params, stop)
 
     monkeypatch.setattr("tiger.circuits.solve.search", note)
     dag = circuit(8, 60)[1].gate_dag
