@@ -10,7 +10,7 @@ from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arr
 from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, renumber_by_list
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import generator
-from tiger.pipeline.operators.throughput.generator import seed_state
+from tiger.solvers.generator import seed_state
 
 BOTH = np.array([1.0, 10.0])
 

@@ -10,7 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.annealing import AnnealingRun, Best, Energy, anneal
-from tiger.pipeline.operators.throughput.generator import seed_state
+from tiger.solvers.generator import seed_state
 from tiger.pipeline.operators.throughput.proposals import make_proposal
 from tiger.pipeline.operators.throughput.state import make_state
 from tiger.pipeline.operators.throughput.tables import Tables, make_tables
