@@ -239,9 +239,7 @@ def reset_spans(inst: Instance, place: IntArray, nets: NetArrays, net: NetState)
 
 
 @inner_kernel
-def propose_node(
-    inst: Instance, state: State, nets: NetArrays, net: NetState, generator: Generator, t: int
-) -> int:
+def propose_node(inst: Instance, state: State, nets: NetArrays, net: NetState, generator: Generator, t: int) -> int:
     """Draw a node for task t: of one of its sets, most of the time, or next to that, else any host."""
     degree = net.first[t + 1] - net.first[t]
     if degree > 0 and draw_uniform(generator) < JOINING:

@@ -174,6 +174,7 @@ class _Pass:
             if first is not None and self._stop():
                 break
             draw = derive(seed, 0, number)
+            # Cut in a third of the time of `kway.FIRST`, for 0 to 2 % more of what the annealing leaves.
             places = dissect_fully(clusters, inst, QUICK, draw, self._stop)
             value = self._anneal_level(levels[-1], places, budget, draw, ends=len(levels) == 1)
             if value < least:
