@@ -1,5 +1,7 @@
 """Tests of refinement: annealing at boundaries and by swaps, chains, and the tiers of machines."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
+from tiger.solvers.renumbering import renumber
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -194,3 +197,21 @@ def test_renumbered_tasks_keep_pins_and_slots(monkeypatch):
     assert not violations(problem, places)
     assert cost_of(problem, places).total < cost_of(problem, start).total
     assert (places == refine(problem, start)).all()
+
+
+def test_renumbering_changes_the_order_alone(monkeypatch):
+    """Tasks all over the nodes, with memory and pins, end where the same tasks by node do."""
+    plain = mesh(12, "tree:4x4@1,10", 9)
+    start = shuffle(plain)
+    memory = np.arange(144) % 5
+    tasks, rooms = replace(plain.tasks, memory=memory), np.bincount(start, memory, 16).astype(np.int64)
+    pinned = {tasks.names[t]: plain.topology.names[start[t]] for t in range(0, 144, 9)}
+    hardware = replace(plain.topology, memory=rooms + 4)
+    problem = Problem(tasks=tasks, topology=hardware, rule="capacity", pinned=pinned)
+    order = np.argsort(start, kind="stable")
+    by_node = refine(renumber(problem, order), start[order])
+    monkeypatch.setattr(refinement, "RENUMBERED_FROM", 0)
+    places = refine(problem, start)
+    assert (places[order] == by_node).all()
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < cost_of(problem, start).total
