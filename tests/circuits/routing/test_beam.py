@@ -98,3 +98,21 @@ def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
     assert route_by_beam(far, LINE, 2, limit=2)[0] == frontier.TOO_MUCH
     assert route_by_beam(far, LINE, 2, limit=3)[0] == 3
+
+
+def test_bug_nodes_that_were_done_out_of_order_were_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a route has done of gates that commute there, a view that keeps their order does not do once more."""
+    use_plain_functions(monkeypatch)
+    line = Coupling.of(14, [(k, k + 1) for k in range(13)])
+    chain = gate_dag_of(13, [Step((k, 12), (None, None), pair=True) for k in range(10)]).gate_dag
+    arrays = frontier.build_arrays(chain, line)[0]
+    state, done = frontier.allocate_state(arrays, 500), [1, 2, 4, 5, 6, 8]
+    frontier.begin(arrays, state, np.arange(line.size, dtype=np.int32))
+    for node in done:
+        frontier.carry_out(arrays, state, node, -1)
+    frontier.begin_counting(state)
+    params = router_params(20, 0.7, 10.0, 0.001, 0.0, 0.0, 1.0, 2.0, 0.0, 8)
+    kept = allocate_beam(arrays, 8, 200, build_moves(arrays))
+    assert search_beam(arrays, state, kept, params, 10**6) < frontier.TOO_MUCH
+    steps = state.steps[: state.counters[0].steps, 0]
+    assert sorted(steps[steps >= 0].tolist()) == [node for node in range(10) if node not in done]

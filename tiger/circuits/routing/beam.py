@@ -127,7 +127,8 @@ def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
     for i in range(counters.front):
         fronts.front[i] = state.front[i]
     for v in range(len(state.need)):
-        fronts.need[v] = arrays.waits[v]
+        # What is done stays so, though nodes that it waits for in this view may come later: gates commute in another.
+        fronts.need[v] = arrays.waits[v] if state.need[v] >= 0 else -1
         if 0 < state.need[v] < arrays.waits[v]:
             fronts.need[v] = state.need[v]
             fronts.touched[counters.touched] = v
