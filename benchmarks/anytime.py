@@ -26,7 +26,7 @@ SEED = 0
 TORUS, TREE = "torus:32x32x32", "tree:8x8x4@1,10,100"
 # Time limits of the curves, in seconds.
 LIMITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-# The slack that KaHIP is run with, its default.
+# KaHIP's default.
 SLACK = 0.03
 HEAD = ("problem", "peer", "its cost", "`auto` in its time", "ratio")
 # A mapping and the seconds that it took.
@@ -36,13 +36,14 @@ Found = tuple[IntArray, float]
 class Peer(NamedTuple):
     """Name another tool, the package that it needs, if any, and how to call it; None where it does not apply.
 
-    TIGER has `patience` times its seconds.
+    TIGER has `patience` times its seconds and, with `slack`, as many slots a node as the peer fills at most.
     """
 
     name: str
     package: str | None
     find: Callable[[Problem], Found | None]
     patience: float = 1.0
+    slack: bool = False
 
 
 class Point(NamedTuple):
@@ -108,7 +109,7 @@ def _compare(case: str, problem: Problem, peer: Peer, say: Callable[[str], None]
         return None
     places, seconds = found
     cost, loads = cost_of(problem, places).total, np.bincount(places)
-    if peer.name == KAHIP and loads.max() > problem.topology.slots.max():
+    if peer.slack and loads.max() > problem.topology.slots.max():
         problem = build_full_problem(problem.tasks.traffic, TREE, int(loads.max()))
     return Point(case, peer.name, seconds, cost, *_map(problem, peer.patience * seconds))
 
@@ -177,19 +178,25 @@ def _map_by(problem: Problem, imbalance: float, **settings: str) -> Found | None
     return np.asarray(found.assignment, np.int64), time.perf_counter() - begun
 
 
-KAHIP = "KaHIP `eco`, 3 % slack for both"
 PEERS = (
     Peer("Scotch `-cq`", None, _scotch),
     Peer("METIS, recursive; TIGER in 1.5 times its time", "pymetis", map_by_metis, 1.5),
     Peer(
-        KAHIP,
+        "KaHIP `eco`, 3 % slack for both",
         "chszlablib",
         lambda problem: _map_by(
             problem, SLACK, strategy="naive", parallel_algorithm="mtkahypar_default", serial_algorithm="kaffpa_eco"
         ),
+        slack=True,
     ),
     Peer("SharedMap `eco`", "chszlablib", lambda problem: _map_by(problem, 0.0, mode="eco")),
     Peer("SharedMap `strong`", "chszlablib", lambda problem: _map_by(problem, 0.0, mode="strong")),
+    Peer(
+        "SharedMap `strong`, 3 % slack for both",
+        "chszlablib",
+        lambda problem: _map_by(problem, SLACK, mode="strong"),
+        slack=True,
+    ),
 )
 
 
@@ -205,7 +212,7 @@ def _draw(curves: dict[str, list[tuple[float, float]]], points: list[Point]) -> 
         for number, peer in enumerate(PEERS):
             own = [point for point in points if (point.case, point.peer) == (case, peer.name)]
             axes.plot(
-                [x.seconds for x in own], [x.cost for x in own], "sD^v*"[number], label=peer.name.replace("`", "")
+                [x.seconds for x in own], [x.cost for x in own], "sD^v*P"[number], label=peer.name.replace("`", "")
             )
         # Two lines, as one may be wider than its plot.
         axes.set_title(case.replace(" on ", "\non "), fontsize=9)

@@ -17,9 +17,9 @@ from tiger.circuits.warm import warm
 # Of all cases by their CX gates every fourth, from the second on.
 STEP, OFFSET = 4, 1
 # Limits in seconds of a processor; the first column has what LightSABRE took for the case.
-LIMITS = (1.0, 10.0)
+LIMITS = (1.0, 10.0, 60.0)
 # Enough for the limits to end the search, where no bound does.
-EFFORT = 16
+EFFORT = 64
 LEAST_S = 0.02
 HEAD = (
     "device",

@@ -34,6 +34,28 @@ def test_a_time_limit_alone_has_no_end():
     assert first[:4] == list(rounds(Request(effort=8)))
 
 
+def test_a_last_round_has_all_the_effort_that_there_is_time_for():
+    """Tests 13.5 units of effort in all, of which a fifth round would be too long, and a limit beside an effort."""
+    amounts = []
+    for this_round in rounds(Request(time_limit_s=1.0), lambda: 13.5 - sum(amounts)):
+        amounts.append(this_round.effort)
+        if sum(amounts) >= 13.5:
+            break
+    assert amounts == [1, 1, 12]
+    assert [this_round.effort for this_round in rounds(Request(effort=3), lambda: 8.0)] == [1, 2]
+
+
+def test_only_a_long_search_alone_in_later_rounds_is_planned_by_time(random_problem):
+    """Tests tasks with memory, and where windows or other searches run in every round."""
+    memory = random_problem("capacity", 1, tasks=100, nodes=50, memory=True)
+    assert portfolio.portfolio_of(Request(), memory).long == "annealing"
+    for problem in (
+        random_problem("capacity", 1, tasks=8, nodes=4, memory=True),
+        random_problem("one-to-one", 1, tasks=100, nodes=100),
+    ):
+        assert portfolio.portfolio_of(Request(), problem).long is None
+
+
 def test_rounds_have_seeds_of_their_own():
     """Tests that no two rounds or seeds share one."""
     seeds = [this_round.seed for start in range(5) for this_round in rounds(Request(seed=start, effort=64))]

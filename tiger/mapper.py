@@ -7,10 +7,12 @@ stitched into the mapping. Where another objective than the cost is asked for, r
 cheapest mapping found. The report recomputes every cost from the mapping.
 """
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 
 from dimod.core.sampler import Sampler
 
@@ -201,7 +203,7 @@ def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
     with incumbent.loading():
         portfolio = portfolio_of(request, incumbent.problem)
     efforts = set[int]()
-    for this_round in rounds(request):
+    for this_round in rounds(request, partial(_fit_effort, incumbent, portfolio, request)):
         before = len(incumbent.stages)
         if this_round.effort not in efforts and request.objective != "multicast":
             efforts.add(this_round.effort)
@@ -211,6 +213,18 @@ def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
             _raise_by_spread_bound(incumbent, 1)
         if incumbent.ended or len(incumbent.stages) == before:
             break
+
+
+def _fit_effort(incumbent: MappingIncumbent, portfolio: Portfolio, request: Request) -> float:
+    """Return how much effort a long search has time for, infinity where no limit ends a solve by itself.
+
+    A limit beside an effort leaves rounds as they are, as it may be no limit at all.
+    """
+    left_s, name = incumbent.stop.left_s, portfolio.long
+    last = next((stage for stage in reversed(incumbent.stages) if stage.name == name), None)
+    if request.effort is not None or left_s is None or last is None:
+        return math.inf
+    return left_s * int(str(last.detail["effort"])) / max(last.seconds, 1e-3)
 
 
 def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, this_round: Round, executor: Executor | None) -> None:

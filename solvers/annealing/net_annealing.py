@@ -10,12 +10,14 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import NetArrays
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.seeds import derive
 from tiger.solvers.annealing.net_kernels import NetState, anneal_nets, reset_spans
+from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import Instance, instance_of, mark_fixed, state_of, uniform
 
 # Moves in a call that can't be stopped, each of at most so many distances: 0.1 to 0.5 s.
 SLICE, DISTANCES = 1 << 17, 1000
+# Nodes up to which a set of them is one number of so many bits, and sets of nodes whose trees' lengths are kept.
+BITS, KEPT = 64, 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class NetAnnealing:
         if not inst.movable.size or not len(self.arrays.volumes):
             return Assignment(places=best)
         nets = NetArrays(uniform(self.arrays.starts), uniform(self.arrays.pins), uniform(self.arrays.volumes))
-        net, state, fixed = net_state_of(problem.tasks.size, nets), state_of(problem, best), mark_fixed(inst)
+        net, state, fixed = net_state_of(inst, nets), state_of(problem, best), mark_fixed(inst)
         unit, lowest = _unit(problem, inst, nets), np.inf
         tasks = min(len(inst.movable), self.params.tasks) * effort
         proposals = self.params.portions(tasks, _count_distances(problem, nets, start))
@@ -84,7 +86,7 @@ class NetAnnealing:
                 break
             if not number:
                 lowest = reset_spans(inst, state.place, nets, net)
-            draw = derive(seed, number)
+            draw = seed_state(seed, number)
             lowest = anneal_nets(inst, state, fixed, nets, net, best, temperatures * unit, count, draw, lowest)
         return Assignment(places=best)
 
@@ -112,14 +114,15 @@ def _count_distances(problem: Problem, nets: NetArrays, places: IntArray) -> flo
     return float((widths * nodes + changing * nodes**2).sum()) / problem.tasks.size
 
 
-def net_state_of(size: int, nets: NetArrays) -> NetState:
-    """Return the sets of each of so many tasks, and room for where each set is."""
+def net_state_of(inst: Instance, nets: NetArrays) -> NetState:
+    """Return the sets of each task, and room for where each set is."""
+    size, kept = len(inst.work), KEPT if len(inst.slots) <= BITS else 0
     count, pins = len(nets.volumes), len(nets.pins)
     widths = np.diff(nets.starts)
     owner = np.repeat(np.arange(count), widths)
     order = np.argsort(nets.pins, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(nets.pins, minlength=size))])
-    widest = int(widths.max(initial=0)) + 1
+    widest = max(int(widths.max(initial=0)) + 1, BITS)
     return NetState(
         first=uniform(first.astype(np.int64)),
         sets=uniform(owner[order]),
@@ -132,4 +135,8 @@ def net_state_of(size: int, nets: NetArrays) -> NetState:
         seen=np.zeros(1, np.int64),
         tree=np.zeros(widest, np.int64),
         away=np.zeros(widest),
+        held=np.zeros(count, np.int64),
+        once=np.zeros(count, np.int64),
+        key=np.zeros(kept, np.int64),
+        length=np.zeros(kept),
     )

@@ -6,7 +6,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import NetArrays
-from tiger.solvers.annealing.net_kernels import NetState, add_pin, drop_pin, reset_spans, rise_of, span_after
+from tiger.solvers.annealing.net_kernels import NetState, move_pin, reset_spans, rise_of
+from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -57,13 +58,9 @@ def apply_move(inst: Instance, nets: NetArrays, net: NetState, held: NetBalance,
         held.load[k, held.label[k, q]] += held.weight[t]
     for at in range(net.first[t], net.first[t + 1]):
         e = net.sets[at]
-        before = net.distinct[e]
-        net.span[e] = span_after(inst, nets, net, e, p, q)
-        drop_pin(nets, net, e, p)
-        add_pin(nets, net, e, q)
-        if (before > 1) == (net.distinct[e] > 1):
+        step = move_pin(inst, nets, net, e, p, q)
+        if step == 0:
             continue
-        step = 1 if net.distinct[e] > 1 else -1
         for pin in range(nets.starts[e], nets.starts[e + 1]):
             u = nets.pins[pin]
             net.cut[u] += step
@@ -80,21 +77,26 @@ def list_cluster(held: NetBalance, t: int) -> None:
 
 
 @inner_kernel
-def draw_node(inst: Instance, nets: NetArrays, net: NetState, t: int) -> int:
+def draw_node(inst: Instance, nets: NetArrays, net: NetState, generator: Generator, t: int) -> int:
     """Draw a node of a set of cluster t, or one next to that, -1 where there is none."""
-    e = net.sets[net.first[t] + np.random.randint(net.first[t + 1] - net.first[t])]
-    q = net.nodes[nets.starts[e] + np.random.randint(net.distinct[e])]
-    if np.random.random() < NEAR:
-        q = inst.near[q, np.random.randint(inst.near.shape[1])]
+    e = net.sets[net.first[t] + draw_below(generator, net.first[t + 1] - net.first[t])]
+    q = net.nodes[nets.starts[e] + draw_below(generator, net.distinct[e])]
+    if draw_uniform(generator) < NEAR:
+        q = inst.near[q, draw_below(generator, inst.near.shape[1])]
     return int(q) if q >= 0 and inst.slots[q] > 0 else -1
 
 
 @kernel
 def anneal_balance(
-    inst: Instance, nets: NetArrays, net: NetState, held: NetBalance, plan: FloatArray, moves: int, seed: int
+    inst: Instance,
+    nets: NetArrays,
+    net: NetState,
+    held: NetBalance,
+    plan: FloatArray,
+    moves: int,
+    generator: Generator,
 ) -> float:
     """Anneal `moves` moves at each row of `plan[s, 1 + k]`, a temperature and k penalties; return the sets' cost."""
-    np.random.seed(seed)
     cost = reset_spans(inst, held.place, nets, net)
     held.size[0] = 0
     held.rank[:] = -1
@@ -105,7 +107,7 @@ def anneal_balance(
         for _ in range(moves):
             if held.size[0] == 0:
                 return cost
-            at = np.random.randint(held.size[0])
+            at = draw_below(generator, held.size[0])
             t = held.listed[at]
             if net.cut[t] == 0:
                 # All its sets are on one node: the last one listed takes its place.
@@ -113,14 +115,14 @@ def anneal_balance(
                 last = held.listed[held.size[0]]
                 held.listed[at], held.rank[last], held.rank[t] = last, at, -1
                 continue
-            p, q = held.place[t], draw_node(inst, nets, net, t)
+            p, q = held.place[t], draw_node(inst, nets, net, generator, t)
             if q < 0 or p == q:
                 continue
             net.seen[0] += 1
             rise = rise_of(inst, nets, net, t, p, q)
             change = rise + change_overload(held, plan[s, 1:], (t, p, q))
             # The rule of N. Metropolis et al., doi:10.1063/1.1699114.
-            if change > 0.0 and np.random.random() >= np.exp(-change / plan[s, 0]):
+            if change > 0.0 and draw_uniform(generator) >= np.exp(-change / plan[s, 0]):
                 continue
             apply_move(inst, nets, net, held, (t, p, q))
             cost += rise

@@ -12,6 +12,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import NetArrays
 from tiger.model.rounding import TIE
 from tiger.solvers.annealing.moves import can_move, can_swap, copy, distance, relocate, swap
+from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -22,6 +23,8 @@ JOINING, BESIDE = 0.9, 0.25
 DRAWS = 4
 # Share of the proposals to tasks whose sets are each on one node that are looked at.
 INNER = 0.1
+# The golden ratio's multiplier of 61 bits, for hashing (D. E. Knuth, The Art of Computer Programming, vol. 3, 6.4).
+GOLDEN = 0x1E3779B97F4A7C15
 
 
 class NetState(NamedTuple):
@@ -31,6 +34,9 @@ class NetState(NamedTuple):
     `nodes[starts[e] : ..]`, with `counts` of its tasks on each, and its spanning tree has length `span[e]`. `cut[t]`
     are the sets of a task on more than one node. `mark[h]` is work space, `seen[1]` the last mark given; `tree[k]` and
     `away[k]` hold the nodes of a tree that is built.
+
+    On up to 64 nodes bit p of `held[e]` says that set e is on node p, and that of `once[e]` that one task of it is.
+    `key[h]` are such bits, with the lengths of their trees in `length[h]`; on more nodes there are none.
     """
 
     first: IntArray
@@ -44,6 +50,32 @@ class NetState(NamedTuple):
     seen: IntArray
     tree: IntArray
     away: FloatArray
+    held: IntArray
+    once: IntArray
+    key: IntArray
+    length: FloatArray
+
+
+@inner_kernel
+def find_span(key: IntArray, length: FloatArray, bits: int) -> float:
+    """Return the length of the spanning tree of the nodes whose bits are set, -1 where it is not kept."""
+    if bits & (bits - 1) == 0:
+        return 0.0
+    at = ((bits * GOLDEN) >> 32) & (len(key) - 1)
+    return float(length[at]) if key[at] == bits else -1.0
+
+
+@inner_kernel
+def keep_span(inst: Instance, net: NetState, bits: int) -> float:
+    """Return the length of the spanning tree of the nodes whose bits are set, and keep it."""
+    count = 0
+    for node in range(len(inst.slots)):
+        if (bits >> node) & 1:
+            net.tree[count] = node
+            count += 1
+    at = ((bits * GOLDEN) >> 32) & (len(net.key) - 1)
+    net.key[at], net.length[at] = bits, span_tree(inst, net, count)
+    return float(net.length[at])
 
 
 @inner_kernel
@@ -98,8 +130,21 @@ def rise_of(inst: Instance, nets: NetArrays, net: NetState, t: int, p: int, q: i
     rise = inst.work[t] * (inst.price[q] - inst.price[p])
     for at in range(net.first[t], net.first[t + 1]):
         e = net.sets[at]
-        if net.mark[e] != net.seen[0]:
+        if net.mark[e] == net.seen[0]:
+            continue
+        if len(net.key) == 0:
             rise += nets.volumes[e] * (span_after(inst, nets, net, e, p, q) - net.span[e])
+            continue
+        bits = net.held[e] | (1 << q)
+        if (net.once[e] >> p) & 1:
+            bits ^= 1 << p
+        if bits == net.held[e]:
+            continue
+        # A call that passes all arrays would take most of the time.
+        span = find_span(net.key, net.length, bits)
+        if span < 0.0:
+            span = keep_span(inst, net, bits)
+        rise += nets.volumes[e] * (span - net.span[e])
     return float(rise)
 
 
@@ -119,9 +164,12 @@ def add_pin(nets: NetArrays, net: NetState, e: int, q: int) -> None:
     for at in range(begin, begin + count):
         if net.nodes[at] == q:
             net.counts[at] += 1
+            net.once[e] &= ~(1 << q)
             return
     net.nodes[begin + count], net.counts[begin + count] = q, 1
     net.distinct[e] = count + 1
+    net.held[e] |= 1 << q
+    net.once[e] |= 1 << q
 
 
 @inner_kernel
@@ -131,10 +179,29 @@ def drop_pin(nets: NetArrays, net: NetState, e: int, p: int) -> None:
     for at in range(begin, last + 1):
         if net.nodes[at] == p:
             net.counts[at] -= 1
-            if net.counts[at] == 0:
+            if net.counts[at] == 1:
+                net.once[e] |= 1 << p
+            elif net.counts[at] == 0:
+                net.held[e] &= ~(1 << p)
+                net.once[e] &= ~(1 << p)
                 net.nodes[at], net.counts[at] = net.nodes[last], net.counts[last]
                 net.distinct[e] -= 1
             return
+
+
+@inner_kernel
+def move_pin(inst: Instance, nets: NetArrays, net: NetState, e: int, p: int, q: int) -> int:
+    """Count a task of set e on node q and no longer on node p, and return by how much it cuts more sets: -1, 0 or 1."""
+    before, kept = net.distinct[e], len(net.key) > 0
+    if not kept:
+        net.span[e] = span_after(inst, nets, net, e, p, q)
+    drop_pin(nets, net, e, p)
+    add_pin(nets, net, e, q)
+    if kept:
+        net.span[e] = find_span(net.key, net.length, net.held[e])
+        if net.span[e] < 0.0:
+            net.span[e] = keep_span(inst, net, net.held[e])
+    return int(net.distinct[e] > 1) - int(before > 1)
 
 
 @inner_kernel
@@ -144,12 +211,8 @@ def move_pins(inst: Instance, nets: NetArrays, net: NetState, t: int, p: int, q:
         e = net.sets[at]
         if net.mark[e] == net.seen[0]:
             continue
-        before = net.distinct[e]
-        net.span[e] = span_after(inst, nets, net, e, p, q)
-        drop_pin(nets, net, e, p)
-        add_pin(nets, net, e, q)
-        if (before > 1) != (net.distinct[e] > 1):
-            step = 1 if net.distinct[e] > 1 else -1
+        step = move_pin(inst, nets, net, e, p, q)
+        if step != 0:
             for pin in range(nets.starts[e], nets.starts[e + 1]):
                 net.cut[nets.pins[pin]] += step
 
@@ -162,7 +225,7 @@ def reset_spans(inst: Instance, place: IntArray, nets: NetArrays, net: NetState)
         net.cut[t] = 0
         cost += inst.work[t] * inst.price[place[t]]
     for e in range(len(nets.volumes)):
-        net.distinct[e] = 0
+        net.distinct[e] = net.held[e] = net.once[e] = 0
         for pin in range(nets.starts[e], nets.starts[e + 1]):
             add_pin(nets, net, e, place[nets.pins[pin]])
         for k in range(net.distinct[e]):
@@ -176,30 +239,30 @@ def reset_spans(inst: Instance, place: IntArray, nets: NetArrays, net: NetState)
 
 
 @inner_kernel
-def propose_node(inst: Instance, state: State, nets: NetArrays, net: NetState, t: int) -> int:
+def propose_node(inst: Instance, state: State, nets: NetArrays, net: NetState, generator: Generator, t: int) -> int:
     """Draw a node for task t: of one of its sets, most of the time, or next to that, else any host."""
     degree = net.first[t + 1] - net.first[t]
-    if degree > 0 and np.random.random() < JOINING:
-        e = net.sets[net.first[t] + np.random.randint(degree)]
-        r = net.nodes[nets.starts[e] + np.random.randint(net.distinct[e])]
-        if r != state.place[t] and np.random.random() >= BESIDE:
+    if degree > 0 and draw_uniform(generator) < JOINING:
+        e = net.sets[net.first[t] + draw_below(generator, degree)]
+        r = net.nodes[nets.starts[e] + draw_below(generator, net.distinct[e])]
+        if r != state.place[t] and draw_uniform(generator) >= BESIDE:
             return int(r)
-        q = inst.near[r, np.random.randint(inst.near.shape[1])]
+        q = inst.near[r, draw_below(generator, inst.near.shape[1])]
         if q >= 0:
             return int(q)
-    return int(inst.hosts[np.random.randint(len(inst.hosts))])
+    return int(inst.hosts[draw_below(generator, len(inst.hosts))])
 
 
 @inner_kernel
-def draw_partner(inst: Instance, state: State, net: NetState, t: int, q: int) -> int:
+def draw_partner(inst: Instance, state: State, net: NetState, generator: Generator, t: int, q: int) -> int:
     """Return a task on node q that task t may try to swap with, rather one with a set that is cut, -1 to relocate."""
     if inst.group_of[t] >= 0:
         return int(state.occupant[inst.group_of[t], q])
-    if state.held[q] == 0 or (state.held[q] < inst.slots[q] and np.random.random() < 0.5):
+    if state.held[q] == 0 or (state.held[q] < inst.slots[q] and draw_uniform(generator) < 0.5):
         return -1
     u = -1
     for _ in range(DRAWS):
-        u = state.seats[state.seat_start[q] + np.random.randint(state.held[q])]
+        u = state.seats[state.seat_start[q] + draw_below(generator, state.held[q])]
         if net.cut[u] > 0:
             break
     return int(u)
@@ -215,21 +278,20 @@ def anneal_nets(
     best: IntArray,
     temperatures: FloatArray,
     moves: int,
-    seed: int,
+    generator: Generator,
     lowest: float,
 ) -> float:
     """Anneal `moves` moves at each of the `temperatures`, the cheapest mapping in `best[n]`; return its cost."""
-    np.random.seed(seed)
     cost = reset_spans(inst, state.place, nets, net)
     for temperature in temperatures:
         for _ in range(moves):
-            t = inst.movable[np.random.randint(len(inst.movable))]
-            if net.cut[t] == 0 and np.random.random() >= INNER:
+            t = inst.movable[draw_below(generator, len(inst.movable))]
+            if net.cut[t] == 0 and draw_uniform(generator) >= INNER:
                 continue
-            p, q = state.place[t], propose_node(inst, state, nets, net, t)
+            p, q = state.place[t], propose_node(inst, state, nets, net, generator, t)
             if p == q:
                 continue
-            u = draw_partner(inst, state, net, t, q)
+            u = draw_partner(inst, state, net, generator, t, q)
             if not (can_swap(inst, state, fixed, t, u) if u >= 0 else can_move(inst, state, t, q)):
                 continue
             # Sets that both tasks of a swap are in do not change.
@@ -239,7 +301,7 @@ def anneal_nets(
                 mark_sets(net, t)
                 change += rise_of(inst, nets, net, u, q, p)
             # The rule of N. Metropolis et al., doi:10.1063/1.1699114.
-            if change > 0.0 and np.random.random() >= np.exp(-change / temperature):
+            if change > 0.0 and draw_uniform(generator) >= np.exp(-change / temperature):
                 continue
             if u >= 0:
                 move_pins(inst, nets, net, u, q, p)

@@ -20,6 +20,7 @@ from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
+from tiger.solvers.renumbering import renumber, restore
 
 # Moves of tasks with few neighbours, and chains, in a call that can't be stopped.
 CHUNK, CHAINS_A_CALL = 150_000, 64
@@ -29,6 +30,8 @@ LATE_CALLS = 25
 # Share of all proposals that are swaps once tasks at boundaries were annealed: with 0.2 costs are 0.2 % lower and take
 # 1.2 times as long to reach, with 0.05 they are 0.2 % higher (8,192 to 32,768 tasks, two seeds).
 SHARED_FINAL = 0.1
+# Tasks from which on they are renumbered by node: 9 to 17 % of the time of 32,768, 65,536 and 262,144 tasks.
+RENUMBERED_FROM = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +107,18 @@ class Refinement:
         inst = instance_of(problem)
         if not (inst.plain and inst.movable.size and inst.indices.size):
             return Assignment(places=start.copy())
+        if problem.rule == "capacity" and not len(problem.banned) and problem.tasks.size >= RENUMBERED_FROM:
+            # By node, as neighbours mostly share one: what a proposal reads is then close in memory.
+            order = np.argsort(start, kind="stable")
+            renumbered = renumber(problem, order)
+            best = self._refine(renumbered, start[order], effort, seed, stop)
+            return Assignment(places=restore(best, order))
+        return Assignment(places=self._refine(problem, start.copy(), effort, seed, stop))
+
+    def _refine(self, problem: Problem, best: IntArray, effort: int, seed: int, stop: Stop) -> IntArray:
+        """Return the cheapest of a mapping and those after each round."""
         # Half the effort first: long runs at a high temperature find most, later ones repair what they have left.
-        best, left = start.copy(), effort
+        inst, left = instance_of(problem), effort
         for number in range(effort.bit_length() + 1):
             part = left - left // 2
             if part == 0 or stop():
@@ -113,7 +126,7 @@ class Refinement:
             refining = Round(problem, inst, self.params, (part, self.params.reheat**number), stop)
             best = _run_round(refining, self.params, best, seed, number)
             left -= part
-        return Assignment(places=best)
+        return best
 
 
 def _run_round(refining: "Round", params: RefineParams, start: IntArray, seed: int, number: int) -> IntArray:

@@ -7,13 +7,13 @@ D. Tarlow, T. Minka, arXiv:1411.0030).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage, left_of
 from tiger.model.seeds import derive
 from tiger.solvers.annealing.local import descend_from
 from tiger.solvers.annealing.moves import copy, relocate, smallest_gain, swap, total
@@ -81,6 +81,7 @@ class SharedAnnealing:
     """
 
     params: SharedParams = SharedParams()
+    usage: ClassVar[Usage] = Usage(long=True)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest mapping found from the feasible `start[n]`; O(effort n) draws, O(n m) memory.
@@ -93,8 +94,7 @@ class SharedAnnealing:
         first = descend_from(problem, inst, start, stop)
         annealing = Annealing(problem, inst, first, seed, stop)
         work = self.params.work(inst.movable.size, effort)
-        for temperature in annealing.find_temperatures(self.params, work):
-            annealing.run(temperature, max(work // self.params.temperatures, 1), self.params.drawn)
+        annealing.cool(annealing.find_temperatures(self.params, work), work, self.params.drawn)
         found = descend_from(problem, inst, annealing.best, stop)
         # Where costs are many decades apart, small ones are lost in sums of changes, and what seemed lower is not.
         return Assignment(places=found if total(inst, found) <= total(inst, first) else first)
@@ -165,6 +165,23 @@ class Annealing:
         fill(inst, self._costs, rng.choice(inst.hosts, len(costs)))
         allowed = np.where(np.isinf(costs[inst.movable]), np.nan, costs[inst.movable])
         return float(np.nanmean(np.abs(allowed - np.nanmean(allowed, axis=1, keepdims=True))))
+
+    def cool(self, temperatures: FloatArray, work: int, drawn: float) -> None:
+        """Make moves at every temperature, fewer where time would be up before the last one, and then until it is.
+
+        That is told by the mean pace from an eighth of the temperatures on, so that no single delay changes anything.
+        """
+        each, made, begun_s, hurried = max(work // max(len(temperatures), 1), 1), 0, left_of(self._stop), False
+        for rest, temperature in zip(range(len(temperatures) - 1, -1, -1), temperatures, strict=True):
+            self.run(temperature, each, drawn)
+            made, left_s = made + each, left_of(self._stop)
+            if begun_s is None or left_s is None or 8 * rest > 7 * len(temperatures):
+                continue
+            fitting = left_s * made / max((begun_s - left_s) * rest, 1e-9)
+            hurried |= fitting < each
+            each = max(int(fitting), 1) if hurried and rest else each
+        while hurried and not self._stop():
+            self.run(temperatures[-1], each, drawn)
 
     def run(self, temperature: float, work: int, drawn: float) -> float:
         """Make moves at one temperature; return the part of the last call's draws that changed the cost."""

@@ -42,9 +42,12 @@ def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSc
     for step in range(len(schedule.temperatures)):
         temperature = schedule.temperatures[step]
         np.random.seed(schedule.seeds[step])
+        at = np.random.randint(max(len(inst.movable), 1))
         for _ in range(schedule.proposals):
-            # Proposal near a neighbour: a random swap of a large sparse mapping hardly ever gains.
-            t = inst.movable[np.random.randint(len(inst.movable))]
+            # Proposal near a neighbour: a random swap of a large sparse mapping hardly ever gains. Tasks take turns, as
+            # at boundaries.
+            at = at + 1 if at + 1 < len(inst.movable) else 0
+            t = inst.movable[at]
             degree = graph.indptr[t + 1] - graph.indptr[t]
             if degree == 0:
                 continue

@@ -29,8 +29,8 @@ FEWEST = 4
 # The share of its vertices that coarsening must leave behind to go on, chains in a call that can't be stopped, some 25
 # ms, and calls once time is up.
 SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
-# One task in so many too many on its node shows that refinement has emptied a region, as it may with random graphs in
-# deep trees.
+# One task in so many too many on its node shows that annealing of clusters has emptied a region: each task takes a
+# chain of its own, a thousand of them seconds.
 MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later
 # cuts, sweeps and regions 16,384 tasks on 256 nodes cost 2 % more, from -0.5 to 8.7 % (three graphs, four seeds).
@@ -147,7 +147,8 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
             if stop() and not ends:
                 continue
             # Two seats a domain are kept free at the end, which halves the chains that clear what is overfull.
-            hardware = Hardware(inst.away, inst.row, inst.col, inst.price, tiers[k:].copy(), limit[k:] - 2 * ends)
+            away = inst.away, inst.row, inst.col, inst.price
+            hardware = Hardware(*away, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
     return clear_overload(inst, places, stop)
 
@@ -185,7 +186,7 @@ def problem_of(problem: Problem, graph: Graph) -> Problem:
 def clear_overload(inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
     """Return the places with what overfills nodes moved on to where there is room, None where that fails or is late.
 
-    None too where hundreds of tasks, and one in `MOST_OVER`, are too many: each takes a chain of its own.
+    None too where hundreds of tasks, and one in `MOST_OVER`, are too many.
     """
     over = int(np.maximum(np.bincount(places, minlength=len(inst.slots)) - inst.slots, 0).sum())
     if over > max(len(places) // MOST_OVER, CHAINS * LATE_CALLS):

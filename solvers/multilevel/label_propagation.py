@@ -14,6 +14,9 @@ from tiger.solvers.multilevel.coarsening import Graph, cluster, contract
 
 # Vertices whose gains give the scale of penalties.
 SAMPLE = 256
+# A domain that holds one in so many too much lets vertices go to any node: with power-law graphs a few nodes take most
+# tasks, whose neighbours are then all there, and no mapping is found otherwise.
+SPILL = 20
 
 
 class Level(NamedTuple):
@@ -26,7 +29,7 @@ class Level(NamedTuple):
 class Hardware(NamedTuple):
     """Hold what a move depends on: distances as in Instance, and k tiers of domains as in Occupancy.
 
-    Work costs `price[m]` on a node.
+    Work costs `price[m]` on a node; `hosts` are the nodes with slots.
     """
 
     away: FloatArray
@@ -35,6 +38,7 @@ class Hardware(NamedTuple):
     price: FloatArray
     label: IntArray
     limit: IntArray
+    hosts: IntArray
 
 
 @allocating_kernel
@@ -51,8 +55,8 @@ def coarsen(graph: Graph, cell: IntArray, cap: int, seed: int) -> Level:
 def propagate(graph: Graph, hardware: Hardware, place: IntArray, sweeps: FloatArray, seed: int) -> None:
     """Move vertices, in place, to nodes of neighbours in other domains of the first tier; one sweep a penalty.
 
-    A penalty is the price of a unit of squared overload relative to a typical gain. O(sweeps entries) and what moves
-    cost.
+    A penalty is the price of a unit of squared overload relative to a typical gain. Without temperature those of a
+    domain that is far too full may go to a random node. O(sweeps entries) and what moves cost.
     """
     np.random.seed(seed)
     tiers, nodes = hardware.label.shape
@@ -86,6 +90,12 @@ def propagate(graph: Graph, hardware: Hardware, place: IntArray, sweeps: FloatAr
                 change += penalty * overload(hardware, load, p, q, graph.weight[t])
                 if change < least:
                     best, least = q, change
+            home = hardware.label[0, p]
+            if best < 0 and temperature == 0.0 and load[0, home] * SPILL > hardware.limit[0, home] * (SPILL + 1):
+                q = hardware.hosts[np.random.randint(len(hardware.hosts))]
+                change = change_of(graph, hardware, (t, p, q), flow, near[:count])
+                change += penalty * overload(hardware, load, p, q, graph.weight[t])
+                best = q if change < 0.0 and hardware.label[0, q] != home else -1
             for j in range(count):
                 flow[near[j]] = 0.0
             if best >= 0:

@@ -24,11 +24,12 @@ from tiger.solvers.annealing.net_annealing import SLICE, net_state_of
 from tiger.solvers.annealing.net_balance import NetBalance, anneal_balance
 from tiger.solvers.annealing.net_kernels import reset_spans
 from tiger.solvers.annealing.tiers import tiers_of
+from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import Instance, differences, instance_of, uniform
 from tiger.solvers.multilevel import kway
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.label_propagation import coarsen
-from tiger.solvers.multilevel.multilevel import dissect_fully
+from tiger.solvers.multilevel.multilevel import QUICK, dissect_fully
 
 # Slots of a node from which on its clusters can be balanced.
 FEWEST = 4
@@ -158,7 +159,7 @@ class _Pass:
         flow = inst.out + inst.back
         graph = Graph(inst.indptr.copy(), inst.indices.copy(), flow, ones, none, inst.work.copy())
         self._finest = NetLevel(graph, sets, none)
-        self._state = net_state_of(len(inst.work), sets)
+        self._state = net_state_of(inst, sets)
 
     def cost(self, places: IntArray) -> float:
         """Return the cost of multicasts."""
@@ -173,7 +174,8 @@ class _Pass:
             if first is not None and self._stop():
                 break
             draw = derive(seed, 0, number)
-            places = dissect_fully(clusters, inst, kway.FIRST, draw, self._stop)
+            # Cut in a third of the time of `kway.FIRST`, for 0 to 2 % more of what the annealing leaves.
+            places = dissect_fully(clusters, inst, QUICK, draw, self._stop)
             value = self._anneal_level(levels[-1], places, budget, draw, ends=len(levels) == 1)
             if value < least:
                 least, first = value, places
@@ -235,14 +237,14 @@ class _Pass:
             rank=np.empty(size, np.int64),
             size=np.zeros(1, np.int64),
         )
-        net = net_state_of(size, level.nets)
+        net = net_state_of(inst, level.nets)
         plan = self._params.plan(self._units, float(graph.weight.mean()), budget[0], ends=ends)
         moves = max(budget[1] * size // self._params.temperatures // len(self._units), 1)
         cost = np.inf
         for part, (rows, count) in enumerate(_slices(plan, moves)):
             if self._stop():
                 break
-            cost = anneal_balance(inst, level.nets, net, held, rows, count, derive(seed, part))
+            cost = anneal_balance(inst, level.nets, net, held, rows, count, seed_state(seed, part))
         over = np.maximum(held.load - held.limit, 0).astype(np.float64)
         return float(cost + (over**2).sum(axis=1) @ plan[-1, 1:])
 

@@ -71,6 +71,8 @@ def read(answer: bytes) -> PlacementReport:
 @pytest.fixture(scope="module")
 def place(solving: TestClient) -> Post:
     """Return a function that posts a request, but for the fields it is given."""
+    # Compiled kernels are kept on disk: a worker that has to compile them first would be too late.
+    answer(ask(), LIMITS)
 
     def post(**fields: object) -> httpx.Response:
         found: httpx.Response = solving.post(

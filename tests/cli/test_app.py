@@ -119,6 +119,8 @@ def test_hyperedges_are_paid_once(cli: Run) -> None:
     assert status == 0
     assert out.startswith("solved: multicast 3")
     assert [line.split("  ")[0] for line in out.splitlines()[2:5]] == ["multicast", "block order", "cyclic order"]
+    assert "best multicast" in out
+    assert "best cost" not in out
     assert "cost of pairs" in out
     cli("assign", *arguments, "--json", "hyper.json")
     out = cli("explain", "hyper.json")[1]

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import FloatArray, Int32Array, IntArray
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.rounding import TINY, relative_error
@@ -85,7 +85,7 @@ def _middle(problem: Problem, counts: IntArray) -> int:
     return min(max(problem.tasks.size // 8, 4 * int(counts[0]), FEW), problem.tasks.size)
 
 
-def _neighbours(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+def _neighbours(traffic: sp.csr_array) -> tuple[IntArray, Int32Array, Int32Array, FloatArray]:
     """Return neighbour lists, edges and their volumes, both ways together; neighbours have numbers close by."""
     both = sp.csr_array(traffic + traffic.T)
     both.setdiag(0.0)
@@ -98,7 +98,7 @@ def _neighbours(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, Fl
     row, near = np.repeat(np.arange(size), np.diff(both.indptr)), both.indices.astype(np.int64)
     key = np.minimum(row, near) * size + np.maximum(row, near)
     _, at, edge = np.unique(key, return_index=True, return_inverse=True)
-    return both.indptr.astype(np.int64), near, edge.astype(np.int64), both.data[at]
+    return both.indptr.astype(np.int64), near.astype(np.int32), edge.astype(np.int32), both.data[at]
 
 
 def _spreads(problem: Problem) -> Iterator[Spread]:

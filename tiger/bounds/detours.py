@@ -4,7 +4,7 @@ What flows send over an edge may as well take any other path between its ends, w
 triangle inequality, so that loads times distances add up to no less. The loads alone say what can be moved.
 """
 
-from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, is_downhill, settle
+from tiger.bounds.flows import CLOSED, DISTANCE, CsrGraph, Search, forget, is_downhill, settle
 from tiger.model.arrays import FloatArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -81,7 +81,7 @@ def _take_detour(
 def _step_back(graph: CsrGraph, search: Search, task: int) -> int:
     """Return where the neighbour lists have the step before a task on a shortest path, -1 if it was not reached."""
     for k in range(graph.first[task], graph.first[task + 1]):
-        far = search.distance[graph.near[k]] + search.length[graph.edge[k]]
-        if is_downhill(graph, search, task, k) and far == search.distance[task]:
+        far = search.task[graph.near[k], DISTANCE] + search.length[graph.edge[k]]
+        if is_downhill(graph, search, task, k) and far == search.task[task, DISTANCE]:
             return k
     return -1

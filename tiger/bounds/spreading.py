@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds.detours import lower_loads
-from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, settle
+from tiger.bounds.flows import CLOSED, DISTANCE, LABEL, WITHIN, CsrGraph, Search, forget, settle
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
@@ -52,8 +52,9 @@ class Columns(NamedTuple):
 class Flows(NamedTuple):
     """Hold flows: by edge what they `load`, what a column has `added`, the edges `used` and the `base` of lengths.
 
-    By task there are the `flow` that is on its way, the part of it that is `spread` to a cell and what is to go on
-    `inside` it; how many regions `cover` it, the tasks of a `region` with those of each cell together, and a `copy`.
+    By task there are the `flow` that is yet to be spread over a region and what is to go on `inside` a cell; how many
+    regions `cover` it, the tasks of a `region` with those of each cell together, and a `copy`. What is `sent` downhill
+    is by position in the order of a search.
     `cells` are yet to be divided: where they begin and end in `region`, and how many hops their flow can have taken;
     `cell` numbers them all. `state` holds how many edges are in use, where the next of the centres is looked for, and
     how many regions cover those before it.
@@ -64,12 +65,11 @@ class Flows(NamedTuple):
     added: FloatArray
     used: IntArray
     flow: FloatArray
-    spread: FloatArray
+    sent: FloatArray
     inside: FloatArray
     cover: IntArray
     region: IntArray
     copy: IntArray
-    down: IntArray
     cells: IntArray
     cell: IntArray
     state: IntArray
@@ -84,14 +84,13 @@ class Flows(NamedTuple):
             base=base,
             load=np.zeros(edges),
             added=np.zeros(edges),
-            used=np.empty(edges, np.int64),
+            used=np.empty(edges + 1, np.int64),
             flow=np.zeros(size),
-            spread=np.zeros(size),
+            sent=np.zeros(size),
             inside=np.zeros(size),
             cover=np.zeros(size, np.int64),
             region=np.empty(size, np.int64),
             copy=np.empty(size, np.int64),
-            down=np.empty(int(np.diff(graph.first).max(initial=0)), np.int64),
             cells=np.empty((size + CELLS, 3), np.int64),
             cell=np.zeros(1, np.int64),
             state=np.zeros(3, np.int64),
@@ -189,8 +188,11 @@ def _add_column(graph: CsrGraph, columns: Columns, search: Search, flows: Flows,
         return 0.0, 0
     # Every chosen task sends a unit to each of the region: downhill to the region, then spread over it.
     for k in range(chosen):
-        flows.flow[search.order[k]] = size
-    _push(graph, search, flows, flows.flow, chosen, size)
+        flows.sent[k] = size
+    _push(graph, search, flows, chosen, size)
+    for k in range(size):
+        flows.flow[search.order[k]] = flows.sent[k]
+        flows.sent[k] = 0.0
     forget(search, many)
     hops = _divide(graph, search, flows, size, chosen, DIVIDED * (search.work[0] - begun))
     for k in range(size):
@@ -212,7 +214,7 @@ def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows
     radius = inside = total = 0.0
     for k in range(size):
         task = search.order[k]
-        radius += search.distance[task] / size
+        radius += search.task[task, DISTANCE] / size
         flows.region[k] = task
         search.rank[task] = k
     # The traffic of the region and the part of it that stays inside; both count inner edges from both ends.
@@ -240,7 +242,7 @@ def _choose_nearest(columns: Columns, search: Search, count: int, radius: float)
     for k in range(count):
         while j + 1 < len(columns.counts) and columns.counts[j + 1] <= k:
             j += 1
-        total += search.distance[search.order[k]] + radius
+        total += search.task[search.order[k], DISTANCE] + radius
         if j >= 0:
             gain += columns.reach[j]
         if gain > most * total:
@@ -270,7 +272,7 @@ def _divide(graph: CsrGraph, search: Search, flows: Flows, size: int, chosen: in
         # A new number for the tasks of the cell keeps searches inside it.
         flows.cell[0] += 1
         for k in range(low, high):
-            search.within[flows.region[k]] = flows.cell[0]
+            search.task[flows.region[k], WITHIN] = flows.cell[0]
         parts = _part(graph, search, flows, low, high, waiting)
         # Each part gets, from everywhere in the cell, a share as large as its part of the tasks.
         for cell in range(waiting, waiting + parts):
@@ -297,16 +299,16 @@ def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, wa
     # Seeds at even steps through the tasks of the cell.
     for k in range(parts):
         search.order[k] = flows.region[low + (2 * k + 1) * count // (2 * parts)]
-        search.label[search.order[k]] = k
+        search.task[search.order[k], LABEL] = k
     # Voronoi cells: every task takes the label of its nearest seed, and stays connected with it.
-    _, many = settle(graph, search, parts, count, search.within[search.order[0]], -1)
+    _, many = settle(graph, search, parts, count, search.task[search.order[0], WITHIN], -1)
     forget(search, many)
     # Bring the tasks of each part together, in the order that they had.
     at = low
     for part in range(parts):
         flows.cells[waiting + part, 0] = at
         for k in range(low, high):
-            if search.label[flows.region[k]] == part:
+            if search.task[flows.region[k], LABEL] == part:
                 flows.copy[at] = flows.region[k]
                 at += 1
         flows.cells[waiting + part, 1] = at
@@ -318,44 +320,40 @@ def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, wa
 @inner_kernel
 def _send(graph: CsrGraph, search: Search, flows: Flows, own: int, count: int) -> None:
     """Send its part of the flow of a cell of `count` tasks to the first `own` in `order`, where it stays `inside`."""
-    share, inside = own / count, search.within[search.order[0]]
+    share, inside = own / count, search.task[search.order[0], WITHIN]
     settled, many = settle(graph, search, own, count, inside, -1)
     for k in range(settled):
-        flows.spread[search.order[k]] = flows.flow[search.order[k]] * share
-    _push(graph, search, flows, flows.spread, settled, own)
+        flows.sent[k] = flows.flow[search.order[k]] * share
+    _push(graph, search, flows, settled, own)
     for k in range(own):
-        flows.inside[search.order[k]] = flows.spread[search.order[k]]
-        flows.spread[search.order[k]] = 0.0
+        flows.inside[search.order[k]] = flows.sent[k]
+        flows.sent[k] = 0.0
     forget(search, many)
 
 
 @inner_kernel
-def _push(graph: CsrGraph, search: Search, flows: Flows, flow: FloatArray, count: int, seeds: int) -> None:
-    """Send flow[task] of the settled tasks downhill to the seeds, shared out by volume, the farthest first.
+def _push(graph: CsrGraph, search: Search, flows: Flows, count: int, seeds: int) -> None:
+    """Send `sent[k]` of the settled tasks downhill to the seeds, shared out by volume, the farthest first.
 
     What flows on to a task has come from farther ones alone, and so is all there when its turn comes.
     """
+    used = flows.state[0]
     for k in range(count - 1, seeds - 1, -1):
-        task = search.order[k]
-        here, total, found = search.distance[task], 0.0, 0
-        for j in range(graph.first[task], graph.first[task + 1]):
-            # What is nearer than a settled task is settled. Edges downhill get parts in proportion to their volumes,
-            # which loads them evenly.
-            if search.distance[graph.near[j]] < here and search.length[graph.edge[j]] < CLOSED:
-                flows.down[found] = j
-                found += 1
-                total += graph.volume[graph.edge[j]]
-        for i in range(found):
-            j = flows.down[i]
-            e = graph.edge[j]
-            part = flow[task] * (graph.volume[e] / total)
-            flow[graph.near[j]] += part
+        # Edges downhill get parts in proportion to their volumes, which loads them evenly.
+        total = 0.0
+        for i in range(search.start[k], search.start[k + 1]):
+            total += graph.volume[search.over[i]]
+        for i in range(search.start[k], search.start[k + 1]):
+            e = search.over[i]
+            part = flows.sent[k] * (graph.volume[e] / total)
+            flows.sent[search.link[i]] += part
             # Edges that the column uses first are listed, so that a step looks at no others.
-            if flows.added[e] == 0.0 and part > 0.0:
-                flows.used[flows.state[0]] = e
-                flows.state[0] += 1
-            flows.added[e] += part
-        flow[task] = 0.0
+            before = flows.added[e]
+            flows.used[used] = e
+            used += int((before == 0.0) & (part > 0.0))
+            flows.added[e] = before + part
+        flows.sent[k] = 0.0
+    flows.state[0] = used
 
 
 @inner_kernel

@@ -21,7 +21,7 @@ def load() -> None:
     from tiger.bounds.spreading import Columns, pack
 
     turn = np.arange(4)
-    near = np.stack([(turn - 1) % 4, (turn + 1) % 4], axis=1).ravel()
-    edge = np.stack([(turn - 1) % 4, turn], axis=1).ravel()
+    near = np.stack([(turn - 1) % 4, (turn + 1) % 4], axis=1).ravel().astype(np.int32)
+    edge = np.stack([(turn - 1) % 4, turn], axis=1).ravel().astype(np.int32)
     graph = CsrGraph(2 * np.arange(5), near, edge, np.ones(4))
     pack(graph, Columns(np.ones(1), np.array([2]), turn, 1, 4, 4, 1 << 20), bool)

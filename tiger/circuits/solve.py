@@ -31,7 +31,7 @@ from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.exact import ExactParams, find_exact_route, is_small
 from tiger.circuits.routing.linear import route_along_path
 from tiger.circuits.routing.prices import price_route
-from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.routing.search import DEFAULT, Origins, PhaseParams, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
@@ -43,13 +43,15 @@ if TYPE_CHECKING:
 # Solvers of mappings want a time limit above 0: one that is over is passed on as a millisecond.
 LEAST_LIMIT_S = 1e-3
 # Shares of the time left that proposals may take, and the search where windows follow. `python -m benchmarks timed`
-# shows what limits of 1 s and less reach with them.
-PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.4
+# shows what limits reach with them. With 0.4 in place of 0.75 the longest circuits end up to 4 % higher in 10 s.
+PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.75
 # Of the bound, of segments, and of layouts without SWAPs: dense circuits on tens of qubits otherwise spend short limits
 # on these, and have nothing left to search.
 BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
+# Under a limit that makes the search plan for less, beams get wider, and one routing takes up to two seconds.
+LIMITED = SearchParams(width=1024, phases=PhaseParams(wide_most=192_000_000))
 # The level that holds the result of the one below.
 HOLDING_LEVEL = 3
 # States of an exact search at any effort: 240 MB.
@@ -282,7 +284,8 @@ def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
         if task.params.islands > 1:
             detail["islands"] = task.params.islands
         origins = _gather_origins(task, incumbent.anchors, incumbent.routes)
-        job = _prepare_search(task, incumbent, origins, fitting, stop)
+        params = _plan_search(task, incumbent, replace(LIMITED if fitting < work else DEFAULT, work=fitting))
+        job = task.dag, task.coupling, origins, params, stop
         incumbent.of_islands = run_islands(partial(_search, job), task.params)
         for route in incumbent.of_islands:
             incumbent.add(route)
@@ -360,8 +363,8 @@ def _note_end(detail: dict[str, Detail], *, ended: bool) -> None:
 def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor]) -> Route:
     """Return what a short search finds from layouts for some time."""
     origins = _gather_origins(task, starts, ())
-    dag, coupling, origins, params, stop = _prepare_search(task, incumbent, origins, task.level.trial)
-    return search(dag, coupling, origins, replace(params, seed=task.params.seed, threads=task.params.threads), stop)
+    own = SearchParams(work=task.level.trial, seed=task.params.seed, threads=task.params.threads)
+    return search(task.dag, task.coupling, origins, _plan_search(task, incumbent, own), incumbent.stop)
 
 
 def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route]) -> Origins:
@@ -374,16 +377,10 @@ def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterabl
     )
 
 
-def _prepare_search(
-    task: CircuitTask, incumbent: RouteIncumbent, origins: Origins, work: int, stop: Deadline | None = None
-) -> SearchJob:
-    """Return what a search needs, but for its seed and its threads."""
-    params = SearchParams(
-        work=work,
-        passages=task.level.search_passages(task.coupling, task.params.effort),
-        goal=int(incumbent.bound or 0),
-    )
-    return task.dag, task.coupling, origins, params, stop or incumbent.stop
+def _plan_search(task: CircuitTask, incumbent: RouteIncumbent, params: SearchParams) -> SearchParams:
+    """Return the parameters with the level's passages and the goal."""
+    passages = task.level.search_passages(task.coupling, task.params.effort)
+    return replace(params, passages=passages, goal=int(incumbent.bound or 0))
 
 
 def _search(job: SearchJob, island: Island) -> Route | None:

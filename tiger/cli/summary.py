@@ -3,7 +3,7 @@
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -37,7 +37,9 @@ LINKS = 5
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
     start = f"{report.headline}\n\n" if report.feasible else describe_unmet(report.violations)
-    parts = [start, _facts(report), _links(report), list_stages(report.stages)]
+    multicast = report.objective is not None and report.objective.name == "multicast"
+    stages = _list_by_multicast(report.stages) if multicast else list_stages(report.stages)
+    parts = [start, _facts(report), _links(report), stages]
     parts.append(warnings(report.warnings))
     if report.feasible:
         shown = list(report.mapping.items())[:SHOWN]
@@ -318,6 +320,16 @@ def list_stages(stages: Sequence[Stage], cost: str = "best cost") -> str:
         return ""
     rows = [(s.name, _best_cost(s.cost), f"{s.seconds:.3f}", _details(s.detail)) for s in stages]
     return "\n" + table(("stage", cost, "seconds", "details"), rows)
+
+
+def _list_by_multicast(stages: Sequence[Stage]) -> str:
+    """Return what each stage reached by the cost of multicasts, a dash where it looked at that of pairs alone."""
+    told = []
+    for stage in stages:
+        detail = dict(stage.detail)
+        value = detail.pop("value", None)
+        told.append(replace(stage, cost=value if isinstance(value, float) else math.inf, detail=detail))
+    return list_stages(told, "best multicast")
 
 
 def _best_cost(cost: float) -> str:

@@ -12,6 +12,7 @@ from tiger.errors import InputError
 Scalar = TypeVar("Scalar", bound=np.generic)
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Int32Array = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 BitArray = NDArray[np.int8]
 

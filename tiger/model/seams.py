@@ -9,6 +9,14 @@ from tiger.model.problem import Problem
 from tiger.model.window import Block
 
 Stop = Callable[[], bool]
+
+
+def left_of(stop: Stop) -> float | None:
+    """Return the seconds until `stop` will return True, None where it does not know an end."""
+    left_s: float | None = getattr(stop, "left_s", None)
+    return left_s
+
+
 Figure = str | int | float | tuple[float, ...]
 
 
@@ -50,12 +58,13 @@ class Usage:
     A search that more effort does not help runs in the first round alone, one that needs a good mapping in the later
     ones. Parts start with seeds of their own and may run at once. A search states its `usage` as an attribute; one that
     does not runs in every round, in one part. Several islands run it in one part each, but once for all where it is not
-    `seeded`, as its seed plays no part.
+    `seeded`, as its seed plays no part. A `long` one finds more in one round than in several of as much effort in all.
     """
 
     rounds: Literal["all", "first", "later"] = "all"
     parts: int = 1
     seeded: bool = True
+    long: bool = False
 
     def covers(self, number: int) -> bool:
         """Return whether the search runs in a round by its number, from 0."""

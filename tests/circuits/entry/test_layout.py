@@ -146,6 +146,14 @@ def test_other_objectives_are_reached() -> None:
     assert int(deep.stages[-1].detail["loss"]) == deep.depth
 
 
+def test_bug_short_limits_wait_for_no_choice_of_better_qubits() -> None:
+    """Qiskit's whole preset ran after a limit, for seconds on large devices with errors: what it reaches is unknown."""
+    path, device = EXAMPLES / "qft5.qasm", EXAMPLES / "noisy7.json"
+    short, long = (tiger.layout(path, device, level=1, time_limit_s=limit) for limit in (1e-3, 1e3))
+    assert (short.baseline_success_probability, short.baseline_extra_cx) == (None, long.baseline_extra_cx)
+    assert 0 < (long.baseline_success_probability or 0) < 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_bug_depth_needs_no_edges(level: int) -> None:

@@ -12,7 +12,7 @@ from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.bounds import branch_and_bound, column_generation, exact, pricing_annealing
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput import generator
+from tiger.solvers import generator
 
 
 def chain(seconds: list[float], sent_s: float, memory_bytes: list[float]) -> Operators:

@@ -5,7 +5,8 @@ from types import ModuleType
 import pytest
 
 from tiger.pipeline.operators import linear_orders
-from tiger.pipeline.operators.throughput import annealer, annealing, cut_dp, generator, proposals, state
+from tiger.pipeline.operators.throughput import annealer, annealing, cut_dp, proposals, state
+from tiger.solvers import generator
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,3 +180,17 @@ def test_time_that_is_up_half_way_keeps_what_was_gained():
     places = refine(problem, start, stop=lambda: next(asked) >= 30, params=RefineParams(shared_from=1))
     assert not violations(problem, places)
     assert cost_of(problem, places).total < 0.9 * cost_of(problem, start).total
+
+
+def test_renumbered_tasks_keep_pins_and_slots(monkeypatch):
+    """Tasks in another order end at a mapping of the problem itself, which costs less, and always at the same."""
+    plain = mesh(12, "tree:4x4@1,10", 9)
+    names, nodes = plain.tasks.names, plain.topology.names
+    problem = Problem(tasks=plain.tasks, topology=plain.topology, rule="capacity", pinned={names[5]: nodes[9]})
+    start = launch_order(problem)
+    monkeypatch.setattr(refinement, "RENUMBERED_FROM", 0)
+    places = refine(problem, start)
+    assert places[5] == 9
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < cost_of(problem, start).total
+    assert (places == refine(problem, start)).all()

@@ -85,6 +85,41 @@ def test_same_seed_same_mapping_and_a_stop_ends_it():
     assert FEW.search(problem, start, effort=1, seed=1, stop=lambda: True).places.tolist() == start.tolist()
 
 
+class Clock:
+    """A stop that knows how many seconds are left."""
+
+    def __init__(self, left_s):
+        self.left_s = left_s
+
+    def __call__(self):
+        """Return whether time is up."""
+        return self.left_s <= 0
+
+
+class Timed(Annealing):
+    """An annealing of which a thousand units of work take a second, that keeps its temperatures."""
+
+    def run(self, temperature, work, drawn):
+        """Make moves and let time pass."""
+        self.seen.append(temperature)
+        part = super().run(temperature, work, drawn)
+        self._stop.left_s -= work / 1000
+        return part
+
+
+@pytest.mark.parametrize(("left_s", "spent_s"), [(100.0, 100.0), (330.0, 330.0), (1000.0, 640.0)])
+def test_it_cools_to_the_end_in_the_time_left(left_s, spent_s):
+    """In 640 seconds, or as many as there are: then it goes on at the coldest temperature until time is up."""
+    problem, temperatures, stop = tight_problem(40, "torus:3x3"), np.geomspace(10.0, 1.0, 64), Clock(left_s)
+    annealing = Timed(problem, instance_of(problem), launch_order(problem), 0, stop)
+    annealing.seen = []
+    annealing.cool(temperatures, 640_000, 0.5)
+    assert annealing.seen[:64] == temperatures.tolist()
+    assert set(annealing.seen[64:]) <= {temperatures[-1]}
+    assert left_s - stop.left_s == pytest.approx(spent_s, abs=10)
+    assert stop() == (left_s == spent_s)
+
+
 def test_bug_it_ended_above_its_start_where_costs_are_decades_apart():
     """A sum of changes that went through huge costs lost the small ones, and seemed lower than it was."""
     rng = np.random.default_rng(0)

@@ -48,6 +48,16 @@ def test_every_task_gets_a_slot_and_costs_fall(topology, slots):
     assert cost_of(problem, found).total < 0.3 * random_cost(problem)
 
 
+def test_bug_power_law_graphs_were_given_up():
+    """Tests graphs whose hubs draw most tasks to a few nodes, from where no neighbour led on."""
+    for graph in (nx.barabasi_albert_graph(2000, 8, seed=1), nx.powerlaw_cluster_graph(2000, 8, 0.3, seed=2)):
+        problem = problem_of(graph, "torus:4x4", 128)
+        found = map_by_clusters(problem, instance_of(problem), KWayParams(), 0, bool)
+        assert found is not None
+        assert not violations(problem, found)
+        assert cost_of(problem, found).total < 0.85 * random_cost(problem)
+
+
 def test_a_grid_on_a_tree_is_cut_into_blocks():
     """Tests the cost against square blocks of 12 x 12, and of 6 x 6 in these."""
     problem = problem_of(GRID, "tree:4x4@1,10", 36)

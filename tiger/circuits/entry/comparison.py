@@ -18,13 +18,18 @@ from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
 from tiger.circuits.route import Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.model import model_of
-from tiger.circuits.transpiler.sabre import route_of
+from tiger.circuits.transpiler.sabre import ITERATIONS, TRIALS, route_of
+from tiger.circuits.transpiler.sabre_passes import estimate_layout_s
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
 from tiger.solvers import registry
+
+# Processor seconds of SABRE for a SWAP, in a trial and an iteration: 7 us on 144 qubits of a grid, 10 us on 400.
+SWAP_S = 1e-5
 
 
 class Reference(NamedTuple):
@@ -42,13 +47,16 @@ class Placements(NamedTuple):
     extra_cx: dict[str, int | None]
 
 
-def measure_reference(request: LayoutRequest, mapping: Mapping, fixed: IndexArray | None) -> Reference:
+def measure_reference(
+    request: LayoutRequest, mapping: Mapping, fixed: IndexArray | None, deadline: Deadline
+) -> Reference:
     """Return what Qiskit's own layout and routing reach, known already where the search started from it.
 
-    Where errors are known Qiskit looks for better qubits afterwards, which adds no gates.
+    Where errors are known Qiskit looks for better qubits afterwards, which adds no gates; what success that comes to is
+    unknown where Qiskit would take longer than is left of a time limit.
     """
     known, noisy, made = mapping.sabre, has_errors(request.device), None
-    if known is None or noisy:
+    if known is None or (noisy and _is_in_time(request, known, deadline)):
         errors = errors_of_target(request.device) if noisy else None
         given = None if fixed is None else fixed.tolist()
         made = run_preset(request.circuit, coupling_of(request.device), request.params, given, errors)
@@ -57,6 +65,15 @@ def measure_reference(request: LayoutRequest, mapping: Mapping, fixed: IndexArra
         return Reference()
     added = 3 * (count_swaps(own) - count_swaps(request.circuit))
     return Reference(added, depth_of(own), None if made is None else success_of(made, request.device))
+
+
+def _is_in_time(request: LayoutRequest, known: Emission, deadline: Deadline) -> bool:
+    """Return whether Qiskit's layout and routing, of which a circuit is known, fit into what is left."""
+    if deadline.left_s is None:
+        return True
+    level, swaps = request.params.level, int(known.dag.count_ops().get("swap", 0))
+    whole_s = TRIALS[level] * ITERATIONS[level] * swaps * SWAP_S
+    return deadline.left_s > whole_s + estimate_layout_s(request.circuit.num_qubits, known.dag.num_qubits())
 
 
 def measure_placements(

@@ -100,7 +100,8 @@ def _map_and_report(
         stages=mapping.mapped.stages,
     )
     request.watch(Progress("comparison", None, more))
-    own, placements = measure_reference(request, mapping, fixed), measure_placements(request, placed, mapping, deadline)
+    own = measure_reference(request, mapping, fixed, deadline)
+    placements = measure_placements(request, placed, mapping, deadline)
     return replace(
         report,
         baseline_extra_cx=own.extra_cx,

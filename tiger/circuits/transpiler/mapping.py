@@ -20,6 +20,7 @@ from tiger.circuits.transpiler.flow import Blocks, route_in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
+from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
 from tiger.circuits.transpiler.target import coupling_of, working_device
 from tiger.errors import InputError
 
@@ -164,10 +165,15 @@ def _ask_sabre(
     """Return SABRE's answer on what of a device works, as a route, if it is one, and as a circuit."""
     if fixed is None and may_panic(model.dag, coupling):
         return (), None
+    limit_s = params.time_limit_s
+    late = limit_s is not None and 2 * estimate_layout_s(model.dag.num_qubits(), coupling.size) > limit_s
     try:
-        sabre = run_sabre if fixed is None else run_sabre_routing
         with catch_panics():
-            known = sabre(model.dag, working, params.level, params.seed, params.time_limit_s)
+            if fixed is None and late:
+                known = run_sabre_passes(model, coupling, working, params.seed)
+            else:
+                sabre = run_sabre if fixed is None else run_sabre_routing
+                known = sabre(model.dag, working, params.level, params.seed, limit_s)
     except TranspilerError:
         return (), None
     own = route_of(model, coupling, known)

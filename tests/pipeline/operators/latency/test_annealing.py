@@ -9,8 +9,8 @@ from tiger.pipeline.operators.latency import annealing, list_scheduling
 from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
 from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s, renumber_by_list
 from tiger.pipeline.operators.loads import loads_s
-from tiger.pipeline.operators.throughput import generator
-from tiger.pipeline.operators.throughput.generator import seed_state
+from tiger.solvers import generator
+from tiger.solvers.generator import seed_state
 
 BOTH = np.array([1.0, 10.0])
 

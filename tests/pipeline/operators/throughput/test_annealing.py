@@ -10,10 +10,10 @@ from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import annealing
 from tiger.pipeline.operators.throughput.annealing import AnnealingRun, Best, Energy
-from tiger.pipeline.operators.throughput.generator import seed_state
 from tiger.pipeline.operators.throughput.proposals import make_proposal
 from tiger.pipeline.operators.throughput.state import make_state
 from tiger.pipeline.operators.throughput.tables import Tables, make_tables
+from tiger.solvers.generator import seed_state
 
 NONE: IntArray = np.empty(0, np.int64)
 

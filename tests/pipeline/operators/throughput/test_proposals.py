@@ -8,10 +8,10 @@ from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.linear_orders import arcs, components, draw_linear_order
 from tiger.pipeline.operators.throughput import proposals
-from tiger.pipeline.operators.throughput.generator import seed_state
 from tiger.pipeline.operators.throughput.proposals import make_proposal
 from tiger.pipeline.operators.throughput.state import make_state
 from tiger.pipeline.operators.throughput.tables import make_tables
+from tiger.solvers.generator import seed_state
 
 NONE: IntArray = np.empty(0, np.int64)
 

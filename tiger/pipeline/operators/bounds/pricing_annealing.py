@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.operators.bounds.patterns import Patterns
-from tiger.pipeline.operators.throughput.generator import Generator, draw_below, draw_uniform, seed_state
+from tiger.solvers.generator import Generator, draw_below, draw_uniform, seed_state
 from tiger.solvers.kernel import inner_kernel, kernel
 
 

@@ -13,7 +13,7 @@ from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.generator import Generator, draw_below, draw_uniform
+from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # A bound on the makespan is lowered by so much, relatively, before it rejects a placement, and a lower cost by less

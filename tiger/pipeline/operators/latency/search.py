@@ -17,8 +17,8 @@ from tiger.pipeline.operators.latency.list_scheduling import make_jobs, renumber
 from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.generator import seed_state
 from tiger.pipeline.operators.throughput.greedy import fill, spread
+from tiger.solvers.generator import seed_state
 
 # Subgradient steps for the bound, fewer where all of them would visit more entries of work [k, C] than CELLS.
 STEPS, CELLS = 200, 1 << 25

@@ -10,10 +10,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.annealing import AnnealingRun, Best, Energy, anneal
-from tiger.pipeline.operators.throughput.generator import seed_state
 from tiger.pipeline.operators.throughput.proposals import make_proposal
 from tiger.pipeline.operators.throughput.state import make_state
 from tiger.pipeline.operators.throughput.tables import Tables, make_tables
+from tiger.solvers.generator import seed_state
 
 UNSTAGED: IntArray = np.empty(0, np.int64)
 # Visits of operators and edges that the proposals of one run may take, an upper limit where groups are large.

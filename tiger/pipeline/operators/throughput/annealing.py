@@ -9,10 +9,10 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.rounding import TIE
-from tiger.pipeline.operators.throughput.generator import draw_uniform
 from tiger.pipeline.operators.throughput.proposals import Proposal, propose
 from tiger.pipeline.operators.throughput.state import State, apply_change, compute_change, move_vertex, recompute_loads
 from tiger.pipeline.operators.throughput.tables import Tables
+from tiger.solvers.generator import draw_uniform
 from tiger.solvers.kernel import inner_kernel, kernel
 
 

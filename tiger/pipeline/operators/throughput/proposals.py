@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.operators.throughput.generator import Generator, draw_below, draw_uniform
 from tiger.pipeline.operators.throughput.state import State
 from tiger.pipeline.operators.throughput.tables import Tables
+from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.kernel import inner_kernel
 
 

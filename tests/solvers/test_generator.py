@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.plain import interpret
-from tiger.pipeline.operators.throughput import generator
+from tiger.solvers import generator
 
 
 @pytest.fixture(autouse=True)
