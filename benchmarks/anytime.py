@@ -26,7 +26,7 @@ SEED = 0
 TORUS, TREE = "torus:32x32x32", "tree:8x8x4@1,10,100"
 # Time limits of the curves, in seconds.
 LIMITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-# KaHIP's default.
+# The slack of peers that have any: KaHIP's default.
 SLACK = 0.03
 HEAD = ("problem", "peer", "its cost", "`auto` in its time", "ratio")
 # A mapping and the seconds that it took.

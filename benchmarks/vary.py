@@ -27,6 +27,7 @@ from types import ModuleType
 
 import networkx as nx
 import numpy as np
+import scipy.sparse as sp
 
 from benchmarks.graphs import build_full_problem, geometric
 from benchmarks.hypergraphs import build_multicast, draw_circuit, draw_nets
@@ -156,6 +157,8 @@ def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
         yield name, build_multicast(draw(size), size, hardware)
     crowded = build_full_problem(geometric(0, 2048), "torus:4x4x4")
     yield "2,048 points near each other on torus:4x4x4", crowded
+    hubs = nx.to_scipy_sparse_array(nx.barabasi_albert_graph(2048, 8, seed=1), dtype=float)
+    yield "2,048 of a power-law graph on torus:4x4", build_full_problem(sp.triu(hubs, 1, "csr"), "torus:4x4")
     if data is not None:
         yield from ((name, problem) for name, problem, _ in qaplib(Path(data), QAP))
 

@@ -28,6 +28,7 @@ from tiger.qubo.ising import IsingParams, Sampling
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.progress import ignore
+from tiger.run.search_stage import Round
 from tiger.solvers import registry
 from tiger.topologies.spec import build
 
@@ -490,3 +491,19 @@ def test_routings_that_do_not_fit_are_refused(topology, routing, reason):
     problem = Problem(tasks=tasks, topology=table if topology == "dense" else build(topology), rule="one-to-one")
     with pytest.raises(InputError, match=reason):
         solve(problem, routing=routing)
+
+
+def test_bug_rounds_planned_by_time_skipped_bounds(monkeypatch):
+    """A last round of five units ran without the bounds that were due at four."""
+    tasks = task_graph_of(nx.random_regular_graph(4, 40, seed=1))
+    hardware = build("torus:4x5")
+    problem = Problem(tasks=tasks, topology=hardware.with_slots([2] * hardware.size), rule="capacity")
+    names = []
+    for efforts in ((1, 4), (1, 5)):
+        planned = [Round(number, effort, number) for number, effort in enumerate(efforts)]
+        monkeypatch.setattr(mapper, "rounds", lambda *_, planned=planned: planned)
+        report = solve(problem, solver="search")
+        assert not report.optimal
+        names.append([stage.name for stage in report.stages])
+    assert names[0] == names[1]
+    assert names[0].count("bound") > 1

@@ -202,12 +202,12 @@ def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
     """Look for a low cost, round by round, until the effort is spent or the time, or nothing better exists."""
     with incumbent.loading():
         portfolio = portfolio_of(request, incumbent.problem)
-    efforts = set[int]()
+    reached = 0
     for this_round in rounds(request, partial(_fit_effort, incumbent, portfolio, request)):
         before = len(incumbent.stages)
-        if this_round.effort not in efforts and request.objective != "multicast":
-            efforts.add(this_round.effort)
-            _raise_bound_by_effort(incumbent, this_round.effort)
+        if this_round.effort > reached and request.objective != "multicast":
+            _raise_bound_by_effort(incumbent, range(reached + 1, this_round.effort + 1))
+            reached = this_round.effort
         _run_round(incumbent, portfolio, this_round, request.executor)
         if not this_round.number and request.objective != "multicast":
             _raise_by_spread_bound(incumbent, 1)
@@ -244,15 +244,20 @@ def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, this_round: Ro
         sample_windows(incumbent, portfolio.windows, this_round)
 
 
-def _raise_bound_by_effort(incumbent: MappingIncumbent, effort: int) -> None:
-    """Raise the lower bound on the cost by what is worth its time once effort is being spent."""
-    problem, (over, most) = incumbent.problem, STRONG_BOUND_PAIRS.get(effort, (0, 0))
-    if over < len(problem.free) * problem.topology.size <= most and not incumbent.ended:
+def _raise_bound_by_effort(incumbent: MappingIncumbent, efforts: range) -> None:
+    """Raise the lower bound on the cost by what is worth its time before the first round of one of the efforts or more.
+
+    A round that is planned by the time left may have any effort, and passes some that a bound is due at.
+    """
+    problem = incumbent.problem
+    due = [limits for effort, limits in STRONG_BOUND_PAIRS.items() if effort in efforts]
+    pairs = len(problem.free) * problem.topology.size
+    if any(over < pairs <= most for over, most in due) and not incumbent.ended:
         _raise_bound(
             incumbent,
             lambda: strong_bound(problem, incumbent.places, iterations=STRONG_BOUND_ITERATIONS, stop=incumbent.stop),
         )
-    if effort == SPREAD_BOUND_EFFORT:
+    if SPREAD_BOUND_EFFORT in efforts:
         _raise_by_spread_bound(incumbent, SPREAD_BOUND_WORK)
 
 

@@ -130,7 +130,8 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
         for _ in range(schedule.proposals if occupancy.boundary.size[0] > 0 else 0):
             # Proposal: a boundary task to the domain of a neighbour. Johnson et al. 1989 draw any vertex, of which at
             # low temperature nearly all are refused. One task follows another: refinement of 32,768 and 65,536 tasks
-            # takes 0.6 of the time of random draws, as the next is close in memory, and costs are 0.3 to 0.9 % lower.
+            # takes 0.6 to 0.8 of the time of random draws, as the next is close in memory, and costs are 0 to 0.9 %
+            # lower.
             at = at + 1 if at + 1 < occupancy.boundary.size[0] else 0
             t = occupancy.boundary.vertices[at]
             degree = graph.indptr[t + 1] - graph.indptr[t]

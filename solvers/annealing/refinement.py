@@ -30,7 +30,7 @@ LATE_CALLS = 25
 # Share of all proposals that are swaps once tasks at boundaries were annealed: with 0.2 costs are 0.2 % lower and take
 # 1.2 times as long to reach, with 0.05 they are 0.2 % higher (8,192 to 32,768 tasks, two seeds).
 SHARED_FINAL = 0.1
-# Tasks from which on they are renumbered by node: 9 to 17 % of the time of 32,768, 65,536 and 262,144 tasks.
+# Tasks from which on they are renumbered by node, which saves 9 to 17 % of the time of 32,768, 65,536 and 262,144.
 RENUMBERED_FROM = 1 << 14
 
 
@@ -83,8 +83,9 @@ class RefineParams:
 
 
 # For what geometry makes of hardware with holes, which then costs 2 to 5 % less; the usual temperatures, the higher of
-# which undo it, leave 0.5 % more than these (4,096 tasks with diagonals on 16 x 16 x 18 nodes).
-COOL = RefineParams(swaps=Cooling(hot=0.15, cold=0.03, share=1.0))
+# which undo it, leave 0.5 % more than these, half the proposals 0.3 % (4,096 tasks with diagonals, 16 x 16 x 18 nodes).
+_COOL = Cooling(hot=0.15, cold=0.03, share=1.0)
+COOL = RefineParams(task_proposals=240, base_proposals=8_000_000, most_proposals=4000, swaps=_COOL, group_swaps=_COOL)
 # A quarter of the proposals: what a quick mapping gains in 0.3 to 1.2 s, 0 to 2 % on trees, before longer ones end.
 BRIEF = RefineParams(task_proposals=30, base_proposals=1_000_000)
 # After clusters, which are refined already: 32,768 and 65,536 tasks cost 0.7 to 0.8 % more than with the one above,
@@ -104,21 +105,16 @@ class Refinement:
 
         A problem comes back as it is where distances depend on the direction or are too many for a table.
         """
-        inst = instance_of(problem)
+        inst, order = instance_of(problem), np.arange(problem.tasks.size)
         if not (inst.plain and inst.movable.size and inst.indices.size):
             return Assignment(places=start.copy())
         if problem.rule == "capacity" and not len(problem.banned) and problem.tasks.size >= RENUMBERED_FROM:
             # By node, as neighbours mostly share one: what a proposal reads is then close in memory.
             order = np.argsort(start, kind="stable")
-            renumbered = renumber(problem, order)
-            best = self._refine(renumbered, start[order], effort, seed, stop)
-            return Assignment(places=restore(best, order))
-        return Assignment(places=self._refine(problem, start.copy(), effort, seed, stop))
-
-    def _refine(self, problem: Problem, best: IntArray, effort: int, seed: int, stop: Stop) -> IntArray:
-        """Return the cheapest of a mapping and those after each round."""
+            problem = renumber(problem, order)
+            inst = instance_of(problem)
         # Half the effort first: long runs at a high temperature find most, later ones repair what they have left.
-        inst, left = instance_of(problem), effort
+        best, left = start[order], effort
         for number in range(effort.bit_length() + 1):
             part = left - left // 2
             if part == 0 or stop():
@@ -126,7 +122,7 @@ class Refinement:
             refining = Round(problem, inst, self.params, (part, self.params.reheat**number), stop)
             best = _run_round(refining, self.params, best, seed, number)
             left -= part
-        return best
+        return Assignment(places=restore(best, order))
 
 
 def _run_round(refining: "Round", params: RefineParams, start: IntArray, seed: int, number: int) -> IntArray:

@@ -44,8 +44,10 @@ class KWayParams:
     The largest cluster is one of `parts` of a node. Clusters are mapped by `first`. On every graph each tier of the
     hardware gets `sweeps` at temperatures from `hot` to `cold`, relative to a typical gain, where a unit of squared
     overload costs `penalty` / slots of a node, then `rising` times that; the tasks themselves end with `last` times
-    that. Once time is up, the mapping at hand `completes`, or is given up. At 4 sweeps from 0.2 to 0.05, mappings of
-    32,768 and 65,536 tasks on 256 leaves cost 2 % less than without temperature. With `entries` neighbour entries or
+    that. In the sweeps without temperature a domain with more than `spill` times its slots lets vertices go to any
+    node: with power-law graphs few nodes take most tasks, whose neighbours are then all there, and no mapping is found
+    otherwise. Once time is up, the mapping at hand `completes`, or is given up. At 4 sweeps from 0.2 to 0.05, mappings
+    of 32,768 and 65,536 tasks on 256 leaves cost 2 % less than without temperature. With `entries` neighbour entries or
     fewer there are `passes` for each unit of effort, of which those after the first are given up once time is up, and
     not refined where they begin dearer: the cheaper of two is 1 to 3 % below the mean of one on three problems of
     16,384 and 32,768 tasks (six seeds).
@@ -60,15 +62,18 @@ class KWayParams:
     hot: float = 0.2
     cold: float = 0.05
     penalty: float = 6.0
+    spill: float = 1.05
     rising: tuple[float, ...] = (4.0, 20.0)
     last: tuple[float, ...] = (30.0, 100.0, 300.0, 1e3, 1e4)
 
     def schedule(self, slots: int, *, ends: bool) -> FloatArray:
-        """Return the penalty and the temperature of every sweep; `ends` says that they are the last ones."""
+        """Return the penalty, the temperature and the spill of every sweep; `ends` says that they are the last ones."""
         factors = (1.0,) * self.sweeps + self.rising + (self.last if ends else ())
-        rows = np.zeros((len(factors), 2))
+        rows = np.zeros((len(factors), 3))
         rows[:, 0] = np.array(factors) * (self.penalty / slots)
         rows[: self.sweeps, 1] = np.linspace(self.hot, self.cold, self.sweeps)
+        rows[:, 2] = self.spill
+        rows[: self.sweeps, 2] = np.inf
         return rows
 
 

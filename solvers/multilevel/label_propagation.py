@@ -14,9 +14,6 @@ from tiger.solvers.multilevel.coarsening import Graph, cluster, contract
 
 # Vertices whose gains give the scale of penalties.
 SAMPLE = 256
-# A domain that holds one in so many too much lets vertices go to any node: with power-law graphs a few nodes take most
-# tasks, whose neighbours are then all there, and no mapping is found otherwise.
-SPILL = 20
 
 
 class Level(NamedTuple):
@@ -53,10 +50,10 @@ def coarsen(graph: Graph, cell: IntArray, cap: int, seed: int) -> Level:
 
 @allocating_kernel
 def propagate(graph: Graph, hardware: Hardware, place: IntArray, sweeps: FloatArray, seed: int) -> None:
-    """Move vertices, in place, to nodes of neighbours in other domains of the first tier; one sweep a penalty.
+    """Move vertices, in place, to nodes of neighbours in other domains of the first tier; one sweep a row.
 
-    A penalty is the price of a unit of squared overload relative to a typical gain. Without temperature those of a
-    domain that is far too full may go to a random node. O(sweeps entries) and what moves cost.
+    A row holds the price of a unit of squared overload and a temperature, both relative to a typical gain, and how many
+    times its limit a domain holds before its vertices may go to a random node. O(sweeps entries) and what moves cost.
     """
     np.random.seed(seed)
     tiers, nodes = hardware.label.shape
@@ -91,7 +88,7 @@ def propagate(graph: Graph, hardware: Hardware, place: IntArray, sweeps: FloatAr
                 if change < least:
                     best, least = q, change
             home = hardware.label[0, p]
-            if best < 0 and temperature == 0.0 and load[0, home] * SPILL > hardware.limit[0, home] * (SPILL + 1):
+            if best < 0 and load[0, home] > sweeps[step, 2] * hardware.limit[0, home]:
                 q = hardware.hosts[np.random.randint(len(hardware.hosts))]
                 change = change_of(graph, hardware, (t, p, q), flow, near[:count])
                 change += penalty * overload(hardware, load, p, q, graph.weight[t])

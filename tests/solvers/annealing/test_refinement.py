@@ -1,5 +1,7 @@
 """Tests of refinement: annealing at boundaries and by swaps, chains, and the tiers of machines."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
+from tiger.patterns.spec import build as build_pattern
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
+from tiger.solvers.geometry.geometry import Geometry
+from tiger.solvers.renumbering import renumber
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -194,3 +199,36 @@ def test_renumbered_tasks_keep_pins_and_slots(monkeypatch):
     assert not violations(problem, places)
     assert cost_of(problem, places).total < cost_of(problem, start).total
     assert (places == refine(problem, start)).all()
+
+
+def test_renumbering_changes_the_order_alone(monkeypatch):
+    """Tasks all over the nodes, with memory and pins, end where the same tasks by node do."""
+    plain = mesh(12, "tree:4x4@1,10", 9)
+    start = shuffle(plain)
+    memory = np.arange(144) % 5
+    tasks, rooms = replace(plain.tasks, memory=memory), np.bincount(start, memory, 16).astype(np.int64)
+    pinned = {tasks.names[t]: plain.topology.names[start[t]] for t in range(0, 144, 9)}
+    hardware = replace(plain.topology, memory=rooms + 4)
+    problem = Problem(tasks=tasks, topology=hardware, rule="capacity", pinned=pinned)
+    order = np.argsort(start, kind="stable")
+    by_node = refine(renumber(problem, order), start[order])
+    monkeypatch.setattr(refinement, "RENUMBERED_FROM", 0)
+    places = refine(problem, start)
+    assert (places[order] == by_node).all()
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < cost_of(problem, start).total
+
+
+def test_bug_seats_of_one_task_were_annealed_hot_after_geometry():
+    """One task a node, on hardware with holes: the low temperatures were those of shared nodes alone."""
+    hardware = build("torus:8x8x9")
+    seats = np.ones(hardware.size, np.int64)
+    seats[np.random.default_rng(0).permutation(hardware.size)[:58]] = 0
+    tasks = build_pattern("halo:8x8x8,faces=16,corners=1")
+    problem = Problem(tasks=tasks, topology=hardware.with_slots(seats), rule="one-to-one")
+    start = Geometry().search(problem, launch_order(problem), effort=1, seed=0, stop=bool).places
+    found = [
+        [cost_of(problem, refine(problem, start, seed=seed, params=params)).total for seed in range(3)]
+        for params in (refinement.COOL, replace(refinement.COOL, group_swaps=RefineParams().group_swaps))
+    ]
+    assert sum(found[0]) < 0.995 * sum(found[1])

@@ -56,6 +56,8 @@ def test_bug_power_law_graphs_were_given_up():
         assert found is not None
         assert not violations(problem, found)
         assert cost_of(problem, found).total < 0.85 * random_cost(problem)
+        kept = KWayParams(spill=np.inf)
+        assert map_by_clusters(problem, instance_of(problem), kept, 0, bool) is None
 
 
 def test_a_grid_on_a_tree_is_cut_into_blocks():

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from tests.solvers.multilevel.test_multilevel import problem_of
 from tiger.feasibility.start import launch_order
-from tiger.objectives.cost import cost_of
+from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.instance import instance_of
 from tiger.solvers.multilevel import coarsening, fm_bisection, label_propagation, v_cycle, v_cycle_kernels
 from tiger.solvers.multilevel.coarsening import Graph
@@ -150,6 +150,24 @@ def test_bug_a_cycle_that_gains_nothing_changed_what_followed():
     inst, kinds = instance_of(problem), (MultilevelParams(v_cycle=None), MultilevelParams())
     places = [dissect(problem, inst, params, 0, bool) for params in kinds]
     assert (places[0] == places[1]).all()
+
+
+def test_a_cycle_that_gains_is_run_again_after_pairs(monkeypatch):
+    """Tests a triangulated grid, by whether each cycle of its first regions has changed these."""
+    gained, improve = [], VCycle.improve
+
+    def note(cycle, graph, regions, before, seed, stop):
+        found = improve(cycle, graph, regions, before, seed, stop)
+        gained.append(bool((found != before).any()))
+        return found
+
+    monkeypatch.setattr(VCycle, "improve", note)
+    problem = problem_of(nx.triangular_lattice_graph(24, 47), "tree:8x4@1,100", slots=20)
+    places = dissect(problem, instance_of(problem), MultilevelParams(), 0, bool)
+    # The first eight regions are the only ones that are few, and the first of two cycles gains.
+    assert gained[0]
+    assert len(gained) == 2
+    assert not violations(problem, places)
 
 
 @pytest.mark.parametrize("volume", [5e-324, 1e290])

@@ -170,7 +170,7 @@ def _ask_sabre(
     try:
         with catch_panics():
             if fixed is None and late:
-                known = run_sabre_passes(model, coupling, working, params.seed)
+                known = run_sabre_passes(model, coupling, working, params)
             else:
                 sabre = run_sabre if fixed is None else run_sabre_routing
                 known = sabre(model.dag, working, params.level, params.seed, limit_s)

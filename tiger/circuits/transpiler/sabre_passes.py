@@ -3,6 +3,8 @@
 Source: G. Li, Y. Ding, Y. Xie, doi:10.1145/3297858.3304023 (the layout at the end of a reversed circuit is a good one).
 """
 
+import time
+
 import numpy as np
 from qiskit.circuit import QuantumRegister
 from qiskit.converters import circuit_to_dag, dag_to_circuit
@@ -13,6 +15,7 @@ from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncill
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.model import CircuitModel
@@ -30,15 +33,21 @@ def estimate_layout_s(qubits: int, size: int) -> float:
     return DENSE_S * size * float(qubits) ** 2
 
 
-def run_sabre_passes(model: CircuitModel, coupling: Coupling, device: Target | CouplingMap, seed: int) -> Emission:
+def run_sabre_passes(
+    model: CircuitModel, coupling: Coupling, device: Target | CouplingMap, params: LayoutParams
+) -> Emission:
     """Route a circuit forwards, backwards and forwards by SABRE, from two layouts; return the better circuit.
 
-    The layouts are one near partners and one in order, where all gates may go anywhere. TranspilerError as SABRE's.
+    The layouts are one near partners and one in order, where all gates may go anywhere and both take no more than half
+    of the time limit. TranspilerError as SABRE's.
     """
-    starts = [allot_parts(model.gate_dag, coupling, None).start]
-    if not coupling.part.any():
-        starts.append(np.arange(coupling.size, dtype=np.int32))
-    return min((_route_thrice(model, device, start, seed) for start in starts), key=lambda each: count_cx(each.dag))
+    begun = time.perf_counter()
+    found = _route_thrice(model, device, allot_parts(model.gate_dag, coupling, None).start, params.seed)
+    both_s = 2 * (time.perf_counter() - begun)
+    if coupling.part.any() or (params.time_limit_s is not None and 2 * both_s > params.time_limit_s):
+        return found
+    other = _route_thrice(model, device, np.arange(coupling.size, dtype=np.int32), params.seed)
+    return min(found, other, key=lambda each: count_cx(each.dag))
 
 
 def _route_thrice(model: CircuitModel, device: Target | CouplingMap, start: IndexArray, seed: int) -> Emission:
