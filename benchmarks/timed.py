@@ -4,13 +4,13 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 from qiskit import QuantumCircuit
 from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import SabreLayout
 
 import tiger
+from benchmarks.clocks import processor_clock
 from benchmarks.record import DEVICES, LIGHTSABRE, read
 from tiger.circuits.warm import warm
 
@@ -44,8 +44,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     maps = json.loads((data / "coupling_maps.json").read_text("utf-8"))
     warm(say)
     found: dict[str, list[Measured]] = {device: [] for device in DEVICES}
-    # Clocks count the seconds of this process, so that others on the machine do not change what a limit allows.
-    with patch.object(time, "monotonic", time.process_time), patch.object(time, "perf_counter", time.process_time):
+    with processor_clock():
         for name, device, circuit in list(_cases(data))[OFFSET::STEP]:
             say(f"{name} on {device}")
             found[device].append(_measure(circuit, [tuple(pair) for pair in maps[device]]))
