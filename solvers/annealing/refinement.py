@@ -17,10 +17,10 @@ from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
 from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy
 from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
+from tiger.solvers.annealing.renumbering import renumber, restore
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
-from tiger.solvers.renumbering import renumber, restore
 
 # Moves of tasks with few neighbours, and chains, in a call that can't be stopped.
 CHUNK, CHAINS_A_CALL = 150_000, 64

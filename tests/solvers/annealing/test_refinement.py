@@ -15,8 +15,8 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.patterns.spec import build as build_pattern
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
+from tiger.solvers.annealing.renumbering import renumber
 from tiger.solvers.geometry.geometry import Geometry
-from tiger.solvers.renumbering import renumber
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")

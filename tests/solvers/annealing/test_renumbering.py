@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of
-from tiger.solvers.renumbering import renumber, restore
+from tiger.solvers.annealing.renumbering import renumber, restore
 from tiger.topologies.spec import build
 
 
