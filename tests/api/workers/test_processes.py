@@ -11,16 +11,21 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 import structlog
+from pebble.pool.base_pool import Worker
 from pebble.pool.process import PoolManager
 
 from tiger.api.routes.document import parse
-from tiger.api.workers.pool import Pool
+from tiger.api.workers.pool import ForkContext, Pool, WorkerProcess
 from tiger.api.workers.processes import TRIES, SolverLostError, Workers, _contain, _init_worker
 from tiger.errors import InputError
+
+# No other pool bounds its workers by as much.
+MEMORY_BYTES = 5 << 30
 
 
 def test_a_worker_returns_what_the_function_returns(loop: Runner, one: Workers) -> None:
@@ -101,42 +106,42 @@ def test_bug_a_clock_that_is_set_ends_no_call(
     assert loop.run(scenario()) == 1
 
 
-def test_bug_workers_that_are_stopped_while_they_start_leave_no_process(loop: Runner, one: Workers) -> None:
+def test_bug_workers_that_are_stopped_while_they_start_leave_no_process(
+    loop: Runner, started: list[WorkerProcess]
+) -> None:
     """Those that are still to come end as well, and whoever waits for them is told."""
 
     async def scenario() -> None:
-        server, pool = await one.run(60, os.getppid), Workers(2)
-        before = {*children(server)}
+        pool = Workers(2, MEMORY_BYTES)
         going = asyncio.ensure_future(pool.run(60, time.sleep, 60))
         await asyncio.sleep(0)
         await pool.stop()
         with pytest.raises(SolverLostError):
             await going
-        # Another pool's worker may have been replaced.
-        await wait_for_end(server, before | {str(await one.run(60, os.getpid))})
+        await wait_for_end(started)
 
     loop.run(scenario())
+    assert len(started) == 2
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_bug_a_pool_that_breaks_again_and_again_leaves_no_process(
-    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch
+    loop: Runner, started: list[WorkerProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asks is told, and once it does not break, all is well."""
 
     async def scenario() -> None:
-        server, pool = await one.run(60, os.getppid), Workers(3)
-        before = {*children(server)}
+        pool = Workers(3, MEMORY_BYTES)
         with monkeypatch.context() as patch:
             patch.setattr(PoolManager, "update_status", failing(PoolManager.update_status))
             for _ in range(2):
                 with pytest.raises(SolverLostError):
                     await pool.run(60, time.sleep, 60)
-            await wait_for_end(server, before, pool.count)
+            await wait_for_end(started, pool.count)
         assert await pool.run(60, abs, -1) == 1
         await pool.stop()
-        await wait_for_end(server, before)
+        await wait_for_end(started)
 
     loop.run(scenario())
 
@@ -160,12 +165,28 @@ def test_bug_calls_of_a_pool_without_threads_are_made_again(loop: Runner, monkey
     assert loop.run(scenario()) == 1
 
 
-async def wait_for_end(server: int, before: set[str], most: int = 0) -> None:
-    """Wait until at most so many processes that were not there before are left; those that are killed end soon."""
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
+    """Return what becomes all processes of pools of MEMORY_BYTES, whatever other pools do meanwhile."""
+    found: list[WorkerProcess] = []
+    make = ForkContext.Process
+
+    def record(context: ForkContext, *, args: tuple[Worker, object], **others: Any) -> WorkerProcess:
+        made = make(context, args=args, **others)
+        if MEMORY_BYTES in args[0].initargs:
+            found.append(made)
+        return made
+
+    monkeypatch.setattr(ForkContext, "Process", record)
+    return found
+
+
+async def wait_for_end(started: list[WorkerProcess], most: int = 0) -> None:
+    """Wait until at most so many of the processes are left; those that are killed end soon."""
     until = time.monotonic() + 30
-    while len(left := {*children(server)} - before) > most and time.monotonic() < until:
+    while len(left := [made.pid for made in started if runs(made.pid)]) > most and time.monotonic() < until:
         await asyncio.sleep(0.05)
-    assert len(left) <= most, [Path(f"/proc/{child}/status").read_text() for child in left]
+    assert len(left) <= most, [Path(f"/proc/{process}/status").read_text() for process in left]
 
 
 def failing(method: Callable[..., object]) -> Callable[..., object]:
@@ -184,10 +205,12 @@ def parent(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def children(process: int) -> list[str]:
-    """Return the processes that a process has forked and that live."""
-    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [child for child in found if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"]
+def runs(process: int | None) -> bool:
+    """Return whether a process was started and runs; one that only waits to be collected does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def lose_fork_server(calls: Path, last: int) -> int:
