@@ -1,17 +1,21 @@
 """How functions are compiled: on first use, into numba's cache, and without the interpreter's lock."""
 
 import gc
+import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import TypeVar
 
 import numba
 from numba import njit
 from numba.core import config, event
 from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
 
-from tiger.solvers.compiler import Compiler, widen_arguments
+from tiger.solvers import compiler
 
 MESSAGE = "compiling search kernels, 5 to 30 s; they are kept, so this happens once after installation"
 
@@ -95,16 +99,78 @@ def refuse_to_compile() -> AbstractContextManager[object]:
 
 
 class KernelCache(FunctionCache):
-    """Keep a compiled function in a file, and count files of another version of tiger as missing."""
+    """Keep a compiled function in a file, and count files of another version of tiger as missing.
+
+    Numba looks whether the function's own file has changed. What it calls is compiled into it, though, so that this
+    looks at the files of all of that as well, and at constants from elsewhere.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        # As it is when it is imported: what runs later is what was read then.
+        FILES.setdefault(function.__code__.co_filename, self._cache_file._source_stamp)
+        self._is_stamped = False
 
     def load_overload(self, sig: object, target_context: object) -> object:
         """Return what was compiled for a signature, None if nothing was."""
+        self._stamp()
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except (AttributeError, ImportError):
             # The file names types of arguments that have since moved, and is read before its date is looked at.
             self.flush()  # type: ignore[no-untyped-call]
             return None
+
+    def save_overload(self, sig: object, data: object) -> None:
+        """Keep what was compiled for a signature."""
+        self._stamp()
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    def _stamp(self) -> None:
+        """Have the file name all sources, once the kernel is called, as all modules are loaded by then."""
+        if not self._is_stamped:
+            self._cache_file._source_stamp = hash_sources(self._py_func)
+            self._is_stamped = True
+
+
+# The hash of each file with kernels, and the files that say how they are compiled.
+FILES: dict[str, bytes] = {}
+HOW = (__file__, compiler.__file__)
+
+
+def hash_sources(function: FunctionType) -> str:
+    """Return a hash of the files of a function and of all that it calls, of the constants these name, and of HOW."""
+    functions, parts = [function], {_hash_file(path).hex() for path in HOW}
+    for known in functions:
+        parts.add(f"{known.__module__} {_hash_file(known.__code__.co_filename).hex()}")
+        for name, value in find_globals(known):
+            callee = value.py_func if isinstance(value, Dispatcher) else value
+            if not isinstance(callee, FunctionType):
+                parts.add(f"{known.__module__} {name} {_describe(callee)}")
+            elif callee not in functions:
+                functions.append(callee)
+    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()
+
+
+def find_globals(function: FunctionType) -> Iterator[tuple[str, object]]:
+    """Yield names and values of what a function uses of its module, but for other modules."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+        found = ((name, function.__globals__[name]) for name in code.co_names if name in function.__globals__)
+        yield from ((name, value) for name, value in found if not isinstance(value, ModuleType))
+
+
+def _hash_file(path: str) -> bytes:
+    """Return the hash of a file, the first one that was asked for."""
+    if path not in FILES:
+        FILES[path] = hashlib.sha256(Path(path).read_bytes()).digest()
+    return FILES[path]
+
+
+def _describe(value: object) -> str:
+    """Return a constant's value; of a class of tuples, the names of the fields."""
+    return f"{value!r} {getattr(value, '_fields', '')}"
 
 
 def kernel(function: Function) -> Function:
@@ -140,11 +206,11 @@ def _compile(function: Function, options: dict[str, object]) -> Function:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set from the environment
         return function
     known = FIRST_KNOWN <= VERSION <= LAST_KNOWN
-    options = options | ({"pipeline_class": Compiler} if known else {})
+    options = options | ({"pipeline_class": compiler.Compiler} if known else {})
     compiled: Function = njit(**options)(function)  # type: ignore[call-overload]  # no stubs for options
     with suppress(RuntimeError):
         # What numba's own enable_caching does with its class.
-        vars(compiled)["_cache"] = KernelCache(function)  # type: ignore[no-untyped-call]
+        vars(compiled)["_cache"] = KernelCache(function)  # type: ignore[arg-type]  # a function, as njit has found
     if known:
-        widen_arguments(compiled)  # type: ignore[arg-type]  # a dispatcher, which is called like the function
+        compiler.widen_arguments(compiled)  # type: ignore[arg-type]  # a dispatcher, which is called like the function
     return compiled

@@ -1,17 +1,20 @@
 """Tests of how kernels are compiled."""
 
 import gc
+import importlib
 import logging
 import pickle
 import subprocess
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from tiger.solvers import branch_and_bound, construction, kernel
 from tiger.solvers.annealing import moves
+from tiger.solvers.annealing.fixed_sums import sum_steps
 
 KERNELS = {
     name: compiled
@@ -60,6 +63,88 @@ def test_bug_a_cache_of_another_version_is_replaced(tmp_path, monkeypatch):
     for words in (kernel.MESSAGE, ""):
         assert words in subprocess.run(run, check=True, capture_output=True, text=True).stderr
     assert subprocess.run(run, check=True, capture_output=True).stderr == b""
+
+
+SOURCES = {
+    "constants": "STEP = 3\n",
+    "callee": """
+from tiger.solvers.kernel import inner_kernel
+
+@inner_kernel
+def move(value):
+    return value + 1
+""",
+    "between": """
+from callee import move
+from tiger.solvers.kernel import inner_kernel
+
+@inner_kernel
+def move_twice(value):
+    return move(move(value))
+""",
+    "caller": """
+from between import move_twice
+from constants import STEP
+from tiger.solvers.kernel import kernel
+
+@kernel
+def run(value):
+    return move_twice(value) * STEP
+""",
+}
+
+
+@pytest.fixture
+def run_anew(tmp_path, monkeypatch):
+    """Return a function that writes SOURCES but for some files, imports them anew, and calls the caller with 1."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def run(**changed):
+        for name, text in (SOURCES | changed).items():
+            (tmp_path / f"{name}.py").write_text(text)
+            sys.modules.pop(name, None)
+            kernel.FILES.pop(str(tmp_path / f"{name}.py"), None)
+        importlib.invalidate_caches()
+        return importlib.import_module("caller").run(1)
+
+    yield run
+    for name in SOURCES:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "result"),
+    [("callee", "value + 1", "value + 2", 15), ("between", "move(move(value))", "move(value)", 6)],
+)
+def test_bug_a_kernel_whose_callee_changes_in_another_file_is_compiled_anew(run_anew, name, old, new, result):
+    """Tests that no old code is left in it, and that unchanged files are enough to load it."""
+    assert run_anew() == 9
+    assert run_anew(**{name: SOURCES[name].replace(old, new)}) == result
+    with kernel.refuse_to_compile():
+        assert run_anew(**{name: SOURCES[name].replace(old, new)}) == result
+
+
+def test_bug_a_kernel_whose_constant_changes_in_another_file_is_compiled_anew(run_anew):
+    """Tests that what else changes beside the constant is no reason."""
+    assert run_anew() == 9
+    with kernel.refuse_to_compile():
+        assert run_anew(constants="OTHER = 1\nSTEP = 3\n") == 9
+    assert run_anew(constants="STEP = 4\n") == 12
+
+
+def test_kernels_name_what_their_hash_can_tell_apart():
+    """Tests all that are loaded: numbers, tuples of named fields, and functions, not through modules of tiger."""
+    kinds = (bool, int, float, np.generic, tuple, type, Dispatcher)
+    functions = [module for name, module in sys.modules.items() if name.startswith("tiger.")]
+    functions = {found.py_func for module in functions for found in vars(module).values() if hasattr(found, "py_func")}
+    assert len(functions) > 50
+    for function in functions:
+        for name, value in kernel.find_globals(function):
+            assert isinstance(value, kinds) or value is sum_steps, (function, name)
+            assert not isinstance(value, type) or hasattr(value, "_fields"), (function, name)
+        modules = [function.__globals__.get(name) for name in function.__code__.co_names]
+        assert {module.__name__ for module in modules if isinstance(module, ModuleType)} <= {"math", "numpy"}, function
 
 
 def test_compiling_is_announced_by_module(caplog):
