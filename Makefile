@@ -55,13 +55,12 @@ check-long: $(STAMP)
 	$(MAKE) check-bounds
 	$(MAKE) fuzz
 
-# The folders whose tests run kernels. Compiled anew: numba keeps old code of kernels that call one in another file.
+# The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
 CHECKED ?= $(addprefix tests/,bounds circuits exchange feasibility formats fuzz launchers model objectives parallel \
 	partition patterns pipeline plotting qubo run solvers topologies test_mapper.py test_portfolio.py)
 check-bounds: export NUMBA_BOUNDSCHECK := 1
 check-bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked
 check-bounds: $(STAMP)
-	rm -rf build/checked
 	$(MAKE) test PYTEST_ARGS="$(CHECKED)"
 
 # One file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py

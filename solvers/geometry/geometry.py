@@ -85,9 +85,9 @@ def has_holes(problem: Problem) -> bool:
 
 
 def is_close(problem: Problem) -> bool:
-    """Return whether little is left to gain on a grid with holes: the graph is a whole lattice with diagonals; O(edges).
+    """Return whether a mapping onto a grid with holes leaves little to gain: that of a whole lattice with diagonals.
 
-    Other lattices, and those that tasks are missing from, have more to gain there.
+    Others, and those that tasks are missing from, leave more. O(edges) but for lattices, as `recognise`.
     """
     lattice = recognise(problem) if has_diagonals(problem) else None
     return lattice is not None and math.prod(lattice.dims) == lattice.size
