@@ -7,13 +7,15 @@ STAMP := $(VENV)/.installed
 # Without bytecode on disk, every process that a test starts would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check-long fuzz serve lint bench notebooks docs
+.PHONY: help demo test check-long check-bounds fuzz serve lint bench notebooks docs
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       map two problems, a circuit and a network through the service"
 	@echo "make test       run the quick tests"
-	@echo "make check-long run the tests that are too long for .ci/run, and make fuzz"
+	@echo "make check-long run the tests that are too long for .ci/run, make check-bounds, and make fuzz"
+	@echo "make check-bounds"
+	@echo "                run the quick tests of all that runs kernels, every index of an array checked"
 	@echo "make fuzz       look for broken laws in tens of thousands of new cases, for an hour"
 	@echo "make serve      run the REST service on port 8000"
 	@echo "make lint       format, and check style and types"
@@ -50,7 +52,16 @@ test: $(STAMP)
 check-long: $(STAMP)
 	$(BIN)/tiger warm
 	$(PYTEST) --dist loadfile -m long
+	$(MAKE) check-bounds
 	$(MAKE) fuzz
+
+# The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
+CHECKED ?= $(addprefix tests/,bounds circuits exchange feasibility formats fuzz launchers model objectives parallel \
+	partition patterns pipeline plotting qubo run solvers topologies test_mapper.py test_portfolio.py)
+check-bounds: export NUMBA_BOUNDSCHECK := 1
+check-bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked
+check-bounds: $(STAMP)
+	$(MAKE) test PYTEST_ARGS="$(CHECKED)"
 
 # One file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py
 FUZZ ?= tests/fuzz tests/formats

@@ -122,7 +122,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
-    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, COOL, Refinement
+    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, COOL, WARM, Refinement
     from tiger.solvers.multilevel import kway, multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
@@ -136,8 +136,10 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     if large and tight:
         searches.append(("multilevel", multilevel.Multilevel(finish=Refinement(), usage=Usage(rounds="first"))))
     elif large:
-        good = regular and geometry.has_holes(problem)
-        searches.append(("refinement", Refinement(COOL, Usage()) if good else Refinement()))
+        refinement = Refinement()
+        if regular and geometry.has_holes(problem):
+            refinement = Refinement(COOL if geometry.is_close(problem) else WARM, Usage())
+        searches.append(("refinement", refinement))
         whole = multilevel.Multilevel(finish=Refinement())
         clusters = kway.KWay(kway.THOROUGH, finish=Refinement(), usage=Usage(parts=2))
         huge = problem.free.size >= CLUSTERED_FROM and kway.applies(problem, kway.THOROUGH)

@@ -5,7 +5,7 @@ ejection chains restore exact capacity. Everywhere swaps at exact capacity come 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -82,10 +82,12 @@ class RefineParams:
         return effort * min(self.task_proposals * tasks + self.base_proposals, self.most_proposals * tasks)
 
 
-# For what geometry makes of hardware with holes, which then costs 2 to 5 % less; the usual temperatures, the higher of
-# which undo it, leave 0.5 % more than these, half the proposals 0.3 % (4,096 tasks with diagonals, 16 x 16 x 18 nodes).
+# For what geometry makes of lattices on hardware with holes: half the proposals leave 0.3 % more.
+WARM = RefineParams(task_proposals=240, base_proposals=8_000_000, most_proposals=4000)
+# For whole lattices with diagonals, of which the usual temperatures undo it and leave 0.5 % more (4,096 tasks, 16 x 16
+# x 18 nodes); other lattices, those without some of their tasks above all, cost more by these than by the usual ones.
 _COOL = Cooling(hot=0.15, cold=0.03, share=1.0)
-COOL = RefineParams(task_proposals=240, base_proposals=8_000_000, most_proposals=4000, swaps=_COOL, group_swaps=_COOL)
+COOL = replace(WARM, swaps=_COOL, group_swaps=_COOL)
 # A quarter of the proposals: what a quick mapping gains in 0.3 to 1.2 s, 0 to 2 % on trees, before longer ones end.
 BRIEF = RefineParams(task_proposals=30, base_proposals=1_000_000)
 # After clusters, which are refined already: 32,768 and 65,536 tasks cost 0.7 to 0.8 % more than with the one above,

@@ -1,6 +1,7 @@
 """Geometry: a task graph that is a grid or a torus, laid onto a grid or tree of nodes by construction."""
 
 import heapq
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +12,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
+from tiger.solvers.geometry.diagonals import has_diagonals
 from tiger.solvers.geometry.folding import Folding, Level, foldings
 from tiger.solvers.geometry.footprints import Footprint, Region, box, regions
 from tiger.solvers.geometry.lattices import Lattice, may_be_lattice, merge_axes, recognise
@@ -80,6 +82,15 @@ def has_holes(problem: Problem) -> bool:
     if not isinstance(metric, GridMetric):
         return False
     return _is_uneven(box(metric, np.flatnonzero(seats), seats))
+
+
+def is_close(problem: Problem) -> bool:
+    """Return whether a mapping onto a grid with holes leaves little to gain: that of a whole lattice with diagonals.
+
+    Others, and those that tasks are missing from, leave more. O(edges) but for lattices, as `recognise`.
+    """
+    lattice = recognise(problem) if has_diagonals(problem) else None
+    return lattice is not None and math.prod(lattice.dims) == lattice.size
 
 
 def _is_uneven(footprint: Footprint) -> bool:

@@ -13,6 +13,7 @@ from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.patterns.spec import build as build_pattern
+from tiger.solvers import registry
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.solvers.annealing.renumbering import renumber
@@ -232,3 +233,17 @@ def test_bug_seats_of_one_task_were_annealed_hot_after_geometry():
         for params in (refinement.COOL, replace(refinement.COOL, group_swaps=RefineParams().group_swaps))
     ]
     assert sum(found[0]) < 0.995 * sum(found[1])
+
+
+def test_bug_planes_that_tasks_are_missing_from_were_annealed_cool():
+    """An L of tasks, one a node: what geometry makes of it has much left to gain where nodes are missing as well."""
+    shape = nx.grid_2d_graph(20, 20)
+    shape.remove_nodes_from([(i, j) for i, j in list(shape) if min(i, j) > 8])
+    hardware = build("torus:9x9x9")
+    seats = np.ones(hardware.size, np.int64)
+    seats[np.random.default_rng(0).permutation(hardware.size)[:72]] = 0
+    problem = Problem(tasks=task_graph_of(shape), topology=hardware.with_slots(seats), rule="one-to-one")
+    start = Geometry().search(problem, launch_order(problem), effort=1, seed=0, stop=bool).places
+    chosen = dict(registry.native_searches(problem))["refinement"].params
+    costs = [cost_of(problem, refine(problem, start, params=params)).total for params in (chosen, refinement.COOL)]
+    assert costs[0] < 0.95 * costs[1]

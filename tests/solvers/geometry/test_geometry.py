@@ -10,7 +10,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of, violations
-from tiger.solvers.geometry.geometry import Geometry, applies, has_holes
+from tiger.solvers.geometry.geometry import Geometry, applies, has_holes, is_close
 from tiger.topologies.spec import build
 
 
@@ -207,3 +207,13 @@ def test_trees_have_no_holes():
     """Tests a tree with a leaf without slots."""
     topology = build("tree:2x2@1,2").with_slots([1, 0, 1, 1])
     assert not has_holes(Problem(tasks=task_graph_of(grid((3,))), topology=topology, rule="capacity"))
+
+
+def test_whole_lattices_with_diagonals_are_close():
+    """Tests one of 9-point stencils, the same with tasks missing and without diagonals, and a graph that is none."""
+    whole = nx.convert_node_labels_to_integers(nx.strong_product(nx.path_graph(9), nx.path_graph(8)))
+    less = nx.convert_node_labels_to_integers(whole.subgraph(range(1, 72)))
+    graphs = (whole, less, grid((9, 8)), nx.random_regular_graph(8, 72, seed=0))
+    topology = build("torus:9x9")
+    problems = [Problem(tasks=task_graph_of(graph), topology=topology, rule="one-to-one") for graph in graphs]
+    assert [is_close(problem) for problem in problems] == [True, False, False, False]
