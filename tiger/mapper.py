@@ -291,7 +291,7 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
         with incumbent.loading():
             portfolio = portfolio_of(request, problem)
-        _run_round(incumbent, portfolio, this_round._replace(number=0), request.executor)
+        _run_round(incumbent, portfolio, this_round._replace(number=0, anew=True), request.executor)
         by_objective.put_off(incumbent.loading_s)
         return incumbent.places
 

@@ -107,13 +107,12 @@ class Multilevel:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of `effort` mappings and the feasible `start[n]`, which comes back where none applies.
 
-        O(effort entries log(m) log(n)) time, O(entries + m) memory.
+        The elite is the cheapest one but for the start. O(effort entries log(m) log(n)) time, O(entries + m) memory.
         """
-        best = start.copy()
         if not applies(problem):
-            return Assignment(places=best)
+            return Assignment(places=start.copy())
         inst = instance_of(problem)
-        least = moves.total(inst, best)
+        best, least = None, np.inf
         for number in range(effort):
             places = dissect(problem, inst, self.params, derive(seed, number), stop)
             if places is None:
@@ -126,7 +125,15 @@ class Multilevel:
             cost = moves.total(inst, places)
             if cost < least:
                 best, least = places, cost
-        return Assignment(places=best)
+        return choose(inst, start, best)
+
+
+def choose(inst: Instance, start: IntArray, best: IntArray | None) -> Assignment:
+    """Return the cheaper of a start and the best mapping found, the elite; the start where none is."""
+    if best is None:
+        return Assignment(places=start.copy())
+    cheaper = moves.total(inst, best) < moves.total(inst, start)
+    return Assignment(places=best if cheaper else start.copy(), elites=best[None])
 
 
 def dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> IntArray | None:
