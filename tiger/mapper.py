@@ -129,7 +129,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent.record("baseline", time.perf_counter() - chosen, {})
     # The cost of pairs stands in for that of multicasts: bounds on it say nothing of these.
     if request.objective != "multicast":
-        _raise_bound(incumbent, lambda: quick_bound(problem, start))
+        _raise_bound(incumbent, lambda: quick_bound(problem, start, incumbent.stop.left_s))
     if not incumbent.ended:
         _search_cost(incumbent, request)
     _warn_of_time(incumbent, request)

@@ -34,7 +34,7 @@ SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
 MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later
 # cuts, sweeps and regions 16,384 tasks on 256 nodes cost 2 % more, from -0.5 to 8.7 % (three graphs, four seeds).
-FIRST = replace(QUICK, starts=2, first_rounds=2, later_cuts=2, most_regions=1024, sweeps=250)
+FIRST = replace(QUICK, starts=2, first_rounds=2, later_cuts=2, most_regions=1024, sweeps=250, late=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
