@@ -138,7 +138,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     elif large:
         # Where a quick mapping is dearer than what there is, a launch order that fits or one by geometry, a thorough
         # one seldom is cheaper: what there is is refined in its place. FFT and CG patterns on a dragonfly cost 0.6 and
-        # 0.4 % less so (`python -m benchmarks ranks`), in less than half of the time.
+        # 0.4 % less so (`python -m benchmarks ranks`), in about half of the time.
         leader = searches[-1][0] if problem.free.size >= QUICK_FROM else None
         refinement = Refinement(usage=Usage(rounds="later", leader=leader))
         if regular and geometry.has_holes(problem):
