@@ -24,11 +24,12 @@ class Case(NamedTuple):
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Yield eight problems of 512 to 65,536 tasks, numbered at random, that fill their nodes, one nearly."""
+    """Yield nine problems of 512 to 65,536 tasks, numbered at random, that fill their nodes, one nearly."""
     for name, traffic, hardware, known in (
         ("8 x 8 x 8 stencil", stencil(seed, 8, 8, 8), "torus:8x8x8", 1344),
         ("16 x 16 x 16 stencil", stencil(seed, 16, 16, 16), "torus:8x8x8", 5376),
         ("12 x 20 x 30 stencil", stencil(seed, 12, 20, 30), "tree:8x6x5@1,10,100", None),
+        ("1,024 ranks of a conjugate gradient", conjugate_gradient(seed, "cg:32x32"), "torus:16x8x8", None),
         ("4,096 points near each other", geometric(seed, 4096), "torus:16x16x16", None),
         ("4,096 points near each other", geometric(seed, 4096), "tree:8x8x4@1,10,100", None),
         ("32 x 32 x 32 stencil", stencil(seed, 32, 32, 32), "tree:8x8x4@1,10,100", 376832),
@@ -64,6 +65,14 @@ def stencil(seed: int, *shape: int) -> sp.csr_array:
     ]
     ends = np.concatenate(pairs, axis=1)
     return volumes(ends, np.ones(ends.shape[1]), number.size)
+
+
+def conjugate_gradient(seed: int, pattern: str) -> sp.csr_array:
+    """Return the traffic of a pattern `cg:RxC` both ways, its ranks numbered at random."""
+    messages = build_pattern(pattern).traffic.tocoo()
+    number = np.random.default_rng(seed).permutation(messages.shape[0])
+    directed = sp.csr_array((messages.data, (number[messages.row], number[messages.col])), shape=messages.shape)
+    return sp.csr_array(sp.triu(directed + directed.T))
 
 
 def geometric(seed: int, points: int) -> sp.csr_array:

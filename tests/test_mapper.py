@@ -24,6 +24,7 @@ from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.objectives.multipath import load_links
+from tiger.patterns.spec import build as build_pattern
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
@@ -190,6 +191,16 @@ def test_an_endless_effort_obeys_the_time_limit():
     )
     for name in ("auto", "neal", "random"):
         assert solve(problem, solver=name, effort=2**63 - 1, time_limit_s=0.3).seconds < 2.5
+
+
+@pytest.mark.slow
+def test_bug_a_launch_order_that_fits_was_bisected_anew_and_never_refined():
+    """Tests a conjugate gradient on a dragonfly, of which no bisection is as cheap as the launch order."""
+    tasks, hardware = build_pattern("cg:32x32"), build("dragonfly:8,2,16")
+    hardware = hardware.with_slots(np.where(hardware.slots > 0, 4, 0))
+    report = solve(Problem(tasks=tasks, topology=hardware, rule="capacity"))
+    assert report.cost < report.baseline_cost
+    assert "multilevel" not in {stage.name for stage in report.stages}
 
 
 @pytest.mark.parametrize("name", ["identity", "greedy"])

@@ -129,7 +129,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent.record("baseline", time.perf_counter() - chosen, {})
     # The cost of pairs stands in for that of multicasts: bounds on it say nothing of these.
     if request.objective != "multicast":
-        _raise_bound(incumbent, lambda: quick_bound(problem, start))
+        _raise_bound(incumbent, lambda: quick_bound(problem, start, incumbent.stop.left_s))
     if not incumbent.ended:
         _search_cost(incumbent, request)
     _warn_of_time(incumbent, request)
@@ -291,7 +291,7 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
         with incumbent.loading():
             portfolio = portfolio_of(request, problem)
-        _run_round(incumbent, portfolio, this_round._replace(number=0), request.executor)
+        _run_round(incumbent, portfolio, this_round._replace(number=0, anew=True), request.executor)
         by_objective.put_off(incumbent.loading_s)
         return incumbent.places
 

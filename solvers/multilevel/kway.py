@@ -21,7 +21,7 @@ from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, differences, instance_of
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.label_propagation import Hardware, coarsen, propagate
-from tiger.solvers.multilevel.multilevel import QUICK, MultilevelParams, dissect, dissect_fully
+from tiger.solvers.multilevel.multilevel import QUICK, MultilevelParams, choose, dissect, dissect_fully
 
 # How many tasks the largest clusters have at least: with 2 in place of 4 thorough mappings of 32,768 tasks near each
 # other on 256 leaves cost 1.1 % more than by bisection of all tasks (four seeds).
@@ -34,7 +34,7 @@ SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
 MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later
 # cuts, sweeps and regions 16,384 tasks on 256 nodes cost 2 % more, from -0.5 to 8.7 % (three graphs, four seeds).
-FIRST = replace(QUICK, starts=2, first_rounds=2, later_cuts=2, most_regions=1024, sweeps=250)
+FIRST = replace(QUICK, starts=2, first_rounds=2, later_cuts=2, most_regions=1024, sweeps=250, late=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,13 +103,12 @@ class KWay:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of `effort` mappings and the feasible `start[n]`, which comes back where none applies.
 
-        O(effort entries log(m)) time, O(entries + m) memory.
+        The elite is the cheapest one but for the start. O(effort entries log(m)) time, O(entries + m) memory.
         """
-        best = start.copy()
         inst = instance_of(problem)
         if not inst.indices.size or not applies(problem, self.params):
-            return Assignment(places=best)
-        least, unrefined = moves.total(inst, best), np.inf
+            return Assignment(places=start.copy())
+        best, least, unrefined = None, np.inf, np.inf
         params, passes = self.params, self.params.passes if inst.indices.size <= self.params.entries else 1
         for number in range(effort * passes):
             if stop():
@@ -126,7 +125,7 @@ class KWay:
             cost = moves.total(inst, places)
             if cost < least:
                 best, least = places, cost
-        return Assignment(places=best)
+        return choose(inst, start, best)
 
 
 def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: int, stop: Stop) -> IntArray | None:

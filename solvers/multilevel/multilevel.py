@@ -46,7 +46,8 @@ class MultilevelParams:
     seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer. Before that they are annealed in a `v_cycle`; where that
     gains they share in `annealed_rounds` alone, and are annealed again. Beside 10 rounds and one V-cycle after them,
     seven triangulations of 16,384 points on 256 leaves are 1.0 % cheaper, and one of 65,536 with 3 % more slots than
-    tasks 3.1 % (three seeds), for 8 to 13 % more time.
+    tasks 3.1 % (three seeds), for 8 to 13 % more time. Once time is up, the levels left are cut hastily where their
+    number times that of tasks is `late` at most: 32,768 take 0.1 s.
     """
 
     cuts: int = 3
@@ -67,6 +68,12 @@ class MultilevelParams:
     hot: float = 0.3
     cold: float = 0.01
     v_cycle: VCycle | None = field(default=VCycle())
+    late: int = 0
+
+    @property
+    def hasty(self) -> "MultilevelParams":
+        """Return the parameters of cuts once time is up."""
+        return replace(self, cuts=1, tries=1, cycles=0)
 
     def starts_at(self, entries: int) -> int:
         """Return how often the first regions are made."""
@@ -87,6 +94,7 @@ QUICK = MultilevelParams(
     most_regions=256,
     sweeps=100,
     v_cycle=None,
+    late=1 << 15,
 )
 
 
@@ -107,13 +115,12 @@ class Multilevel:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of `effort` mappings and the feasible `start[n]`, which comes back where none applies.
 
-        O(effort entries log(m) log(n)) time, O(entries + m) memory.
+        The elite is the cheapest one but for the start. O(effort entries log(m) log(n)) time, O(entries + m) memory.
         """
-        best = start.copy()
         if not applies(problem):
-            return Assignment(places=best)
+            return Assignment(places=start.copy())
         inst = instance_of(problem)
-        least = moves.total(inst, best)
+        best, least = None, np.inf
         for number in range(effort):
             places = dissect(problem, inst, self.params, derive(seed, number), stop)
             if places is None:
@@ -126,14 +133,23 @@ class Multilevel:
             cost = moves.total(inst, places)
             if cost < least:
                 best, least = places, cost
-        return Assignment(places=best)
+        return choose(inst, start, best)
+
+
+def choose(inst: Instance, start: IntArray, best: IntArray | None) -> Assignment:
+    """Return the cheaper of a start and the best mapping found, the elite; the start where none is."""
+    if best is None:
+        return Assignment(places=start.copy())
+    cheaper = moves.total(inst, best) < moves.total(inst, start)
+    return Assignment(places=best if cheaper else start.copy(), elites=best[None])
 
 
 def dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> IntArray | None:
     """Return the places of one recursive bisection, which keep pins and slots; None if `stop` says so at once.
 
-    Where it says so later, tasks are shared out as far as regions have been cut, and fill the nodes of these in turn.
-    Cuts count memory by regions, and forbidden pairs as a pull: single nodes may break a rule.
+    Where it says so later, tasks are shared out as far as regions have been cut, and fill the nodes of these in turn,
+    unless the cuts that are left are few. Cuts count memory by regions, and forbidden pairs as a pull: single nodes may
+    break a rule.
     """
     parts = _first_regions(problem, inst, params, seed, stop)
     while parts is not None and not stop():
@@ -142,20 +158,25 @@ def dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: in
         if not len(parts.open):
             break
         _halve_regions(parts, params, stop)
-    return None if parts is None else parts.places()
+    if parts is None:
+        return None
+    levels = (max(map(len, parts.members)) - 1).bit_length()
+    if levels * problem.free.size <= params.late:
+        while len(parts.open):
+            _halve_regions(parts, params.hasty, bool)
+    return parts.places()
 
 
 def dissect_fully(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> IntArray:
     """Return the places of one recursive bisection; once `stop` says so, with one cut a region and nothing else."""
     parts = _first_regions(problem, inst, params, seed, stop) or Dissection(problem, inst, derive(seed, 0))
-    hasty = replace(params, cuts=1, tries=1, cycles=0)
     while True:
         if not stop():
             _rearrange(parts, params, stop)
             _share_pairs(parts, params, stop)
         if not len(parts.open):
             return parts.places()
-        _halve_regions(parts, hasty if stop() else params, bool)
+        _halve_regions(parts, params.hasty if stop() else params, bool)
 
 
 def _first_regions(

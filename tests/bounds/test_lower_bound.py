@@ -216,6 +216,15 @@ def test_traffic_is_free_for_large_problems_where_all_partners_share_a_node(slot
     assert quick_bound(Problem(tasks=tasks, topology=nodes, rule="capacity"), np.zeros(4, int)) == bound
 
 
+def test_a_short_time_left_is_for_a_quicker_bound():
+    """Tests a random graph on a grid, whose corners the quicker bound takes for its middle."""
+    tasks = task_graph_of(nx.gnm_random_graph(64, 300, seed=1))
+    problem = Problem(tasks=tasks, topology=build("grid:8x8"), rule="one-to-one")
+    start = launch_order(problem)
+    late, hurried, whole = (quick_bound(problem, start, left_s) for left_s in (-1.0, 1e-3, 1.0))
+    assert 0 < late == hurried < whole == quick_bound(problem, start)
+
+
 def test_a_cost_that_meets_the_bound_is_optimal():
     """Tests a ring that launch order lays out without loss: the gap is 0 and no search is needed."""
     problem = Problem(tasks=task_graph_of(nx.cycle_graph(8)), topology=build("torus:8"), rule="one-to-one")

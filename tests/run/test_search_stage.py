@@ -46,6 +46,39 @@ def test_a_search_runs_in_the_rounds_that_it_states(usage, numbers, path_problem
     assert len(search.asked) == len(incumbent.stages) - 1 == len(numbers)
 
 
+@dataclass(frozen=True)
+class Quick:
+    """Find one mapping, which may be dearer than the start, and keep the cheaper one of them."""
+
+    found: np.ndarray
+
+    def search(self, problem, start, *, effort, seed, stop):
+        """Return what was found, as the elite too: a mapping is taken only where it is cheaper."""
+        return Assignment(places=self.found, elites=self.found[None])
+
+
+@pytest.mark.parametrize(
+    ("found", "anew", "stages"),
+    [
+        ([0, 1, 2], False, ["quick", "whole", "refine", "whole"]),
+        ([1, 2, 0], False, ["quick", "whole", "refine", "whole"]),
+        ([0, 2, 1], False, ["quick", "refine", "refine", "whole"]),
+        ([0, 2, 1], True, ["quick", "whole", "refine", "whole"]),
+    ],
+    ids=["gain", "tie", "loss", "anew"],
+)
+def test_a_quick_search_decides_who_runs_in_the_first_round(found, anew, stages, path_problem):
+    """Tests a thorough search and a refinement of what there is, where the quick one finds 7, 8 or 9 beside 8."""
+    incumbent = MappingIncumbent(problem=path_problem, solution=np.array([1, 0, 2]), stop=Deadline(None))
+    incumbent.record("baseline", 0.0, {})
+    run_search(incumbent, "quick", Quick(np.array(found)), Round(0, 1, 0))
+    for number in range(2):
+        for name, rounds in (("refine", "later"), ("whole", "all")):
+            search = Recorder(Usage(rounds=rounds, leader="quick"))
+            run_search(incumbent, name, search, Round(number, 1, number, anew=anew))
+    assert [stage.name for stage in incumbent.stages[1:]] == stages
+
+
 @pytest.mark.parametrize("threads", [0, 2])
 def test_parts_share_the_effort_and_have_seeds_of_their_own(threads, path_problem):
     """Tests an odd effort in two parts, and that an effort of 1 stays whole."""

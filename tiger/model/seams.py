@@ -59,15 +59,20 @@ class Usage:
     ones. Parts start with seeds of their own and may run at once. A search states its `usage` as an attribute; one that
     does not runs in every round, in one part. Several islands run it in one part each, but once for all where it is not
     `seeded`, as its seed plays no part. A `long` one finds more in one round than in several of as much effort in all.
+    A `leader` is the stage of a quick search: where what that finds is dearer than what there was, the first round is
+    for searches of later rounds, elsewhere for those of all rounds.
     """
 
     rounds: Literal["all", "first", "later"] = "all"
     parts: int = 1
     seeded: bool = True
     long: bool = False
+    leader: str | None = None
 
-    def covers(self, number: int) -> bool:
-        """Return whether the search runs in a round by its number, from 0."""
+    def covers(self, number: int, *, led: bool = True) -> bool:
+        """Return whether the search runs in a round by its number, from 0; `led` unless its leader found nothing."""
+        if self.leader is not None and number == 0:
+            return led != (self.rounds == "later")
         return {"all": True, "first": number == 0, "later": number > 0}[self.rounds]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.rounding import rounding
+from tiger.model.rounding import meets, rounding
 from tiger.objectives.cost import cost_of, violations
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
@@ -76,6 +76,11 @@ class MappingIncumbent(Incumbent[IntArray]):
         costs = [stage.cost for stage in self.stages]
         last = max((k for k, stage in enumerate(self.stages) if stage.name == name), default=0)
         return last == 0 or costs[last] < costs[last - 1]
+
+    def is_led(self, name: str) -> bool:
+        """Return whether a stage lowered the cost the last time, has not run, or has an elite of the cost."""
+        costs = (cost_of(self.problem, places).total for places in self.elites.get(name, ()))
+        return self.has_gained(name) or any(meets(cost, self.cost) for cost in costs)
 
     def progress(self, name: str, fraction: float | None) -> Progress:
         """Return the message that a stage begins; it has the bound where that is one on the cost."""

@@ -21,12 +21,16 @@ ISLANDS = "islands"
 
 
 class Round(NamedTuple):
-    """Hold what a round of a solve has: its number, from 0, the effort of each of its islands, and its seed."""
+    """Hold what a round of a solve has: its number, from 0, the effort of each of its islands, and its seed.
+
+    A first round `anew` runs what mappings come from, whatever quick searches find.
+    """
 
     number: int
     effort: int
     seed: int
     islands: int = 1
+    anew: bool = False
 
 
 class Part(NamedTuple):
@@ -59,7 +63,8 @@ def run_search(
     they leave for the next round is handed to all of them then.
     """
     usage: Usage = getattr(search, "usage", Usage())
-    if not usage.covers(this_round.number):
+    led = usage.leader is None or this_round.anew or this_round.number > 0 or incumbent.is_led(usage.leader)
+    if not usage.covers(this_round.number, led=led):
         return
     islands = this_round.islands if usage.seeded else 1
     with incumbent.loading():

@@ -1,5 +1,6 @@
 """Tests of multilevel mapping: rules, determinism, and cost where the best mapping is known."""
 
+import itertools
 from dataclasses import replace
 
 import networkx as nx
@@ -158,13 +159,26 @@ def test_a_stop_is_heard_at_any_time():
         assert not violations(problem, search(problem, stop=lambda limit=most, asked=asked: next(asked) >= limit))
 
 
+def test_a_stop_leaves_few_cuts_to_haste():
+    """Tests that a quick search that is stopped early cuts the regions that are left all the same, unless many."""
+    problem = problem_of(nx.random_regular_graph(3, 512, seed=1), "torus:8x8x8")
+    costs = []
+    for late, most in ((0, 6), (multilevel.QUICK.late, 6), (0, 10**6)):
+        asked, params = itertools.count(), replace(multilevel.QUICK, late=late)
+        places = search(problem, stop=lambda limit=most, asked=asked: next(asked) >= limit, params=params)
+        assert not violations(problem, places)
+        costs.append(cost_of(problem, places).total)
+    assert costs[0] > 2 * costs[1]
+    assert costs[1] < 1.1 * costs[2]
+
+
 def test_a_stop_leaves_what_has_been_cut():
     """Tests that a stop half-way gives a mapping by the regions so far, cheaper than the launch order."""
     problem = problem_of(nx.random_regular_graph(3, 512, seed=1), "torus:8x8x8")
-    costs = []
+    uncut, costs = replace(multilevel.QUICK, late=0), []
     for most in (5, 10, 60, 120):
         asked = iter(range(10**6))
-        places = search(problem, stop=lambda limit=most, asked=asked: next(asked) >= limit, params=multilevel.QUICK)
+        places = search(problem, stop=lambda limit=most, asked=asked: next(asked) >= limit, params=uncut)
         assert not violations(problem, places)
         costs.append(cost_of(problem, places).total)
     assert cost_of(problem, launch_order(problem)).total > costs[0] > costs[1] > costs[2] > costs[3]
