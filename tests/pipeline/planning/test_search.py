@@ -162,7 +162,7 @@ def test_choices_that_take_too_long_are_left_out(
 def test_bug_searches_end_where_another_group_takes_twice_the_work_left(
     large: tuple[Model, Cluster], monkeypatch: pytest.MonkeyPatch, work: int, groups: int
 ) -> None:
-    """Two islands spent 1.9 times the work of a plan of 70B, and one waited: only the least of a search was looked at."""
+    """Two islands spent 1.9 times the work of a plan of 70B, and one waited: searches take far more than the least."""
     placed = []
 
     def place(*given: object) -> tuple[Attempt, int]:
