@@ -241,7 +241,9 @@ def test_tasks_that_are_renumbered_keep_pins_and_slots(monkeypatch):
     start = launch_order(problem)
     search = Multilevel()
     monkeypatch.setattr(renumbering, "RENUMBERED_FROM", 0)
-    places = search.search(problem, start, effort=1, seed=0, stop=bool).places
+    found = search.search(problem, start, effort=1, seed=0, stop=bool)
+    places = found.places
+    assert (found.elites == places).all()
     assert places[5] == 9
     assert not violations(problem, places)
     assert cost_of(problem, places).total < cost_of(problem, start).total
