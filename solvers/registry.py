@@ -122,7 +122,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
-    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, COOL, WARM, Refinement
+    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, COOL, SHORT, WARM, Refinement, RefineParams
     from tiger.solvers.multilevel import kway, multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
@@ -144,8 +144,9 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         if regular and geometry.has_holes(problem):
             refinement = Refinement(COOL if geometry.is_close(problem) else WARM, Usage())
         searches.append(("refinement", refinement))
+        shared = problem.free.size > len(problem.topology.hosts)
         thorough = Usage(parts=2, leader=leader)
-        whole = multilevel.Multilevel(finish=Refinement(), usage=thorough)
+        whole = multilevel.Multilevel(finish=Refinement(SHORT if shared else RefineParams()), usage=thorough)
         clusters = kway.KWay(kway.THOROUGH, finish=Refinement(), usage=thorough)
         huge = problem.free.size >= CLUSTERED_FROM and kway.applies(problem, kway.THOROUGH)
         searches.append(("multilevel", clusters if huge else whole))

@@ -17,7 +17,7 @@ from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
 from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy
 from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
-from tiger.solvers.annealing.renumbering import renumber, restore
+from tiger.solvers.annealing.renumbering import renumber_by_node, restore
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
@@ -30,8 +30,6 @@ LATE_CALLS = 25
 # Share of all proposals that are swaps once tasks at boundaries were annealed: with 0.2 costs are 0.2 % lower and take
 # 1.2 times as long to reach, with 0.05 they are 0.2 % higher (8,192 to 32,768 tasks, two seeds).
 SHARED_FINAL = 0.1
-# Tasks from which on they are renumbered by node, which saves 9 to 17 % of the time of 32,768, 65,536 and 262,144.
-RENUMBERED_FROM = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +86,9 @@ WARM = RefineParams(task_proposals=240, base_proposals=8_000_000, most_proposals
 # x 18 nodes); other lattices, those without some of their tasks above all, cost more by these than by the usual ones.
 _COOL = Cooling(hot=0.15, cold=0.03, share=1.0)
 COOL = replace(WARM, swaps=_COOL, group_swaps=_COOL)
+# Half the proposals, after a multilevel search of tasks that share nodes; see what is said of its parameters. One task
+# a node costs 0.8 % more with them (4,096 points near each other on a torus of as many nodes, three seeds).
+SHORT = RefineParams(task_proposals=60, base_proposals=2_000_000)
 # A quarter of the proposals: what a quick mapping gains in 0.3 to 1.2 s, 0 to 2 % on trees, before longer ones end.
 BRIEF = RefineParams(task_proposals=30, base_proposals=1_000_000)
 # After clusters, which are refined already: 32,768 and 65,536 tasks cost 0.7 to 0.8 % more than with the one above,
@@ -107,14 +108,10 @@ class Refinement:
 
         A problem comes back as it is where distances depend on the direction or are too many for a table.
         """
-        inst, order = instance_of(problem), np.arange(problem.tasks.size)
+        problem, order = renumber_by_node(problem, start)
+        inst = instance_of(problem)
         if not (inst.plain and inst.movable.size and inst.indices.size):
             return Assignment(places=start.copy())
-        if problem.rule == "capacity" and not len(problem.banned) and problem.tasks.size >= RENUMBERED_FROM:
-            # By node, as neighbours mostly share one: what a proposal reads is then close in memory.
-            order = np.argsort(start, kind="stable")
-            problem = renumber(problem, order)
-            inst = instance_of(problem)
         # Half the effort first: long runs at a high temperature find most, later ones repair what they have left.
         best, left = start[order], effort
         for number in range(effort.bit_length() + 1):

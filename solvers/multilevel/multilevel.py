@@ -18,6 +18,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
+from tiger.solvers.annealing.renumbering import renumber_by_node, restore
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel import fm_bisection
 from tiger.solvers.multilevel.dissection import BATCH, Dissection
@@ -41,13 +42,12 @@ class MultilevelParams:
     entries, and the cheapest go on. Then, and after every further round, up to `most_regions` change places by `sweeps`
     tries each, at `temperatures` from `hot` to `cold`, relative to a typical cost; and pairs of regions with
     `pair_tasks` tasks each, or more, share these out again in `rounds`, each region with the `partners` that it
-    exchanges most traffic with. The first regions do so in `first_rounds`, by cuts from scratch in every other one: 10
-    rounds in place of 2 are 0.8 % cheaper in the mean of ten problems of 4,096 to 65,536 tasks after refinement (three
-    seeds, from -2.4 to +0.6 %), and take 2 to 25 % longer. Before that they are annealed in a `v_cycle`; where that
-    gains they share in `annealed_rounds` alone, and are annealed again. Beside 10 rounds and one V-cycle after them,
-    seven triangulations of 16,384 points on 256 leaves are 1.0 % cheaper, and one of 65,536 with 3 % more slots than
-    tasks 3.1 % (three seeds), for 8 to 13 % more time. Once time is up, the levels left are cut hastily where their
-    number times that of tasks is `late` at most: 32,768 take 0.1 s.
+    exchanges most traffic with. The first regions do so in `first_rounds`, by cuts from scratch in every other one.
+    Before that they are annealed in a `v_cycle`; where that gains they share in `annealed_rounds` alone, and are
+    annealed again. 4 rounds and 2 with 30 proposals of the V-cycle, in place of 10, 4 and 100, and half the refinement
+    after them take 0.77 of the time of ten problems of 512 to 32,768 tasks, which cost as much in the mean (three
+    seeds, from -2.2 to +1.5 %). Once time is up, the levels left are cut hastily where their number times that of tasks
+    is `late` at most: 32,768 take 0.1 s.
     """
 
     cuts: int = 3
@@ -58,8 +58,8 @@ class MultilevelParams:
     starts: int = 8
     entries: int = 800_000
     rounds: int = 2
-    first_rounds: int = 10
-    annealed_rounds: int = 4
+    first_rounds: int = 4
+    annealed_rounds: int = 2
     pair_tasks: int = 4
     partners: int = 8
     most_regions: int = 1024
@@ -119,6 +119,7 @@ class Multilevel:
         """
         if not applies(problem):
             return Assignment(places=start.copy())
+        problem, order = renumber_by_node(problem, start)
         inst = instance_of(problem)
         best, least = None, np.inf
         for number in range(effort):
@@ -133,7 +134,9 @@ class Multilevel:
             cost = moves.total(inst, places)
             if cost < least:
                 best, least = places, cost
-        return choose(inst, start, best)
+        found = choose(inst, start[order], best)
+        elites = None if found.elites is None else restore(found.elites[0], order)[None]
+        return Assignment(places=restore(found.places, order), elites=elites)
 
 
 def choose(inst: Instance, start: IntArray, best: IntArray | None) -> Assignment:

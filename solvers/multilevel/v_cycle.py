@@ -50,7 +50,7 @@ class VCycle:
     warm: float = 0.4
     cold: float = 0.1
     temperatures: int = 50
-    proposals: int = 100
+    proposals: int = 30
     penalty: float = 0.3
     rounds: int = 3
 

@@ -86,21 +86,27 @@ def typical_change(graph: Graph, regions: Regions, region: IntArray, seed: int) 
 def anneal_regions(
     graph: Graph, regions: Regions, region: IntArray, plan: tuple[FloatArray, float, int, int], seed: int
 ) -> None:
-    """Let vertices at boundaries go, in place, to the region of a neighbour, by Metropolis' rule; O(degree) a move.
+    """Let vertices at boundaries go, in place, to the region of a neighbour, by Metropolis' rule.
 
     A `plan` holds temperatures, the penalty on a unit of squared overload in terms of these, and how many moves are
-    proposed at each temperature: for each vertex at the boundary, and at most in all.
+    proposed at each temperature: for each vertex at the boundary, and at most in all. O(1) a proposal, O(degree r) one
+    that is accepted.
     """
     np.random.seed(seed)
     temperatures, penalty, proposals, most = plan
-    boundary, load = boundary_of(graph, region), np.zeros(len(regions.seats), np.int64)
+    boundary, load, at = boundary_of(graph, region), np.zeros(len(regions.seats), np.int64), 0
+    cost = region_costs(graph, regions, region)
     for t in range(len(region)):
         load[region[t]] += graph.weight[t]
     for temperature in temperatures:
         for _ in range(min(proposals * boundary.size[0], most)):
             if boundary.size[0] == 0:
                 break
-            t, q = draw_move(graph, boundary, region)
+            # Vertices take turns: the next one is close in memory.
+            at = at + 1 if at + 1 < boundary.size[0] else 0
+            t = boundary.vertices[at]
+            degree = graph.indptr[t + 1] - graph.indptr[t]
+            q = region[graph.indices[graph.indptr[t] + np.random.randint(degree)]]
             p, weight = region[t], graph.weight[t]
             if p == q:
                 continue
@@ -111,10 +117,26 @@ def anneal_regions(
             more = float(max(under + weight, 0)) ** 2 - float(max(under, 0)) ** 2
             less = float(max(over, 0)) ** 2 - float(max(over - weight, 0)) ** 2
             threshold -= penalty * temperature * (more - less)
-            if change_of_region(graph, regions, region, t, q) <= threshold:
+            if cost[t, q] - cost[t, p] <= threshold:
                 load[p] -= weight
                 load[q] += weight
+                for e in range(graph.indptr[t], graph.indptr[t + 1]):
+                    u, flow = graph.indices[e], graph.flow[e]
+                    for r in range(len(regions.seats)):
+                        cost[u, r] += flow * (regions.away[q, r] - regions.away[p, r])
                 move_vertex(graph, boundary, region, t, q)
+
+
+@inner_allocating_kernel
+def region_costs(graph: Graph, regions: Regions, region: IntArray) -> FloatArray:
+    """Return what the traffic of every vertex costs in every region, `cost[n, r]`; O(entries r)."""
+    cost = np.zeros((len(region), len(regions.seats)))
+    for t in range(len(region)):
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            other = region[graph.indices[e]]
+            for r in range(len(regions.seats)):
+                cost[t, r] += graph.flow[e] * regions.away[other, r]
+    return cost
 
 
 @inner_kernel

@@ -10,7 +10,7 @@ import pytest
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning import search
-from tiger.pipeline.planning.attempt import make_evaluator
+from tiger.pipeline.planning.attempt import Attempt, make_evaluator
 from tiger.pipeline.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
@@ -156,6 +156,24 @@ def test_choices_that_take_too_long_are_left_out(
     assert [each.placed for each in found.attempts] == [None]
     left_out = {each.reason: each for each in found.pruned}["budget"]
     assert found.lower_bound_s == pytest.approx(left_out.least)
+
+
+@pytest.mark.parametrize(("work", "groups"), [(85, 1), (95, 2)])
+def test_bug_searches_end_where_another_group_takes_twice_the_work_left(
+    large: tuple[Model, Cluster], monkeypatch: pytest.MonkeyPatch, work: int, groups: int
+) -> None:
+    """Two islands spent 1.9 times the work of a plan of 70B, and one waited: searches take far more than the least."""
+    placed = []
+
+    def place(*given: object) -> tuple[Attempt, int]:
+        attempt = next(each for each in given if isinstance(each, Attempt))
+        placed.append(attempt)
+        return attempt, 30 * ASIDE
+
+    monkeypatch.setattr(search, "_place", place)
+    monkeypatch.setattr(search, "PARAMS", search.PlanningParams(searched=work * ASIDE // 2, searches=1))
+    explore(Request(*large, replace(PARAMS, islands=2)), never_stop, ignore)
+    assert len(placed) == 2 * groups
 
 
 @pytest.mark.parametrize("islands", [2, 5])

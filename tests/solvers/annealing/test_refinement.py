@@ -14,7 +14,7 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.patterns.spec import build as build_pattern
 from tiger.solvers import registry
-from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, swap_annealing
+from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, renumbering, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.solvers.annealing.renumbering import renumber
 from tiger.solvers.geometry.geometry import Geometry
@@ -194,7 +194,7 @@ def test_renumbered_tasks_keep_pins_and_slots(monkeypatch):
     names, nodes = plain.tasks.names, plain.topology.names
     problem = Problem(tasks=plain.tasks, topology=plain.topology, rule="capacity", pinned={names[5]: nodes[9]})
     start = launch_order(problem)
-    monkeypatch.setattr(refinement, "RENUMBERED_FROM", 0)
+    monkeypatch.setattr(renumbering, "RENUMBERED_FROM", 0)
     places = refine(problem, start)
     assert places[5] == 9
     assert not violations(problem, places)
@@ -213,7 +213,7 @@ def test_renumbering_changes_the_order_alone(monkeypatch):
     problem = Problem(tasks=tasks, topology=hardware, rule="capacity", pinned=pinned)
     order = np.argsort(start, kind="stable")
     by_node = refine(renumber(problem, order), start[order])
-    monkeypatch.setattr(refinement, "RENUMBERED_FROM", 0)
+    monkeypatch.setattr(renumbering, "RENUMBERED_FROM", 0)
     places = refine(problem, start)
     assert (places[order] == by_node).all()
     assert not violations(problem, places)

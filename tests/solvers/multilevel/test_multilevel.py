@@ -13,6 +13,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import repair
+from tiger.solvers.annealing import renumbering
 from tiger.solvers.multilevel import coarsening, dissection, fm_bisection, multilevel, outlines, quotient, region_cuts
 from tiger.solvers.multilevel.multilevel import Multilevel, MultilevelParams, applies
 from tiger.topologies.spec import build
@@ -229,3 +230,23 @@ def test_thousands_of_tasks_beat_recursion_without_a_choice():
     """Tests a stencil of 32 x 32 x 32 on a tree against a geometric construction: within 2 %."""
     problem = problem_of(nx.grid_graph((32, 32, 32)), "tree:8x8x4@1,10,100", slots=128)
     assert cost_of(problem, search(problem)).total <= 1.02 * 376832
+
+
+def test_tasks_that_are_renumbered_keep_pins_and_slots(monkeypatch):
+    """Tasks by the nodes of a mapping end where the same tasks in that order do."""
+    tasks, topology = shuffle(nx.grid_2d_graph(12, 12)), build("tree:4x4@1,10")
+    topology = topology.with_slots(np.full(16, 10))
+    pinned = {tasks.names[5]: topology.names[9]}
+    problem = Problem(tasks=tasks, topology=topology, rule="capacity", pinned=pinned)
+    start = launch_order(problem)
+    search = Multilevel()
+    monkeypatch.setattr(renumbering, "RENUMBERED_FROM", 0)
+    found = search.search(problem, start, effort=1, seed=0, stop=bool)
+    places = found.places
+    assert (found.elites == places).all()
+    assert places[5] == 9
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < cost_of(problem, start).total
+    order = np.argsort(start, kind="stable")
+    by_node = search.search(renumbering.renumber(problem, order), start[order], effort=1, seed=0, stop=bool).places
+    assert (places[order] == by_node).all()

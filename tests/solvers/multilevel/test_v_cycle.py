@@ -13,7 +13,7 @@ from tiger.solvers.multilevel import coarsening, fm_bisection, label_propagation
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.multilevel import Multilevel, MultilevelParams, dissect
 from tiger.solvers.multilevel.v_cycle import VCycle
-from tiger.solvers.multilevel.v_cycle_kernels import Regions, fit_regions, measure, refine_pairs
+from tiger.solvers.multilevel.v_cycle_kernels import Regions, anneal_regions, fit_regions, measure, refine_pairs
 
 BRIEF = VCycle(clusters=20, temperatures=10, proposals=10)
 
@@ -53,6 +53,21 @@ def draw(seed, most=200):
         Regions(np.abs(np.subtract.outer(place, place)), seats),
         rng.permutation(full),
     )
+
+
+def test_cold_annealing_takes_no_move_that_costs():
+    """What vertices cost in every region is kept as others move; with room for all, nothing but the cost counts."""
+    gained = 0
+    for seed in range(30):
+        graph, regions, region = draw(seed)
+        regions = regions._replace(seats=np.full(len(regions.seats), len(region)))
+        cost, after = measure(graph, regions, region), region.copy()
+        for number in range(20):
+            anneal_regions(graph, regions, after, (np.full(1, 1e-9), 1.0, 1, 9), number)
+            before, cost = cost, measure(graph, regions, after)
+            assert cost <= before
+            gained += cost < before
+    assert gained > 100
 
 
 @pytest.mark.parametrize("params", [BRIEF, VCycle(clusters=5, hot=0.0, warm=0.0, cold=0.05), VCycle(rounds=0)])

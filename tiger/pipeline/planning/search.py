@@ -205,8 +205,11 @@ def _simulate_share(
 
 
 def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
-    """Search for a placement by the best choices, a group after another, till the work is done."""
-    islands = request.params.islands
+    """Search for a placement by the best choices, a group after another, till the work is done.
+
+    It is done where less than half of the work is left that a group takes by what those before it have taken.
+    """
+    islands, allotted = request.params.islands, 0
     meter = Meter(PARAMS.searched * request.params.effort * islands, incumbent.stop)
     attempts = incumbent.attempts.values()
     waiting = sorted(attempts, key=lambda each: (each.iteration_s, each.lacking_bytes, each.choice))
@@ -222,6 +225,10 @@ def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
                 left -= least
                 group.append(attempt)
             done += 1
+        least = sum(PARAMS.searches * _work(attempt.choice) for attempt in group)
+        if placed and least * meter.spent > 2 * meter.left * allotted:
+            break
+        allotted += least
         layers = [request.model.layers(attempt.choice.family.microbatch) for attempt in group]
         before = range(placed, placed + len(group))
         placed += len(group)
