@@ -173,8 +173,12 @@ def _stamp_file(function: FunctionType) -> str:
 
 
 def name_fields(kind: types.Type) -> tuple[object, ...]:
-    """Return the names of a tuple's fields in their order, and those of each of them; nothing of other types."""
-    return getattr(kind, "fields", ()), *map(name_fields, getattr(kind, "types", ()))
+    """Return the names of a tuple's fields in their order, and those of each of them; nothing of other types.
+
+    Those of records are a part of their types.
+    """
+    names = getattr(kind, "fields", ()) if isinstance(kind, types.BaseNamedTuple) else ()
+    return names, *map(name_fields, getattr(kind, "types", ()))
 
 
 def _describe(value: object) -> str:

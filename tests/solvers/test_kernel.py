@@ -169,6 +169,16 @@ def test_bug_a_kernel_whose_argument_has_its_fields_in_another_order_is_compiled
         assert run_anew(constants=swapped, caller=READER) == 1
 
 
+def test_bug_kernels_of_records_failed():
+    """Tests a record as an argument, whose fields are those of a dictionary."""
+
+    @kernel.kernel
+    def read(record):
+        return record.first
+
+    assert read(np.ones(1, [("first", np.int64)])[0]) == 1
+
+
 def test_bug_files_of_which_numba_tells_the_date_failed(run_anew, monkeypatch):
     """Tests stamps as numba 0.62 makes them, of a file's date and size."""
 
