@@ -23,7 +23,7 @@ from tiger.circuits.routing import (
     smallest,
 )
 from tiger.circuits.routing.beam_arrays import fits_beams
-from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
+from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
@@ -174,30 +174,6 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     assert find_flaw(dag, line, found) == ""
 
 
-def test_passages_are_the_least_that_is_done() -> None:
-    """They make up for work that is too little for a large circuit, and beams are left out."""
-    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000, 0)
-    assert schedule == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
-    assert _schedule(SearchParams(work=50_000, passages=32), 100, 0) == Schedule(
-        1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000))
-    )
-
-
-def test_lanes_are_fewer_where_there_is_little_work() -> None:
-    """To set up a lane takes time as well."""
-    assert [_schedule(SearchParams(work=work), 1_000, 0).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
-
-
-def test_ample_work_gives_few_wide_beams() -> None:
-    """One routing of the whole fits the widest beams, for a while at most; with less work they grow step by step."""
-    params = SearchParams(work=400_000_000)
-    schedule = _schedule(params, 100_000, 500_000)
-    assert (schedule.lanes, [phase.width for phase in schedule.phases]) == (4, [0, 16, 128])
-    assert sum(phase.work for phase in schedule.phases) == params.work // 4
-    little = SearchParams(work=200_000_000)
-    assert _schedule(little, 100_000, 500_000) == _schedule(little, 100_000, 0)
-
-
 def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wide beam takes many chunks at once; the phase ends when its work is done, not after as many attempts."""
     done: dict[int, int] = {}
@@ -251,7 +227,6 @@ def test_bug_there_are_no_beams_where_moves_find_no_room(monkeypatch: pytest.Mon
     dag = draw(0)
     assert not fits_beams(frontier.build_arrays(dag, star)[0])
     assert fits_beams(frontier.build_arrays(dag, GRID)[0])
-    assert {phase.width for phase in _schedule(SearchParams(work=10**8, width=0), 1_000, 0).phases} == {0}
     monkeypatch.setattr("tiger.circuits.routing.search.fits_beams", lambda _: False)
     monkeypatch.setattr("tiger.circuits.routing.search.build_moves", None)
     assert find_flaw(dag, GRID, search(dag, GRID, Origins(), SearchParams(work=300_000))) == ""
