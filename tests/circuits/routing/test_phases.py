@@ -24,7 +24,7 @@ def test_ample_work_lets_mappings_race() -> None:
     lanes, phases = schedule(PARAMS, ample, 100_000, 500_000)
     assert (lanes, [(phase.width, phase.fresh, phase.kept) for phase in phases]) == (
         4,
-        [(8, 100, 0), (32, 0, 4), (80, 0, 1), (80, 0, 0)],
+        [(8, 100, 0), (32, 0, 4), (120, 0, 1), (120, 0, 0)],
     )
     assert 0 <= ample.work // 4 - sum(phase.work for phase in phases) <= len(phases)
     little = Extent(200_000_000, 0, 512)

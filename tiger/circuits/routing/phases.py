@@ -37,12 +37,12 @@ class PhaseParams:
     fresh: tuple[int, int, int, int] = (100, 50, 20, 5)
     ordered: tuple[int, int] = (50, 25)
     wide_least: int = 512
-    wide_share: float = 0.4
+    wide_share: float = 0.6
     wide_most: int = 64_000_000
     wide_fresh: int = 0
     race_narrowest: int = 8
     race_factor: int = 4
-    race_share: float = 0.3
+    race_share: float = 0.2
     kept: int = 4
 
     def count_lanes(self, work: int) -> int:

@@ -302,7 +302,10 @@ def _share_best(lanes: list[Lane], best: Route, dag: GateDag) -> None:
 
 
 def _deal_best(lanes: list[Lane], kept: int) -> None:
-    """Deal the best routes out to the lanes, so many to each in order of cost, and drop all others."""
+    """Deal the best routes out to the lanes, so many to each in order of cost, and drop all others.
+
+    Every lane gets one, the same as others where there are too few.
+    """
     found = [
         (int(pool.cost[e]), number, e)
         for number, (_, _, _, pool, _) in enumerate(lanes)
@@ -317,8 +320,10 @@ def _deal_best(lanes: list[Lane], kept: int) -> None:
     for lane in lanes:
         lane.pool.cost[:] = NEVER_COST
         lane.pool.attempt[0].passes = 0
-    for rank, (cost, kept_route) in enumerate(best.values()):
-        _keep(lanes[rank % len(lanes)].pool, rank // len(lanes), kept_route, cost)
+    dealt = list(best.values())
+    for rank in range(max(len(dealt), len(lanes))):
+        cost, known = dealt[rank % len(dealt)]
+        _keep(lanes[rank % len(lanes)].pool, rank // len(lanes), known, cost)
 
 
 def _read_route(pool: Pool, e: int) -> Route:
