@@ -171,11 +171,11 @@ def choose_attempt(lane: Lane, plan: Plan) -> None:
         begin_new_route(lane, last, plan.fixed)
     elif plan.kept > 0:
         # Each in turn, from its start and then from its end.
-        e, back = attempt.turn % plan.kept, attempt.turn // plan.kept % 2 * (1 - plan.fixed)
+        e, from_end = attempt.turn % plan.kept, attempt.turn // plan.kept % 2 * (1 - plan.fixed)
         attempt.turn += 1
         if pool.cost[e] >= NEVER_COST:
             e = find_cheapest(pool)
-        set_cut(pool, e, back * pool.length[e], BOTH)
+        set_cut(pool, e, from_end * pool.length[e], BOTH)
     else:
         # The better of two routes of the pool, drawn at random: binary tournament selection.
         e, f = draw_below(counters, last), draw_below(counters, last)
