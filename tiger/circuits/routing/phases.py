@@ -21,8 +21,8 @@ class PhaseParams:
     With work for a beam of `wide_least` states through the whole circuit mappings race instead, by successive halving
     (Jamieson, Talwalkar 2016): new ones are routed by beams of `race_narrowest` states for `race_share` of the work,
     and the best `kept` of each lane forth and back by beams `race_factor` times as wide, then fewer of them by wider
-    ones still. For `wide_share` of the work beams are so wide that one routing of the whole takes all of it,
-    `wide_fresh` per cent of them from new mappings. Nothing stops a routing, which takes `wide_most` at most: under a
+    ones still. For `wide_share` of the work beams are so wide that one routing of the whole takes all of it.
+    Nothing stops a routing, which takes `wide_most` at most: under a
     second. Long circuits end with fewer extra CX so than with ever wider beams in the same time, as mappings differ by
     5 to 20 % and stay so through a whole routing; `python -m benchmarks record` and `timed` measure them.
     """
@@ -39,7 +39,6 @@ class PhaseParams:
     wide_least: int = 512
     wide_share: float = 0.6
     wide_most: int = 64_000_000
-    wide_fresh: int = 0
     race_narrowest: int = 8
     race_factor: int = 4
     race_share: float = 0.2
@@ -126,5 +125,5 @@ def _list_race_phases(params: PhaseParams, work: int, beam: int, width: int) -> 
     for k, each in enumerate(widths[1:]):
         yield Phase(each, 0, (work - narrow - wide) // (len(widths) - 1), max(params.kept >> k, 1))
     left = wide if len(widths) > 1 else work - narrow
-    yield Phase(widest, params.wide_fresh, left // 2, 1)
-    yield Phase(widest, params.wide_fresh, left // 2)
+    yield Phase(widest, 0, left // 2, 1)
+    yield Phase(widest, 0, left // 2)
