@@ -5,12 +5,11 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TypeVar
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core import config, event
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
@@ -108,7 +107,7 @@ class KernelCache(FunctionCache):
     def __init__(self, function: FunctionType) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         # As it is when it is imported: what runs later is what was read then.
-        FILES.setdefault(function.__code__.co_filename, self._cache_file._source_stamp)
+        FILES.setdefault(function.__code__.co_filename, repr(self._cache_file._source_stamp))
         self._is_stamped = False
 
     def load_overload(self, sig: object, target_context: object) -> object:
@@ -126,6 +125,11 @@ class KernelCache(FunctionCache):
         self._stamp()
         super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
+    def _index_key(self, sig: tuple[types.Type, ...], codegen: object) -> tuple[object, ...]:
+        """Return what a compiled function is kept by, with the names of fields, as code finds fields by their order."""
+        key: tuple[object, ...] = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+        return (*key, *map(name_fields, sig))
+
     def _stamp(self) -> None:
         """Have the file name all sources, once the kernel is called, as all modules are loaded by then."""
         if not self._is_stamped:
@@ -133,16 +137,15 @@ class KernelCache(FunctionCache):
             self._is_stamped = True
 
 
-# The hash of each file with kernels, and the files that say how they are compiled.
-FILES: dict[str, bytes] = {}
-HOW = (__file__, compiler.__file__)
+# What numba tells the state of each file by, in some versions a hash of it and in others its date.
+FILES: dict[str, str] = {}
 
 
 def hash_sources(function: FunctionType) -> str:
     """Return a hash of the files of a function and of all that it calls, of the constants these name, and of HOW."""
-    functions, parts = [function], {_hash_file(path).hex() for path in HOW}
+    functions, parts = [function], {_stamp_file(known) for known in HOW}
     for known in functions:
-        parts.add(f"{known.__module__} {_hash_file(known.__code__.co_filename).hex()}")
+        parts.add(f"{known.__module__} {_stamp_file(known)}")
         for name, value in find_globals(known):
             callee = value.py_func if isinstance(value, Dispatcher) else value
             if not isinstance(callee, FunctionType):
@@ -161,11 +164,21 @@ def find_globals(function: FunctionType) -> Iterator[tuple[str, object]]:
         yield from ((name, value) for name, value in found if not isinstance(value, ModuleType))
 
 
-def _hash_file(path: str) -> bytes:
-    """Return the hash of a file, the first one that was asked for."""
+def _stamp_file(function: FunctionType) -> str:
+    """Return the stamp of a function's file, the first one that was asked for."""
+    path = function.__code__.co_filename
     if path not in FILES:
-        FILES[path] = hashlib.sha256(Path(path).read_bytes()).digest()
+        FILES[path] = repr(FunctionCache(function)._cache_file._source_stamp)
     return FILES[path]
+
+
+def name_fields(kind: types.Type) -> tuple[object, ...]:
+    """Return the names of a tuple's fields in their order, and those of each of them; nothing of other types.
+
+    Those of records are a part of their types.
+    """
+    names = getattr(kind, "fields", ()) if isinstance(kind, types.BaseNamedTuple) else ()
+    return names, *map(name_fields, getattr(kind, "types", ()))
 
 
 def _describe(value: object) -> str:
@@ -214,3 +227,7 @@ def _compile(function: Function, options: dict[str, object]) -> Function:
     if known:
         compiler.widen_arguments(compiled)  # type: ignore[arg-type]  # a dispatcher, which is called like the function
     return compiled
+
+
+# Functions of the files that say how kernels are compiled.
+HOW: tuple[FunctionType, ...] = (_compile, compiler.widen)  # type: ignore[assignment]  # functions, as any

@@ -6,10 +6,13 @@ import logging
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from numba.core.caching import InTreeCacheLocator
 from numba.core.dispatcher import Dispatcher
 
 from tiger.solvers import branch_and_bound, construction, kernel
@@ -96,13 +99,17 @@ def run(value):
 
 @pytest.fixture
 def run_anew(tmp_path, monkeypatch):
-    """Return a function that writes SOURCES but for some files, imports them anew, and calls the caller with 1."""
+    """Return a function that writes SOURCES but for some files, imports them anew, and calls the caller with 1.
+
+    A file whose text is None stays as it is.
+    """
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def run(**changed):
         for name, text in (SOURCES | changed).items():
-            (tmp_path / f"{name}.py").write_text(text)
+            if text is not None:
+                (tmp_path / f"{name}.py").write_text(text)
             sys.modules.pop(name, None)
             kernel.FILES.pop(str(tmp_path / f"{name}.py"), None)
         importlib.invalidate_caches()
@@ -133,16 +140,85 @@ def test_bug_a_kernel_whose_constant_changes_in_another_file_is_compiled_anew(ru
     assert run_anew(constants="STEP = 4\n") == 12
 
 
+PAIR = """
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+"""
+READER = """
+from constants import Pair
+from tiger.solvers.kernel import kernel
+
+@kernel
+def read(pair):
+    return pair.first
+
+def run(value):
+    return read(Pair(first=value, second=2))
+"""
+
+
+def test_bug_a_kernel_whose_argument_has_its_fields_in_another_order_is_compiled_anew(run_anew):
+    """Tests a class of tuples that the kernel does not name, in another file."""
+    assert run_anew(constants=PAIR, caller=READER) == 1
+    swapped = PAIR.replace("first", "other").replace("second", "first").replace("other", "second")
+    assert run_anew(constants=swapped, caller=READER) == 1
+    with kernel.refuse_to_compile():
+        assert run_anew(constants=swapped, caller=READER) == 1
+
+
+def test_bug_kernels_of_records_failed():
+    """Tests a record as an argument, whose fields are those of a dictionary."""
+
+    @kernel.kernel
+    def read(record):
+        return record.first
+
+    assert read(np.ones(1, [("first", np.int64)])[0]) == 1
+
+
+def test_bug_files_of_which_numba_tells_the_date_failed(run_anew, monkeypatch):
+    """Tests stamps as numba 0.62 makes them, of a file's date and size."""
+
+    def stamp(locator):
+        stat = Path(locator._py_file).stat()
+        return stat.st_mtime, stat.st_size
+
+    monkeypatch.setattr(InTreeCacheLocator, "get_source_stamp", stamp)
+    assert run_anew() == 9
+    with kernel.refuse_to_compile():
+        assert run_anew(**dict.fromkeys(SOURCES)) == 9
+
+
+def test_bug_files_in_archives_failed(tmp_path, monkeypatch):
+    """Tests a function that is imported from an archive, by two states of it."""
+    hashes = []
+    for number in range(2):
+        path = tmp_path / f"{number}.zip"
+        with ZipFile(path, "w") as archive:
+            archive.writestr("archived.py", f"def run():\n    return {number}\n")
+        monkeypatch.syspath_prepend(str(path))
+        hashes.append(kernel.hash_sources(importlib.import_module("archived").run))
+        del sys.modules["archived"]
+    assert hashes[0] != hashes[1]
+
+
 def test_kernels_name_what_their_hash_can_tell_apart():
-    """Tests all that are loaded: numbers, tuples of named fields, and functions, not through modules of tiger."""
+    """Tests all that are loaded: numbers, tuples of named fields, and functions, not through modules of tiger.
+
+    No kernel keeps a value of another file as a default or in a closure.
+    """
     kinds = (bool, int, float, np.generic, tuple, type, Dispatcher)
     functions = [module for name, module in sys.modules.items() if name.startswith("tiger.")]
     functions = {found.py_func for module in functions for found in vars(module).values() if hasattr(found, "py_func")}
     assert len(functions) > 50
     for function in functions:
+        assert function.__defaults__ is function.__closure__ is None, function
         for name, value in kernel.find_globals(function):
             assert isinstance(value, kinds) or value is sum_steps, (function, name)
-            assert not isinstance(value, type) or hasattr(value, "_fields"), (function, name)
+            assert not isinstance(value, type) or value._field_defaults == {}, (function, name)
         modules = [function.__globals__.get(name) for name in function.__code__.co_names]
         assert {module.__name__ for module in modules if isinstance(module, ModuleType)} <= {"math", "numpy"}, function
 

@@ -30,8 +30,9 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.exact import ExactParams, find_exact_route, is_small
 from tiger.circuits.routing.linear import route_along_path
+from tiger.circuits.routing.phases import PhaseParams
 from tiger.circuits.routing.prices import price_route
-from tiger.circuits.routing.search import DEFAULT, Origins, PhaseParams, SearchParams, search
+from tiger.circuits.routing.search import DEFAULT, Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent

@@ -23,7 +23,9 @@ from tiger.circuits.routing import (
     smallest,
 )
 from tiger.circuits.routing.beam_arrays import fits_beams
-from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
+from tiger.circuits.routing.phases import PhaseParams
+from tiger.circuits.routing.rerouting import NEVER_COST
+from tiger.circuits.routing.search import Origins, SearchParams, _deal_best, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
@@ -174,28 +176,38 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     assert find_flaw(dag, line, found) == ""
 
 
-def test_passages_are_the_least_that_is_done() -> None:
-    """They make up for work that is too little for a large circuit, and beams are left out."""
-    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000, 0)
-    assert schedule == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
-    assert _schedule(SearchParams(work=50_000, passages=32), 100, 0) == Schedule(
-        1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000))
-    )
+@pytest.mark.parametrize("fixed", [None, identity(9)])
+def test_mappings_that_race_give_routes_as_all_others(fixed: np.ndarray | None) -> None:
+    """Whole routings of kept routes are valid, keep a given start, and never depend on threads."""
+    dag, params = draw(1), SearchParams(work=3_000_000, width=32, phases=PhaseParams(wide_least=1))
+    found = search(dag, GRID, Origins(fixed=fixed), params)
+    assert find_flaw(dag, GRID, found) == ""
+    assert fixed is None or (found.start == fixed).all()
+    threaded = search(dag, GRID, Origins(fixed=fixed), replace(params, threads=4))
+    assert (threaded.steps == found.steps).all()
 
 
-def test_lanes_are_fewer_where_there_is_little_work() -> None:
-    """To set up a lane takes time as well."""
-    assert [_schedule(SearchParams(work=work), 1_000, 0).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two routes that go on start alike, the cheapest goes on, and lanes hold no more than their share."""
+    dealt: list[list[tuple[int, bytes]]] = []
 
+    def note(lanes: list[rerouting.Lane], kept: int) -> None:
+        least = min(int(lane.pool.cost[:-1].min()) for lane in lanes)
+        _deal_best(lanes, kept)
+        pools = [lane.pool for lane in lanes]
+        some = [(int(p.cost[e]), p.start[e].tobytes()) for p in pools for e in range(kept) if p.cost[e] < NEVER_COST]
+        assert min(some)[0] == least
+        assert all((p.cost[kept:] == NEVER_COST).all() for p in pools)
+        # Every lane has one to go on with.
+        assert all(int(p.cost[0]) < NEVER_COST for p in pools)
+        dealt.append(some)
 
-def test_ample_work_gives_few_wide_beams() -> None:
-    """One routing of the whole fits the widest beams, for a while at most; with less work they grow step by step."""
-    params = SearchParams(work=400_000_000)
-    schedule = _schedule(params, 100_000, 500_000)
-    assert (schedule.lanes, [phase.width for phase in schedule.phases]) == (4, [0, 16, 128])
-    assert sum(phase.work for phase in schedule.phases) == params.work // 4
-    little = SearchParams(work=200_000_000)
-    assert _schedule(little, 100_000, 500_000) == _schedule(little, 100_000, 0)
+    monkeypatch.setattr("tiger.circuits.routing.search._deal_best", note)
+    params = SearchParams(work=3_000_000, width=64, phases=PhaseParams(wide_least=1))
+    search(draw(1), GRID, Origins(), params)
+    assert dealt
+    starts = [[start for _, start in some] for some in dealt]
+    assert all(len(set(each)) == len(each) or len(set(each)) < 4 for each in starts)
 
 
 def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +263,6 @@ def test_bug_there_are_no_beams_where_moves_find_no_room(monkeypatch: pytest.Mon
     dag = draw(0)
     assert not fits_beams(frontier.build_arrays(dag, star)[0])
     assert fits_beams(frontier.build_arrays(dag, GRID)[0])
-    assert {phase.width for phase in _schedule(SearchParams(work=10**8, width=0), 1_000, 0).phases} == {0}
     monkeypatch.setattr("tiger.circuits.routing.search.fits_beams", lambda _: False)
     monkeypatch.setattr("tiger.circuits.routing.search.build_moves", None)
     assert find_flaw(dag, GRID, search(dag, GRID, Origins(), SearchParams(work=300_000))) == ""

@@ -53,7 +53,7 @@ class Attempt:
     """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed again.
 
     `given` counts the seeds used, `passes` those left on a new mapping, `made` the steps of the route in the making.
-    `parted` is 1 where the device has several parts.
+    `parted` is 1 where the device has several parts. `turn` counts passes over routes of the pool.
     """
 
     given: int
@@ -63,6 +63,7 @@ class Attempt:
     part: int
     made: int
     parted: int
+    turn: int
 
 
 class Plan(NamedTuple):
@@ -70,7 +71,7 @@ class Plan(NamedTuple):
 
     `fresh` per cent begin at a new mapping, the others at a cut of a route of the pool; beams are `width` wide, 0 for
     plain routing; `ordered` per cent of the sides keep each qubit's gates in order; `fixed` is 1 when the start may not
-    change.
+    change. Where it is not 0 the others are whole routings of the best `kept` routes of the pool.
     """
 
     fresh: int
@@ -78,6 +79,7 @@ class Plan(NamedTuple):
     goal: int
     width: int
     ordered: int
+    kept: int = 0
 
 
 class Pool(NamedTuple):
@@ -167,6 +169,13 @@ def choose_attempt(lane: Lane, plan: Plan) -> None:
     elif attempt.given < len(pool.seed) or draw_below(counters, 100) < plan.fresh:
         attempt.passes = PASSES if plan.fixed == 0 else 1
         begin_new_route(lane, last, plan.fixed)
+    elif plan.kept > 0:
+        # Each in turn, from its start and then from its end.
+        e, from_end = attempt.turn % plan.kept, attempt.turn // plan.kept % 2 * (1 - plan.fixed)
+        attempt.turn += 1
+        if pool.cost[e] >= NEVER_COST:
+            e = find_cheapest(pool)
+        set_cut(pool, e, from_end * pool.length[e], BOTH)
     else:
         # The better of two routes of the pool, drawn at random: binary tournament selection.
         e, f = draw_below(counters, last), draw_below(counters, last)

@@ -3,10 +3,9 @@
 One of the searches side by side is called a lane. How many there are depends on the work, and never on the threads.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from tiger.circuits.routing.frontier import (
     begin,
     build_arrays,
 )
+from tiger.circuits.routing.phases import Extent, PhaseParams, plan_attempts, schedule
 from tiger.circuits.routing.prices import price_route
 from tiger.circuits.routing.renumbering import order_by_level, renumber
 from tiger.circuits.routing.rerouting import NEVER_COST, Attempt, Lane, Plan, Pool, RoutingViews, advance
@@ -41,43 +41,6 @@ CHUNK = 3_000_000
 MEASURED = 4
 # A route under search may take so many SWAPs a gate at most, which bounds the memory on long devices.
 DETOUR = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseParams:
-    """Set how a search divides its work.
-
-    There are two lanes above `two_lanes_work` and four above `four_lanes_work`, each with a pool of `routes`. A lane
-    begins with plain routing, for a share `first_share` of its work; then beams of `narrowest` states, twice as many
-    in every later phase, as long as `passes` routings of the whole circuit take at most a share `widest_share`.
-    `fresh` says how many per cent of the attempts begin at a new mapping in the first phase, in that of the narrowest
-    beams, in the next and in all later ones. `ordered` is how many per cent of the sides of a cut keep each qubit's
-    gates in circuit order, with narrow beams and with wide ones: circuits of the Fourier transform need them.
-
-    With work for a beam of `wide_least` states through the whole circuit there are few phases instead: plain routing,
-    beams an eighth as wide as the last, and for `wide_share` of the work beams so wide that one routing of the whole
-    takes all of it, `wide_fresh` per cent of them from new mappings. Nothing stops a routing, which takes `wide_most`
-    at most: under a second. Long circuits end with fewer extra CX so than with ever wider beams in the same time;
-    `python -m benchmarks record` measures them.
-    """
-
-    two_lanes_work: int = 200_000
-    four_lanes_work: int = 1_000_000
-    routes: int = 6
-    first_share: float = 0.05
-    narrowest: int = 4
-    passes: int = 3
-    widest_share: float = 0.2
-    fresh: tuple[int, int, int, int] = (100, 50, 20, 5)
-    ordered: tuple[int, int] = (50, 25)
-    wide_least: int = 512
-    wide_share: float = 0.9
-    wide_most: int = 64_000_000
-    wide_fresh: int = 80
-
-    def count_lanes(self, work: int) -> int:
-        """Return how many lanes share so much work."""
-        return 4 if work > self.four_lanes_work else 2 if work > self.two_lanes_work else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,21 +73,6 @@ class Origins:
     anchors: tuple[Anchor, ...] = ()
     routes: tuple[Route, ...] = ()
     fixed: IndexArray | None = None
-
-
-class Phase(NamedTuple):
-    """Hold what the lanes do for a while: how wide beams are, per cent of new mappings, and the work of a lane."""
-
-    width: int
-    fresh: int
-    work: int
-
-
-class Schedule(NamedTuple):
-    """Hold how many lanes a search has, and their phases."""
-
-    lanes: int
-    phases: tuple[Phase, ...]
 
 
 DEFAULT = SearchParams()
@@ -186,18 +134,19 @@ def _search(
     params = params if beams else replace(params, width=0)
     # A beam takes more for a state than plain routing for the whole.
     ample = beams and _has_one_price(dag) and params.work > params.phases.wide_least * passage
-    schedule = _schedule(params, passage, _measure_beam(arrays, state, known, moves) if ample else 0)
+    extent = Extent(params.work, params.passages, params.width)
+    count, phases = schedule(params.phases, extent, passage, _measure_beam(arrays, state, known, moves) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
-    pools = [
-        _build_pool(coupling, dag, own, (number, schedule.lanes), params.phases) for number in range(schedule.lanes)
-    ]
+    pools = [_build_pool(coupling, dag, own, (number, count), params.phases) for number in range(count)]
     lanes = [_build_lane(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known, dag)
     with run_lanes(len(lanes), params.threads) as run_all:
-        for phase in schedule.phases:
+        for phase in phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
+            if phase.kept:
+                _deal_best(lanes, phase.kept)
             begun = [int(lane.state.counters[0].work) for lane in lanes]
-            plan = _plan_attempts(phase, params.phases, int(origins.fixed is not None))
+            plan = plan_attempts(phase, params.phases, int(origins.fixed is not None))
             # What an attempt of one chunk takes beyond it is missing from the next: the phase has its work in all.
             for done in range(0, phase.work, CHUNK):
                 if stop() or _find_best(lanes).extra_cx <= params.goal:
@@ -324,53 +273,6 @@ def _view_forward(views: RoutingViews) -> RoutingArrays:
     return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.price, views.neighbours, views.hops)
 
 
-def _schedule(params: SearchParams, passage: int, beam: int) -> Schedule:
-    """Return what a search does; plain routing all along where passages are asked for, which are few.
-
-    `passage` is the work of plain routing, `beam` that of a beam for each of its states, 0 where that is not known.
-    """
-    if params.passages:
-        whole = max(params.work, params.passages * passage)
-        lanes = min(params.phases.count_lanes(whole), 2)
-        half = whole // lanes // 2
-        return Schedule(lanes, (Phase(0, params.phases.fresh[0], half), Phase(0, params.phases.fresh[2], half)))
-    lanes = params.phases.count_lanes(params.work)
-    if beam and params.work > params.phases.wide_least * beam:
-        return Schedule(lanes, tuple(_list_wide_phases(params.phases, params.work // lanes, beam, params.width)))
-    return Schedule(lanes, tuple(_list_phases(params.phases, params.work // lanes, passage, params.width)))
-
-
-def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterator[Phase]:
-    """Yield plain routing, then ever wider beams, while several passages fit a phase; none if not even one does."""
-    # Too little for a quarter of a passage is better left: the first attempt alone would take four times as long.
-    if 4 * work < passage:
-        return
-    first = Phase(0, params.fresh[0], max(int(params.first_share * work), min(work, 2 * params.passes * passage)))
-    yield first
-    narrowest = params.narrowest
-    widest = min(width, int(params.widest_share * work / (params.passes * passage)))
-    widths = [narrowest << k for k in range(16) if narrowest << k <= widest]
-    widths = widths or [narrowest if narrowest <= width and narrowest * passage <= work else 0]
-    for rank, each in enumerate(widths):
-        yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
-
-
-def _list_wide_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
-    """Yield plain routing, narrow beams, and the widest that fit."""
-    first = Phase(0, params.fresh[0], int(params.first_share * work))
-    wide = int(params.wide_share * (work - first.work))
-    widest = min(max(min(wide, params.wide_most) // beam, params.narrowest), width)
-    yield first
-    yield Phase(max(widest // 8, params.narrowest), params.fresh[1], work - first.work - wide)
-    yield Phase(widest, params.wide_fresh, wide)
-
-
-def _plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
-    """Return what the attempts of a phase are like; its work is the goal of a lane that has done none."""
-    ordered = params.ordered[phase.width > params.narrowest]
-    return Plan(fresh=phase.fresh, fixed=fixed, goal=phase.work, width=phase.width, ordered=ordered)
-
-
 def _widen(lane: Lane, width: int) -> Lane:
     """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
     best = _find_best([lane])
@@ -388,7 +290,7 @@ def _find_best(lanes: list[Lane]) -> Route:
     """Return the best route of all lanes, complete or not."""
     pool = min((lane.pool for lane in lanes), key=lambda pool: int(pool.cost.min()))
     e = int(pool.cost.argmin())
-    return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())
+    return _read_route(pool, e)
 
 
 def _share_best(lanes: list[Lane], best: Route, dag: GateDag) -> None:
@@ -397,3 +299,33 @@ def _share_best(lanes: list[Lane], best: Route, dag: GateDag) -> None:
     for lane in lanes:
         if lane.pool.cost[:-1].min() > cost:
             _keep(lane.pool, int(lane.pool.cost[:-1].argmax()), best, cost)
+
+
+def _deal_best(lanes: list[Lane], kept: int) -> None:
+    """Deal the best routes out to the lanes, so many to each in order of cost, and drop all others.
+
+    Every lane gets one, the same as others where there are too few.
+    """
+    found = [
+        (int(pool.cost[e]), number, e)
+        for number, (_, _, _, pool, _) in enumerate(lanes)
+        for e in range(len(pool.cost) - 1)
+    ]
+    best: dict[bytes, tuple[int, Route]] = {}
+    for cost, number, e in sorted(found):
+        pool = lanes[number].pool
+        # Of routes from the same mapping one is enough.
+        if cost < NEVER_COST and len(best) < kept * len(lanes) and pool.start[e].tobytes() not in best:
+            best[pool.start[e].tobytes()] = cost, _read_route(pool, e)
+    for lane in lanes:
+        lane.pool.cost[:] = NEVER_COST
+        lane.pool.attempt[0].passes = 0
+    dealt = list(best.values())
+    for rank in range(max(len(dealt), len(lanes))):
+        cost, known = dealt[rank % len(dealt)]
+        _keep(lanes[rank % len(lanes)].pool, rank // len(lanes), known, cost)
+
+
+def _read_route(pool: Pool, e: int) -> Route:
+    """Return a route of the pool."""
+    return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())
