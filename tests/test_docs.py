@@ -92,6 +92,8 @@ def copies(page: Path) -> bool:
 
 QUICK = [page for page in PAGES if not copies(page) and any(block.quick for block in blocks(page))]
 SLOW = [page for page in PAGES if copies(page) or any(block.slow for block in blocks(page))]
+# The first takes long, and the others a minute each; other tests solve most of what they show one by one.
+LONG = [Path("examples/README.md"), Path("docs/uses/placement.md"), Path("docs/uses/local.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -173,9 +175,8 @@ def test_changes_that_a_page_shows_apply(page: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    # Other tests solve the examples one by one.
     "page",
-    [pytest.param(page, marks=pytest.mark.long) if page == Path("examples/README.md") else page for page in SLOW],
+    [pytest.param(page, marks=pytest.mark.long) if page in LONG else page for page in SLOW],
     ids=str,
 )
 def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
