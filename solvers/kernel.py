@@ -105,7 +105,7 @@ class KernelCache(FunctionCache):
     """
 
     def __init__(self, function: FunctionType) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
+        super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no annotations
         # As it is when it is imported: what runs later is what was read then.
         FILES.setdefault(function.__code__.co_filename, repr(self._cache_file._source_stamp))
         self._is_stamped = False
@@ -123,11 +123,11 @@ class KernelCache(FunctionCache):
     def save_overload(self, sig: object, data: object) -> None:
         """Keep what was compiled for a signature."""
         self._stamp()
-        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba has no annotations
 
     def _index_key(self, sig: tuple[types.Type, ...], codegen: object) -> tuple[object, ...]:
         """Return what a compiled function is kept by, with the names of fields, as code finds fields by their order."""
-        key: tuple[object, ...] = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+        key: tuple[object, ...] = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]  # as above
         return (*key, *map(name_fields, sig))
 
     def _stamp(self) -> None:
@@ -142,7 +142,10 @@ FILES: dict[str, str] = {}
 
 
 def hash_sources(function: FunctionType) -> str:
-    """Return a hash of the files of a function and of all that it calls, of the constants these name, and of HOW."""
+    """Return a hash of the files of a function and of all that it calls, of the constants these name, and of HOW.
+
+    Raises RuntimeError where a file that is not known has no folder for a cache.
+    """
     functions, parts = [function], {_stamp_file(known) for known in HOW}
     for known in functions:
         parts.add(f"{known.__module__} {_stamp_file(known)}")
@@ -230,4 +233,4 @@ def _compile(function: Function, options: dict[str, object]) -> Function:
 
 
 # Functions of the files that say how kernels are compiled.
-HOW: tuple[FunctionType, ...] = (_compile, compiler.widen)  # type: ignore[assignment]  # functions, as any
+HOW: tuple[FunctionType, ...] = (_compile, compiler.widen)  # type: ignore[assignment]  # mypy knows them by their calls alone

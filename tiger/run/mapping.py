@@ -77,7 +77,7 @@ class MappingIncumbent(Incumbent[IntArray]):
         last = max((k for k, stage in enumerate(self.stages) if stage.name == name), default=0)
         return last == 0 or costs[last] < costs[last - 1]
 
-    def is_led(self, name: str) -> bool:
+    def leads(self, name: str) -> bool:
         """Return whether a stage lowered the cost the last time, has not run, or has an elite of the cost."""
         costs = (cost_of(self.problem, places).total for places in self.elites.get(name, ()))
         return self.has_gained(name) or any(meets(cost, self.cost) for cost in costs)

@@ -63,7 +63,7 @@ def run_search(
     they leave for the next round is handed to all of them then.
     """
     usage: Usage = getattr(search, "usage", Usage())
-    led = usage.leader is None or this_round.anew or this_round.number > 0 or incumbent.is_led(usage.leader)
+    led = usage.leader is None or this_round.anew or this_round.number > 0 or incumbent.leads(usage.leader)
     if not usage.covers(this_round.number, led=led):
         return
     islands = this_round.islands if usage.seeded else 1
