@@ -181,7 +181,7 @@ def objective_searches(arrays: ObjectiveArrays, problem: Problem, *, first: bool
     They are named as their stages are; `first` says that no round has come before.
     """
     if isinstance(arrays, NetArrays):
-        from tiger.solvers.annealing.net_annealing import NetAnnealing
+        from tiger.solvers.annealing.net_annealing import QUICK, NetAnnealing
         from tiger.solvers.multilevel import net_kway
 
         annealing = ("anneal", NetAnnealing(arrays))
@@ -190,7 +190,8 @@ def objective_searches(arrays: ObjectiveArrays, problem: Problem, *, first: bool
         # A mapping of a low cost of pairs is refined once: where tiers led to it, mappings anew seldom are better.
         by_pairs = first and net_kway.has_tiers(problem)
         params = net_kway.NetKWayParams(passes=1) if by_pairs else net_kway.NetKWayParams()
-        return (("nets", net_kway.NetKWay(arrays, params, led=by_pairs or not first)), annealing)
+        quick = (("anneal", NetAnnealing(arrays, QUICK)),) if by_pairs else ()
+        return (*quick, ("nets", net_kway.NetKWay(arrays, params, led=by_pairs or not first)), annealing)
     if isinstance(arrays, RingHops):
         from tiger.solvers.rings.ring_set import RingSet
 
