@@ -117,13 +117,17 @@ def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> It
 def _list_race_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
     """Yield narrow beams from new mappings, ever wider ones for ever fewer of these, and the widest that fit."""
     wide, narrow = int(params.wide_share * work), int(params.race_share * work)
-    widest = min(max(min(wide, params.wide_most) // beam, params.race_narrowest), width)
-    widths = [params.race_narrowest]
+    narrowest = min(params.race_narrowest, width)
+    widest = min(max(min(wide, params.wide_most) // beam, narrowest), width)
+    widths = [narrowest]
     while widths[-1] * params.race_factor < widest:
         widths.append(widths[-1] * params.race_factor)
-    yield Phase(widths[0], 100, narrow)
+    yield Phase(narrowest, 100, narrow)
     for k, each in enumerate(widths[1:]):
-        yield Phase(each, 0, (work - narrow - wide) // (len(widths) - 1), max(params.kept >> k, 1))
+        share = (work - narrow - wide) // (len(widths) - 1)
+        # As many as there is work for, so that no route goes on that was not routed by the beams of its round.
+        kept = min(params.kept >> k, params.routes, share // (each * beam))
+        yield Phase(each, 0, share, max(kept, 1))
     left = wide if len(widths) > 1 else work - narrow
     yield Phase(widest, 0, left // 2, 1)
     yield Phase(widest, 0, left // 2)
