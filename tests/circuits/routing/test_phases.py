@@ -54,6 +54,14 @@ def test_bug_the_first_beams_of_a_race_were_wider_than_asked_for() -> None:
     assert max(phase.kept for phase in phases) == 2
 
 
+def test_the_widest_beams_of_a_long_circuit_go_on_in_fewer_lanes() -> None:
+    """Under a limit that leaves four lanes 144 states each, two have 288."""
+    roomy = PhaseParams(wide_most=192_000_000, enough=512)
+    lanes, phases = schedule(roomy, Extent(480_000_000, 0, 1024), 100_000, 500_000)
+    assert (lanes, [(phase.width, phase.lanes) for phase in phases]) == (4, [(8, 0), (32, 0), (288, 2), (288, 2)])
+    assert 0 <= 480_000_000 - sum(phase.work * (phase.lanes or lanes) for phase in phases) <= 4 * len(phases)
+
+
 def test_without_beams_all_routing_is_plain() -> None:
     """As on devices where what moves change finds no room."""
     assert {phase.width for phase in schedule(PARAMS, Extent(10**8, 0, 0), 1_000, 0).phases} == {0}

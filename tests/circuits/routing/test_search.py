@@ -196,6 +196,15 @@ def test_mappings_that_race_give_routes_as_all_others() -> None:
     assert (threaded.steps == found.steps).all()
 
 
+def test_lanes_that_do_not_go_on_leave_their_work_to_others() -> None:
+    """The widest beams run in fewer lanes, with all of the work, and never depend on threads."""
+    dag, params = draw(0, gates=200), replace(RACE, width=512, phases=PhaseParams(wide_least=1, enough=512))
+    found = search(dag, GRID, Origins(), params)
+    assert find_flaw(dag, GRID, found) == ""
+    threaded = search(dag, GRID, Origins(), replace(params, threads=4))
+    assert (threaded.steps == found.steps).all()
+
+
 def test_bug_routes_from_a_given_layout_raced(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them start alike, so that one of them was left for all lanes."""
     monkeypatch.setattr("tiger.circuits.routing.search._deal_best", None)
@@ -213,7 +222,7 @@ def test_bug_what_a_phase_took_too_much_was_not_missing_from_the_next(monkeypatc
 
     monkeypatch.setattr("tiger.circuits.routing.search.advance", count)
     search(draw(0, gates=200), GRID, Origins(), replace(RACE, work=6_000_000, width=512))
-    assert 6_000_000 <= sum(done.values()) < 8_000_000
+    assert 6_000_000 <= sum(done.values()) < 9_000_000
 
 
 def test_bug_a_mapping_that_was_never_routed_took_a_place() -> None:

@@ -143,19 +143,22 @@ def _search(
     lanes = [_build_lane(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known, dag)
     with run_lanes(len(lanes), params.threads) as run_all:
-        begun, due = [int(lane.state.counters[0].work) for lane in lanes], 0
+        due = _sum_work(lanes)
         for phase in phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
             if phase.kept:
                 _deal_best(lanes, phase.kept)
+            going = phase.lanes or count
             plan = plan_attempts(phase, params.phases, int(origins.fixed is not None))
             # What attempts take beyond a chunk or a phase is missing from the next: the search has its work in all.
-            for done in range(due, due + phase.work, CHUNK):
+            due += going * phase.work
+            share = (due - _sum_work(lanes)) // going
+            begun = [int(lane.state.counters[0].work) for lane in lanes[:going]]
+            for done in range(0, share, CHUNK):
                 if stop() or _find_best(lanes).extra_cx <= params.goal:
                     return _find_best(lanes)
-                chunk = plan._replace(goal=min(done + CHUNK, due + phase.work))
+                chunk = plan._replace(goal=min(done + CHUNK, share))
                 run_all(partial(_advance, lanes, begun, chunk, stop))
-            due += phase.work
             # Lanes exchange after every phase, at points that depend on work alone and not on threads.
             _share_best(lanes, _find_best(lanes), dag)
     return _find_best(lanes)
@@ -284,9 +287,14 @@ def _widen(lane: Lane, width: int) -> Lane:
 
 
 def _advance(lanes: list[Lane], begun: list[int], plan: Plan, stop: Callable[[], bool], number: int) -> None:
-    """Advance a lane to the goal of a plan, which counts from where its phase began, unless it is time to stop."""
-    if not stop():
+    """Advance a lane that goes on to the goal of a plan, which counts from where its phase began, unless it is late."""
+    if number < len(begun) and not stop():
         advance(lanes[number], plan._replace(goal=begun[number] + plan.goal))
+
+
+def _sum_work(lanes: list[Lane]) -> int:
+    """Return the work that all lanes have done."""
+    return sum(int(lane.state.counters[0].work) for lane in lanes)
 
 
 def _find_best(lanes: list[Lane]) -> Route:
