@@ -22,15 +22,26 @@ from tiger.circuits.routing import (
     router,
     smallest,
 )
-from tiger.circuits.routing.beam_arrays import fits_beams
+from tiger.circuits.routing.beam_arrays import build_moves, fits_beams
 from tiger.circuits.routing.phases import PhaseParams
+from tiger.circuits.routing.prices import price_route
 from tiger.circuits.routing.rerouting import NEVER_COST
-from tiger.circuits.routing.search import Origins, SearchParams, _deal_best, search
+from tiger.circuits.routing.search import (
+    Origins,
+    SearchParams,
+    _build_lane,
+    _build_pool,
+    _deal_best,
+    _view_forward,
+    search,
+)
 from tiger.circuits.routing.shortest import route_shortest_paths
+from tiger.circuits.routing.views import build_views
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
 PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
 SMALL = SearchParams(work=200_000)
+RACE = SearchParams(work=3_000_000, width=32, phases=PhaseParams(wide_least=1))
 
 
 def draw(seed: int, qubits: int = 7, gates: int = 40) -> GateDag:
@@ -168,7 +179,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     dag = gate_dag_of(10, [Step(pair, (None, None), pair=True) for pair in pairs]).gate_dag
     line = Coupling.of(10, [(k, k + 1) for k in range(9)])
     near = np.argsort([0, 9, 1, 8, 2, *range(3, 8)]).astype(np.int32)
-    known = Route(start=near, steps=np.array([(-4, 4), *((node, -1) for node in range(4)), (-4, 4)], np.int32))
+    known = Route(start=near, steps=np.array([(-8, 8), *((node, -1) for node in range(4)), (-8, 8)], np.int32))
     use_plain_functions(monkeypatch)
     monkeypatch.setattr("tiger.circuits.routing.search.DETOUR", 0)
     far = Anchor(place=identity(10), done=np.arange(4) < 2)
@@ -176,15 +187,55 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     assert find_flaw(dag, line, found) == ""
 
 
-@pytest.mark.parametrize("fixed", [None, identity(9)])
-def test_mappings_that_race_give_routes_as_all_others(fixed: np.ndarray | None) -> None:
-    """Whole routings of kept routes are valid, keep a given start, and never depend on threads."""
-    dag, params = draw(1), SearchParams(work=3_000_000, width=32, phases=PhaseParams(wide_least=1))
-    found = search(dag, GRID, Origins(fixed=fixed), params)
+def test_mappings_that_race_give_routes_as_all_others() -> None:
+    """Whole routings of kept routes are valid, and never depend on threads."""
+    dag = draw(1)
+    found = search(dag, GRID, Origins(), RACE)
     assert find_flaw(dag, GRID, found) == ""
-    assert fixed is None or (found.start == fixed).all()
-    threaded = search(dag, GRID, Origins(fixed=fixed), replace(params, threads=4))
+    threaded = search(dag, GRID, Origins(), replace(RACE, threads=4))
     assert (threaded.steps == found.steps).all()
+
+
+def test_lanes_that_do_not_go_on_leave_their_work_to_others() -> None:
+    """The widest beams run in fewer lanes, with all of the work, and never depend on threads."""
+    dag, params = draw(0, gates=200), replace(RACE, width=512, phases=PhaseParams(wide_least=1, enough=512))
+    found = search(dag, GRID, Origins(), params)
+    assert find_flaw(dag, GRID, found) == ""
+    threaded = search(dag, GRID, Origins(), replace(params, threads=4))
+    assert (threaded.steps == found.steps).all()
+
+
+def test_bug_routes_from_a_given_layout_raced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them start alike, so that one of them was left for all lanes."""
+    monkeypatch.setattr("tiger.circuits.routing.search._deal_best", None)
+    found = search(draw(1), GRID, Origins(fixed=identity(9)), RACE)
+    assert found.start.tolist() == list(range(9))
+
+
+def test_bug_what_a_phase_took_too_much_was_not_missing_from_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beams that took all of the work of both last phases were routed in each of them: 1.7 times the work."""
+    done: dict[int, int] = {}
+
+    def count(lane: rerouting.Lane, plan: rerouting.Plan) -> None:
+        rerouting.advance(lane, plan)
+        done[id(lane.pool)] = int(lane.state.counters[0].work)
+
+    monkeypatch.setattr("tiger.circuits.routing.search.advance", count)
+    search(draw(0, gates=200), GRID, Origins(), replace(RACE, work=6_000_000, width=512))
+    assert 6_000_000 <= sum(done.values()) < 9_000_000
+
+
+def test_bug_a_mapping_that_was_never_routed_took_a_place() -> None:
+    """It costs more than any route and less than an empty place of the pool, and went on where there were few."""
+    dag, size = draw(2), GRID.size
+    known = route_shortest_paths(dag, GRID, identity(size))
+    views = build_views(dag, GRID)
+    pool = _build_pool(GRID, dag, Origins(routes=(known,), fixed=known.start), (0, 1), PhaseParams())
+    # Its beam has room for one step, where the route takes more.
+    lane = _build_lane(views, pool, build_moves(_view_forward(views)), [0, 0])
+    rerouting.advance(lane, rerouting.Plan(fresh=100, fixed=1, goal=20_000, width=1, ordered=0))
+    assert pool.cost[0] == price_route(dag, known)
+    assert (pool.cost[1:-1] == NEVER_COST).all()
 
 
 def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,10 +21,12 @@ class PhaseParams:
     With work for a beam of `wide_least` states through the whole circuit mappings race instead, by successive halving
     (Jamieson, Talwalkar 2016): new ones are routed by beams of `race_narrowest` states for `race_share` of the work,
     and the best `kept` of each lane forth and back by beams `race_factor` times as wide, then fewer of them by wider
-    ones still. For `wide_share` of the work beams are so wide that one routing of the whole takes all of it.
-    Nothing stops a routing, which takes `wide_most` at most: under a
-    second. Long circuits end with fewer extra CX so than with ever wider beams in the same time, as mappings differ by
-    5 to 20 % and stay so through a whole routing; `python -m benchmarks record` and `timed` measure them.
+    ones still. For `wide_share` of the work beams are so wide that one routing of the whole takes all of it, in fewer
+    lanes where each would have at most half of `enough` states: the longest circuits of `timed` end 0.9 % lower in
+    10 s so than with four. Nothing stops a routing, which takes `wide_most` at most: under a second.
+    Long circuits end with fewer extra CX so than with ever wider beams in the same time, as whole routings from
+    different mappings differ by 5 to 20 %; `python -m benchmarks record` and `timed` measure them. Their first tenth
+    hardly tells the rest: over 40 mappings both correlate by -0.1 to 0.4 (four circuits).
     """
 
     two_lanes_work: int = 200_000
@@ -43,6 +45,7 @@ class PhaseParams:
     race_factor: int = 4
     race_share: float = 0.2
     kept: int = 4
+    enough: int = 0
 
     def count_lanes(self, work: int) -> int:
         """Return how many lanes share so much work."""
@@ -52,13 +55,15 @@ class PhaseParams:
 class Phase(NamedTuple):
     """Hold what the lanes do for a while: how wide beams are, per cent of new mappings, and the work of a lane.
 
-    Where `kept` is not 0 only so many routes of each lane stay, the best of all, and are routed again as a whole.
+    Where `kept` is not 0 only so many routes of each lane stay, the best of all, and are routed again as a whole. Where
+    `lanes` is not 0 no more than these go on.
     """
 
     width: int
     fresh: int
     work: int
     kept: int = 0
+    lanes: int = 0
 
 
 class Schedule(NamedTuple):
@@ -89,7 +94,7 @@ def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> Sc
         return Schedule(lanes, (Phase(0, params.fresh[0], half), Phase(0, params.fresh[2], half)))
     lanes = params.count_lanes(work)
     if beam and work > params.wide_least * beam:
-        return Schedule(lanes, tuple(_list_race_phases(params, work // lanes, beam, extent.width)))
+        return Schedule(lanes, tuple(_list_race_phases(params, extent, beam, lanes)))
     return Schedule(lanes, tuple(_list_phases(params, work // lanes, passage, extent.width)))
 
 
@@ -114,16 +119,28 @@ def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> It
         yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
 
 
-def _list_race_phases(params: PhaseParams, work: int, beam: int, width: int) -> Iterator[Phase]:
+def _list_race_phases(params: PhaseParams, extent: Extent, beam: int, lanes: int) -> Iterator[Phase]:
     """Yield narrow beams from new mappings, ever wider ones for ever fewer of these, and the widest that fit."""
+    work = extent.work // lanes
     wide, narrow = int(params.wide_share * work), int(params.race_share * work)
-    widest = min(max(min(wide, params.wide_most) // beam, params.race_narrowest), width)
-    widths = [params.race_narrowest]
-    while widths[-1] * params.race_factor < widest:
-        widths.append(widths[-1] * params.race_factor)
-    yield Phase(widths[0], 100, narrow)
-    for k, each in enumerate(widths[1:]):
-        yield Phase(each, 0, (work - narrow - wide) // (len(widths) - 1), max(params.kept >> k, 1))
-    left = wide if len(widths) > 1 else work - narrow
-    yield Phase(widest, 0, left // 2, 1)
-    yield Phase(widest, 0, left // 2)
+    between, last = work - narrow - wide, lanes
+    # Up to so many states one routing ends lower than the best of two by beams of half the width.
+    most = min(min(params.enough, extent.width) * beam, params.wide_most)
+    while last > 1 and 2 * wide * lanes // last <= most:
+        last //= 2
+    wide = wide * lanes // last
+    narrowest = min(params.race_narrowest, extent.width)
+    widest = min(max(min(wide, params.wide_most) // beam, narrowest), extent.width)
+    widths, each = list[int](), narrowest * params.race_factor
+    # A round has work for a mapping in every lane, and beams of half the greatest width at most.
+    while 2 * each <= widest and (len(widths) + 1) * each * beam <= between:
+        widths.append(each)
+        each *= params.race_factor
+    yield Phase(narrowest, 100, narrow)
+    for k, each in enumerate(widths):
+        share = between // len(widths)
+        # As many as there is work for, so that no route goes on that was not routed by the beams of its round.
+        yield Phase(each, 0, share, max(min(params.kept >> k, params.routes, share // (each * beam)), 1))
+    left = wide if widths else wide + between * lanes // last
+    yield Phase(widest, 0, left // 2, 1, last)
+    yield Phase(widest, 0, left // 2, 0, last)

@@ -382,8 +382,8 @@ def keep_route(pool: Pool, cost: int) -> None:
         pool.length[e] = attempt.made
         for i in range(attempt.made):
             pool.steps[e, i, 0], pool.steps[e, i, 1] = pool.trial[i, 0], pool.trial[i, 1]
-    # A new mapping competes with the pool after its last pass alone, against the worst route.
-    if e < last or attempt.passes > 0:
+    # A new mapping competes with the pool after its last pass, against the worst route, if any pass came to an end.
+    if e < last or attempt.passes > 0 or pool.cost[last] >= NO_LIMIT:
         return
     worst = 0
     for f in range(1, last):

@@ -133,7 +133,9 @@ def _search(
     moves = build_moves(arrays) if beams else leave_moves_out()
     params = params if beams else replace(params, width=0)
     # A beam takes more for a state than plain routing for the whole.
-    ample = beams and _has_one_price(dag) and params.work > params.phases.wide_least * passage
+    # From a given layout all routes start alike, and there is nothing to race.
+    race = origins.fixed is None and _has_one_price(dag)
+    ample = beams and race and params.work > params.phases.wide_least * passage
     extent = Extent(params.work, params.passages, params.width)
     count, phases = schedule(params.phases, extent, passage, _measure_beam(arrays, state, known, moves) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
@@ -141,17 +143,21 @@ def _search(
     lanes = [_build_lane(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known, dag)
     with run_lanes(len(lanes), params.threads) as run_all:
+        due = _sum_work(lanes)
         for phase in phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
             if phase.kept:
                 _deal_best(lanes, phase.kept)
-            begun = [int(lane.state.counters[0].work) for lane in lanes]
+            going = phase.lanes or count
             plan = plan_attempts(phase, params.phases, int(origins.fixed is not None))
-            # What an attempt of one chunk takes beyond it is missing from the next: the phase has its work in all.
-            for done in range(0, phase.work, CHUNK):
+            # What attempts take beyond a chunk or a phase is missing from the next: the search has its work in all.
+            due += going * phase.work
+            share = (due - _sum_work(lanes)) // going
+            begun = [int(lane.state.counters[0].work) for lane in lanes[:going]]
+            for done in range(0, share, CHUNK):
                 if stop() or _find_best(lanes).extra_cx <= params.goal:
                     return _find_best(lanes)
-                chunk = plan._replace(goal=min(done + CHUNK, phase.work))
+                chunk = plan._replace(goal=min(done + CHUNK, share))
                 run_all(partial(_advance, lanes, begun, chunk, stop))
             # Lanes exchange after every phase, at points that depend on work alone and not on threads.
             _share_best(lanes, _find_best(lanes), dag)
@@ -281,9 +287,14 @@ def _widen(lane: Lane, width: int) -> Lane:
 
 
 def _advance(lanes: list[Lane], begun: list[int], plan: Plan, stop: Callable[[], bool], number: int) -> None:
-    """Advance a lane to the goal of a plan, which counts from where its phase began, unless it is time to stop."""
-    if not stop():
+    """Advance a lane that goes on to the goal of a plan, which counts from where its phase began, unless it is late."""
+    if number < len(begun) and not stop():
         advance(lanes[number], plan._replace(goal=begun[number] + plan.goal))
+
+
+def _sum_work(lanes: list[Lane]) -> int:
+    """Return the work that all lanes have done."""
+    return sum(int(lane.state.counters[0].work) for lane in lanes)
 
 
 def _find_best(lanes: list[Lane]) -> Route:
@@ -319,7 +330,7 @@ def _deal_best(lanes: list[Lane], kept: int) -> None:
             best[pool.start[e].tobytes()] = cost, _read_route(pool, e)
     for lane in lanes:
         lane.pool.cost[:] = NEVER_COST
-        lane.pool.attempt[0].passes = 0
+        lane.pool.attempt[0].passes = lane.pool.attempt[0].turn = 0
     dealt = list(best.values())
     for rank in range(max(len(dealt), len(lanes))):
         cost, known = dealt[rank % len(dealt)]
