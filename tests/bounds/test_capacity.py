@@ -52,6 +52,15 @@ def test_thousands_of_tasks_are_bounded_by_half_of_their_cost():
     assert 5376 / 2 <= spreading_bound(make_problem(nx.grid_graph((16, 16, 16)), "torus:8x8x8", 8)) <= 5376
 
 
+@pytest.mark.parametrize(("hardware", "slots", "best"), [("torus:4x4", 16, 128), ("tree:4x4@1,10", 16, 384)])
+def test_few_columns_give_valid_bounds(monkeypatch, hardware, slots, best):
+    """Columns of a stencil as of a problem that settles too many tasks give valid bounds."""
+    problem = make_problem(nx.grid_2d_graph(16, 16), hardware, slots)
+    for name, value, share in (("COLUMNS", 1, 0.5), ("WORK", 1 << 10, 0.2)):
+        monkeypatch.setattr(capacity, name, value)
+        assert share * best <= spreading_bound(problem) <= best
+
+
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, capacity.PARTS])
 @pytest.mark.parametrize(
     ("graph", "cut"),

@@ -34,9 +34,8 @@ HOSTS = 1024
 # Other distances are rounded down to these, which keeps the bound valid: for a stencil of 900 tasks on 300 hosts with
 # links of random length 4 to 32 of them give 246, 128 give 251.
 DISTANCES = 32
-# A region is a 128th of the tasks that may send to it, and regions cover every task 1.5 times for an effort of 1, which
-# gives 0.37 to 0.52 of the best cost on the sparse benchmark; but columns settle some WORK tasks a level, unless that
-# makes fewer of them than COLUMNS.
+# A region is a 128th of the tasks that may send to it, and regions cover every task 1.5 times for an effort of 1; but
+# columns settle some WORK tasks a level, unless that makes fewer of them than COLUMNS.
 PARTS, COVER, WORK = 128, 1.5, 1 << 24
 # So few columns are cheap to make: with 64 a clique of eight on two nodes has a bound a sixth lower.
 COLUMNS = 256
