@@ -67,6 +67,11 @@ def test_without_beams_all_routing_is_plain() -> None:
     assert {phase.width for phase in schedule(PARAMS, Extent(10**8, 0, 0), 1_000, 0).phases} == {0}
 
 
+def test_bug_a_race_of_beams_without_states_never_began() -> None:
+    """Rounds of no width were added for ever where a search of ample work was to have no beams."""
+    assert {phase.width for phase in schedule(PARAMS, Extent(10**8, 0, 0), 1_000, 1_000).phases} == {0}
+
+
 def test_a_plan_is_that_of_its_phase() -> None:
     """The kept routes go along with it."""
     plan = plan_attempts(Phase(32, 0, 1_000, 2), PARAMS, 1)

@@ -251,6 +251,8 @@ def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPa
         assert all((p.cost[kept:] == NEVER_COST).all() for p in pools)
         # Every lane has one to go on with.
         assert all(int(p.cost[0]) < NEVER_COST for p in pools)
+        # The cheapest is routed first, from its start.
+        assert all(p.attempt[0].turn == 0 for p in pools)
         dealt.append(some)
 
     monkeypatch.setattr("tiger.circuits.routing.search._deal_best", note)

@@ -14,6 +14,7 @@ from tiger.objectives.multicast import multicast_of
 from tiger.solvers.annealing import net_annealing
 from tiger.solvers.annealing.net_annealing import DISTANCES, SLICE, NetAnnealing, NetParams
 from tiger.solvers.instance import instance_of
+from tiger.solvers.registry import objective_searches
 from tiger.topologies.spec import build
 
 
@@ -32,6 +33,22 @@ def test_it_keeps_the_rules_and_gains(terms: Terms) -> None:
     assert violations(problem, first) == ()
     assert objective.value(first) < objective.value(start)
     assert first.tolist() == again.tolist()
+
+
+@pytest.mark.parametrize(("hardware", "names"), [("tree:2x4@1,10", ["anneal"]), ("torus:3x3", [])])
+def test_quick_proposals_come_before_clusters_on_trees(hardware: str, names: list[str]) -> None:
+    """In the first round alone, at one temperature; they keep to slots, and gain what is to be had at once."""
+    problem = build_problem(sets_of(128, 5, count=200), build(hardware), Terms(rule="capacity", imbalance=0.05))
+    objective = multicast_of(problem)
+    first, later = (objective_searches(objective.arrays(), problem, first=first) for first in (True, False))
+    assert [name for name, _ in later] == ["nets", "anneal"]
+    assert [name for name, _ in first] == [*names, "nets", "anneal"]
+    assert {t for ladder, _ in net_annealing.QUICK.portions(128, 50.0) for t in ladder} == {NetParams().least}
+    start = np.repeat(np.arange(problem.topology.size), problem.topology.slots)[:128]
+    for _, search in first[: len(names)]:
+        found = search.search(problem, start, effort=1, seed=0, stop=bool).places
+        assert violations(problem, found) == ()
+        assert objective.value(found) < 0.9 * objective.value(start)
 
 
 def test_what_is_kept_while_moving_is_what_is_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> Sc
         half = whole // lanes // 2
         return Schedule(lanes, (Phase(0, params.fresh[0], half), Phase(0, params.fresh[2], half)))
     lanes = params.count_lanes(work)
-    if beam and work > params.wide_least * beam:
+    if beam and extent.width and work > params.wide_least * beam:
         return Schedule(lanes, tuple(_list_race_phases(params, extent, beam, lanes)))
     return Schedule(lanes, tuple(_list_phases(params, work // lanes, passage, extent.width)))
 

@@ -143,7 +143,7 @@ def _search(
     lanes = [_build_lane(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known, dag)
     with run_lanes(len(lanes), params.threads) as run_all:
-        due = _sum_work(lanes)
+        due = 0
         for phase in phases:
             lanes = [_widen(lane, phase.width) for lane in lanes]
             if phase.kept:
