@@ -171,7 +171,7 @@ def choose_attempt(lane: Lane, plan: Plan) -> None:
         begin_new_route(lane, last, plan.fixed)
     elif plan.kept > 0:
         # Each in turn, from its start and then from its end.
-        e, from_end = attempt.turn % plan.kept, attempt.turn // plan.kept % 2 * (1 - plan.fixed)
+        e, from_end = attempt.turn % plan.kept, attempt.turn // plan.kept % 2
         attempt.turn += 1
         if pool.cost[e] >= NEVER_COST:
             e = find_cheapest(pool)
