@@ -66,6 +66,7 @@ from benchmarks import (
     timed,
     tuning,
 )
+from tiger.errors import InputError
 
 MODULES = (
     original,
@@ -162,7 +163,10 @@ def main() -> int:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
     lacking = False
     for name in args.tables or TABLES:
-        text = markdown(makers[name]())
+        try:
+            text = markdown(makers[name]())
+        except InputError as error:
+            parser.error(str(error))
         print(f"\n{text}\n", flush=True)
         if args.print:
             continue

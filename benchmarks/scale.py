@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.graphs import read_operators
@@ -44,11 +45,12 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     stacked; without it that is a layer of a transformer. Blocks are of equal work along a topological order; HEFT knows
     of classes, but not of memory; METIS knows neither.
     """
+    published = read_published(data) if data else None
     yield HEAD
     # What is compiled, is compiled for these, which are enough for classes to be joined.
     for _ in answers(*_terms(lstm(2, 120)), say):
         pass
-    for title, operators in graphs(data):
+    for title, operators in graphs(published):
         _, terms = _terms(operators)
         least, share = makespan_bound_s(terms), terms.work[0].sum() / DEVICES
         say(title)
@@ -76,14 +78,22 @@ def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> I
         yield name, None if place is None else Answer(place, time.perf_counter() - begun)
 
 
-def graphs(data: Path | None) -> Iterator[tuple[str, Operators]]:
+def graphs(published: Operators | None) -> Iterator[tuple[str, Operators]]:
     """Yield the graphs with their titles."""
     yield "LSTM, 16 layers x 480 steps", lstm(16, 480)
     yield "LSTM, 16 layers x 480 steps, in 1,000 groups, a tenth scattered", colocate(lstm(16, 480), 1000)
-    layer = read_operators(data / PUBLISHED)[0] if data else transformer_layer()
+    layer = published or transformer_layer()
     times = -(-STACKED // layer.size)
-    name = "BERT, 6 layers, training" if data else "transformer layer, training"
+    name = "BERT, 6 layers, training" if published else "transformer layer, training"
     yield f"{name}, x {times}", stack(layer, times)
+
+
+def read_published(data: Path) -> Operators:
+    """Return the published graph, which lies at any depth of the folder."""
+    found = sorted(data.rglob(PUBLISHED))
+    if not found:
+        raise InputError("graphs", f"expected a folder with {PUBLISHED} at any depth, got {data}")
+    return read_operators(found[0])[0]
 
 
 def _terms(operators: Operators) -> tuple[Operators, Terms]:

@@ -34,6 +34,7 @@ def test_every_table_has_both_its_markers(page: str) -> None:
         ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--only", "no such"], "argument --only: expected a part"),
         ("benchmarks.vary_plans", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
         ("benchmarks.__main__", ["cold", "--before", "nowhere"], "argument --before: expected a checkout"),
+        ("benchmarks.__main__", ["scale", "--graphs", "examples"], "graphs: expected a folder with bert_l-6"),
     ],
 )
 def test_bad_arguments_are_named(
