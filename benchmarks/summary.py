@@ -134,7 +134,8 @@ def _scale(table: list[list[str]]) -> tuple[str, ...]:
     metis = [row for row in table if row[1] == "METIS"]
     own = [row for row in table if row[1] == "TIGER, throughput"]
     loss = f"{_span(own, 5)} s, METIS {_span(metis, 5)} s"
-    return "200,000 operators", "largest load over the mean", f"METIS {_span(metis, 2)}", _span(own, 2), loss
+    peers = f"METIS {_span(metis, 2)}"
+    return "200,000 and 1,000,000 operators", "largest load over the mean", peers, _span(own, 2), loss
 
 
 def _online(table: list[list[str]]) -> tuple[str, ...]:
