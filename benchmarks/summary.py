@@ -168,8 +168,6 @@ def _operators(table: list[list[str]]) -> tuple[str, ...]:
 
 
 def _scale(table: list[list[str]]) -> tuple[str, ...]:
-    # METIS knows nothing of groups.
-    table = [row for row in table if "groups" not in row[0]]
     metis = [row for row in table if row[1] == "METIS"]
     own = [row for row in table if row[1] == "TIGER, throughput"]
     loss = f"{_span(own, 5)} s, METIS {_span(metis, 5)} s"
