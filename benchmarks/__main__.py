@@ -24,7 +24,6 @@ import shutil
 import sys
 from collections.abc import Iterable
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import (
@@ -50,6 +49,7 @@ from benchmarks import (
     noise,
     online,
     operators,
+    optima,
     original,
     placements,
     plans,
@@ -66,6 +66,7 @@ from benchmarks import (
     timed,
     tuning,
 )
+from benchmarks.peers import is_installed
 from tiger.errors import InputError
 
 MODULES = (
@@ -85,6 +86,7 @@ MODULES = (
     circuits,
     record,
     timed,
+    optima,
     bounds,
     delivered,
     lists,
@@ -113,6 +115,7 @@ FOLDERS = {
     "circuits": "circuits",
     "record": "circuits",
     "timed": "circuits",
+    "optima": "circuits",
     "bounds": "circuits",
     "movement": "circuits",
     "noise": "circuits",
@@ -128,13 +131,14 @@ PEERS = {
     "large": ("scotch_gmap", "pymetis"),
     "ranks": ("scotch_gmap", "chszlablib"),
     "scale": ("pymetis",),
-    "circuits": ("pytket",),
+    "circuits": ("pytket.extensions.qiskit",),
     "hypergraphs": ("mtkahypar",),
 }
 # Where a peer comes from that has another name there, or from elsewhere than `pip install`.
-SOURCES = {"scotch_gmap": "the system's package scotch", "pytket": "pip install pytket-qiskit"}
-TABLES_PAGE = ROOT / "docs" / "benchmarks.md"
-PAGES = (ROOT / "README.md", TABLES_PAGE, ROOT / "docs" / "operations.md", ROOT / "docs" / "record.md")
+SOURCES = {"scotch_gmap": "the system's package scotch", "pytket.extensions.qiskit": "pip install pytket-qiskit"}
+# The pages with the tables that the summary is of.
+SUMMARIZED = (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "record.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "operations.md", *SUMMARIZED)
 
 
 def main() -> int:
@@ -183,12 +187,12 @@ def main() -> int:
 
 def list_missing(name: str) -> list[str]:
     """Return the commands and packages of a table's peers that are not installed, so that it would lose figures."""
-    return [peer for peer in PEERS.get(name, ()) if shutil.which(peer) is None and find_spec(peer) is None]
+    return [peer for peer in PEERS.get(name, ()) if shutil.which(peer) is None and not is_installed(peer)]
 
 
 def summarize() -> Iterable[tuple[str, ...]]:
     """Return the summary of the tables as they stand in the documentation."""
-    return summary.table(TABLES_PAGE.read_text(encoding="utf-8"))
+    return summary.table("\n".join(page.read_text(encoding="utf-8") for page in SUMMARIZED))
 
 
 def say(message: str) -> None:

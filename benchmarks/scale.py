@@ -44,8 +44,8 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     """Yield what placements come to; the devices together hold 1.15 times what is needed, in equal parts.
 
     TIGER's are by command, file in and file out, a process each. `data` is a folder with a published graph, which is
-    stacked; without it that is a layer of a transformer. Blocks are of equal work along a topological order; HEFT knows
-    of classes, but not of memory; METIS knows neither.
+    stacked; without it that is a layer of a transformer. Blocks are of equal work along a topological order; HEFT and
+    METIS know of classes, but not of memory.
     """
     published = read_published(data) if data else None
     yield HEAD

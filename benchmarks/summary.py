@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 HEAD = ("field", "measure", "peers", "TIGER", "where TIGER loses", "`python -m benchmarks`")
 
 
 def table(page: str) -> Iterator[tuple[str, ...]]:
-    """Yield the heading and the rows of the summary of a page that holds the tables."""
+    """Yield the heading and the rows of the summary of a text that holds the tables."""
     yield HEAD
     for name, make in MAKERS.items():
         yield (*make(rows(page, name)), f"`{name}`")
@@ -36,7 +36,12 @@ def _split(cell: str) -> tuple[str, str]:
 
 def _span(table: list[list[str]], column: int) -> str:
     """Return the smallest and the largest number of a column."""
-    values = sorted((row[column].partition(" ")[0] for row in table), key=float)
+    return _range(row[column].partition(" ")[0] for row in table)
+
+
+def _range(numbers: Iterable[str]) -> str:
+    """Return the smallest and the largest number."""
+    values = sorted(numbers, key=float)
     return values[0] if values[0] == values[-1] else f"{values[0]} to {values[-1]}"
 
 
@@ -72,6 +77,30 @@ def _sparse(table: list[list[str]]) -> tuple[str, ...]:
     return "large sparse task graphs", "cost over Scotch's", "Scotch 1", row[4], loss
 
 
+def _anytime(table: list[list[str]]) -> tuple[str, ...]:
+    means = [row for row in table if "geometric mean" in row[0]]
+    loss = _count_above([float(row[4]) for row in table if row not in means])
+    peers = "Scotch, KaHIP, SharedMap 1, METIS at 1.5 times its time 1"
+    return "the same, in each peer's time", "cost over the peer's, means", peers, _span(means, 4), loss
+
+
+def _hypergraphs(table: list[list[str]]) -> tuple[str, ...]:
+    ratios = [float(row[8].split(" / ")[0]) for row in table]
+    peers = "Mt-KaHyPar, equal time 1"
+    return "messages to many tasks", "cost over Mt-KaHyPar's", peers, f"{_mean(ratios):.3f}", _count_above(ratios)
+
+
+def _count_above(ratios: list[float]) -> str:
+    """Return how many ratios are above 1, and by how much at most."""
+    above = sum(ratio > 1 for ratio in ratios)
+    return f"above in {above} of {len(ratios)}, by {100 * max(ratios) - 100:.1f} % at most" if above else "nowhere"
+
+
+def _mean(ratios: list[float]) -> float:
+    """Return the geometric mean."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
 def _ranks(table: list[list[str]]) -> tuple[str, ...]:
     row = _row(table, "geometric mean")
     behind = sum(_first(row[5]) > min(_first(row[3]), _first(row[4])) for row in table[:-1])
@@ -92,6 +121,17 @@ def _circuits(table: list[list[str]]) -> tuple[str, ...]:
     peers = f"Qiskit level 3 {qiskit[0]}, SABRE at equal time {sabre[0]}, tket {tket[0]}"
     field = f"{re.sub('[^0-9]', '', row[0])} circuits"
     return field, "extra CX over Qiskit's", peers, own[0], f"{own[1]} a circuit, Qiskit {qiskit[1]}"
+
+
+def _record(table: list[list[str]]) -> tuple[str, ...]:
+    row, seconds, best = (_row(table, start) for start in ("all", "seconds", "published: best"))
+    # Three columns a device: LightSABRE, TIGER with the order of gates kept, and TIGER without.
+    peer, own, published = (
+        sum(int(cell.replace(",", "")) for cell in cells) for cells in (row[3::3], row[4::3], best[3::3])
+    )
+    peers = f"LightSABRE 1, best published {published / peer:.3f}"
+    loss = f"{_range(seconds[4::3])} s a circuit, LightSABRE {_range(seconds[3::3])} s"
+    return "24 circuits of papers, 3 devices", "extra CX over LightSABRE's", peers, f"{own / peer:.3f}", loss
 
 
 def _delivered(table: list[list[str]]) -> tuple[str, ...]:
@@ -123,14 +163,11 @@ def _placements(table: list[list[str]]) -> tuple[str, ...]:
 def _operators(table: list[list[str]]) -> tuple[str, ...]:
     ratios = [float(row[7]) / float(row[4]) for row in table]
     worst = max(1 - float(row[9]) / float(row[7]) for row in table)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    loss = f"gap to the bound up to {100 * worst:.0f} %"
-    return "graphs of operators", "largest load over exact cuts'", "exact cuts of linear orders 1", f"{mean:.3f}", loss
+    loss, peers = f"gap to the bound up to {100 * worst:.0f} %", "exact cuts of linear orders 1"
+    return "graphs of operators", "largest load over exact cuts'", peers, f"{_mean(ratios):.3f}", loss
 
 
 def _scale(table: list[list[str]]) -> tuple[str, ...]:
-    # METIS knows nothing of groups.
-    table = [row for row in table if "groups" not in row[0]]
     metis = [row for row in table if row[1] == "METIS"]
     own = [row for row in table if row[1] == "TIGER, throughput"]
     loss = f"{_span(own, 5)} s, METIS {_span(metis, 5)} s"
@@ -181,7 +218,10 @@ MAKERS = {
     "qap": _qap,
     "constrained": _constrained,
     "sparse": _sparse,
+    "anytime": _anytime,
+    "hypergraphs": _hypergraphs,
     "ranks": _ranks,
+    "record": _record,
     "circuits": _circuits,
     "delivered": _delivered,
     "noise": _noise,
