@@ -133,7 +133,8 @@ def solvers(data: Path | None) -> Iterator[Solver]:
         path = str(data / "sko100a.dat")
         yield Solver("QAP sko100a", 10, lambda effort, islands, seed, lent: _assign(path, effort, islands, seed, lent))
     circuit = build_circuit(100)
-    yield Solver("QAOA of 100 qubits, heavy-hex", 3, lambda *asked: _layout(circuit, *asked))
+    # One seed's cost varies by 3 %.
+    yield Solver("QAOA of 100 qubits, heavy-hex", 10, lambda *asked: _layout(circuit, *asked))
     yield Solver("plan of 70B, 64 GPUs", 1, _plan)
     problem = build_full_problem(geometric(0, 32_768), "tree:8x8x4@1,10,100")
 
