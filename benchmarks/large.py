@@ -85,7 +85,7 @@ def _scotch(problem: Problem, _case: str) -> Found | None:
 
 def _metis(problem: Problem, _case: str) -> Found | None:
     """Return the mapping by METIS's bisections."""
-    return Found(*map_by_metis(problem)) if find_spec("pymetis") else None
+    return Found(*map_by_metis(problem, SEED)) if find_spec("pymetis") else None
 
 
 METHODS = {"Scotch `-cq`": _scotch, "METIS, recursive": _metis, "TIGER": _tiger}
