@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +13,7 @@ import scipy.sparse as sp
 
 from benchmarks import scotch
 from benchmarks.graphs import build_full_problem, geometric, stencil, triangulate
+from benchmarks.peers import is_installed
 from tiger.mapper import solve
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.metrics import TreeMetric
@@ -103,7 +103,7 @@ def _map(problem: Problem, limit_s: float, seed: int) -> tuple[float, float]:
 
 def _compare(case: str, problem: Problem, peer: Peer, say: Callable[[str], None]) -> Point | None:
     """Return what a peer reaches, and TIGER in its time with the slots that the peer fills; None without the peer."""
-    if peer.package is not None and find_spec(peer.package) is None:
+    if peer.package is not None and not is_installed(peer.package):
         say(f"without {peer.name}: {peer.package} is not installed")
         return None
     runs = []
