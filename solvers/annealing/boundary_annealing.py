@@ -144,7 +144,7 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
                 q = near if near >= 0 else q
             if occupancy.label[0, p] == occupancy.label[0, q]:
                 continue
-            more = 0
+            overload_change = 0
             # The penalty is on squared overload, so one task more costs 2 (load - limit) + 1 units. Tiers are nested:
             # where both nodes share a domain, they share all wider ones, whose loads stay as they are.
             for k in range(len(occupancy.label)):
@@ -152,9 +152,9 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
                 if a == b:
                     break
                 over, under = occupancy.load[k, a] - occupancy.limit[k, a], occupancy.load[k, b] - occupancy.limit[k, b]
-                more += max(2 * under + 1, 0) - max(2 * over - 1, 0)
+                overload_change += max(2 * under + 1, 0) - max(2 * over - 1, 0)
             cost = relocation_change(graph, occupancy.place, t, q, -1)
-            accepted = is_accepted(cost + overload_penalty * more, temperature, np.random.random())
+            accepted = is_accepted(cost + overload_penalty * overload_change, temperature, np.random.random())
             if accepted and is_open_to(inst, t, q) and occupancy.used[q] + inst.memory[t] <= inst.room[q]:
                 occupancy.used[p] -= inst.memory[t]
                 occupancy.used[q] += inst.memory[t]
