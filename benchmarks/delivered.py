@@ -113,17 +113,19 @@ def _cells(made: dict[str, Row]) -> Iterator[str]:
     for k in (0, 1):
         theirs, ours = [row.theirs[k] for row in rows], [row.ours[k] for row in rows]
         yield f"{sum(theirs):,}, {sum(ours):,}"
-        yield f"{_mean(ours, theirs):.3f}"
+        yield f"{find_mean_ratio(ours, theirs):.3f}"
         signs = [(b > a) - (b < a) for a, b in zip(theirs, ours, strict=True)]
         yield ", ".join(str(signs.count(sign)) for sign in (-1, 0, 1))
     behind = sorted(((row.ours.depth / row.theirs.depth, name) for name, row in made.items()), reverse=True)[:NAMED]
     yield ", ".join(f"{name} {share:.2f}" for share, name in behind if share > 1) or "none"
-    yield ", ".join(f"{_mean([row.ours[k] for row in rows], [row.best[k] for row in rows]):.3f}" for k in (0, 1))
+    yield ", ".join(
+        f"{find_mean_ratio([row.ours[k] for row in rows], [row.best[k] for row in rows]):.3f}" for k in (0, 1)
+    )
     gained = [row.theirs.loss - row.ours.loss for row in rows if row.theirs.loss and exp(-row.theirs.loss) > LIKELY]
     yield f"{exp(sum(gained) / len(gained)):.3f} ({len(gained)})" if gained else ""
     yield ", ".join(f"{sum(row[side].seconds for row in rows) / len(rows):.2f}" for side in (0, 1))
 
 
-def _mean(ours: list[int], theirs: list[int]) -> float:
-    """Return the geometric mean of ratios."""
+def find_mean_ratio(ours: list[int], theirs: list[int]) -> float:
+    """Return the geometric mean of the ratios of ours to theirs."""
     return exp(sum(log(max(b, 1) / max(a, 1)) for a, b in zip(theirs, ours, strict=True)) / len(ours))

@@ -36,7 +36,7 @@ def cases(seed: int) -> Iterator[Case]:
         ("65,536 points triangulated", triangulate(seed, 65536), "tree:8x8x4@1,10,100", None),
     ):
         yield Case(f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware), known)
-    yield Case("16 x 16 x 16 halo on torus:16x16x18, 10 % away", _build_allocation(seed), None)
+    yield Case("16 x 16 x 16 halo on torus:16x16x18, 10 % away", build_allocation(seed), None)
 
 
 def build_full_problem(traffic: sp.csr_array, hardware: str, slots: int | None = None) -> Problem:
@@ -48,7 +48,7 @@ def build_full_problem(traffic: sp.csr_array, hardware: str, slots: int | None =
     return Problem(tasks=tasks, topology=topology, rule=default_rule(tasks, topology))
 
 
-def _build_allocation(seed: int) -> Problem:
+def build_allocation(seed: int) -> Problem:
     """Return 4,096 ranks that talk to the 26 around them, on a torus of which a tenth of the nodes is away."""
     tasks, topology = build_pattern("halo:16x16x16,faces=16,corners=1"), build("torus:16x16x18")
     slots = np.ones(topology.size, np.int64)

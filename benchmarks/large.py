@@ -1,6 +1,5 @@
-"""A quarter of a million and a million tasks on a tree: cost, seconds and memory beside Scotch and METIS."""
+"""Tasks one to one on a torus, and up to a million on a tree: cost, seconds and memory beside Scotch and METIS."""
 
-import resource
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
@@ -14,15 +13,18 @@ import numpy as np
 
 from benchmarks import scotch
 from benchmarks.anytime import map_by_metis
-from benchmarks.graphs import build_full_problem, triangulate
+from benchmarks.graphs import build_full_problem, geometric, triangulate
+from benchmarks.memory import read_peak_mb
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of
 
 SEED = 0
 CASES = {
-    "262,144 points triangulated on tree:16x8x8": (262_144, "tree:16x8x8@1,10,100"),
-    "1,000,000 points triangulated on tree:16x16x16": (1_000_000, "tree:16x16x16@1,10,100"),
+    "32,768 points near each other on torus:32x32x32": (geometric, 32_768, "torus:32x32x32"),
+    "32,768 points triangulated on torus:32x32x32": (triangulate, 32_768, "torus:32x32x32"),
+    "262,144 points triangulated on tree:16x8x8": (triangulate, 262_144, "tree:16x8x8@1,10,100"),
+    "1,000,000 points triangulated on tree:16x16x16": (triangulate, 1_000_000, "tree:16x16x16@1,10,100"),
 }
 HEAD = ("problem", "method", "cost", "over Scotch's", "load, of slots", "seconds", "peak, MB")
 
@@ -38,8 +40,8 @@ class Found(NamedTuple):
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
     """Yield what every method reaches; TIGER at effort 1 in a process of its own, its processor's seconds."""
     yield HEAD
-    for case, (size, hardware) in CASES.items():
-        problem, reference = build_full_problem(triangulate(SEED, size), hardware), None
+    for case, (draw, size, hardware) in CASES.items():
+        problem, reference = build_full_problem(draw(SEED, size), hardware), None
         for method, find in METHODS.items():
             say(f"{case}: {method}")
             found = find(problem, case)
@@ -60,14 +62,14 @@ def run_tiger(case: str) -> Found:
     from tiger.solvers.warm import warm
 
     warm(lambda _: None)
-    size, hardware = CASES[case]
-    problem = build_full_problem(triangulate(SEED, size), hardware)
+    draw, size, hardware = CASES[case]
+    problem = build_full_problem(draw(SEED, size), hardware)
     begun = thread_time()
     mapping = solve(problem, seed=SEED).mapping or {}
     seconds = thread_time() - begun
     index = {name: k for k, name in enumerate(problem.topology.names)}
     places = np.array([index[mapping[task]] for task in problem.tasks.names])
-    return Found(places, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    return Found(places, seconds, read_peak_mb())
 
 
 def _tiger(_problem: Problem, case: str) -> Found:

@@ -16,8 +16,11 @@ TEMPERATURES, HOT, COLD = 100, 1.0, 1.0
 TRIAL = 2_000
 
 
-def anneal_plainly(problem: Problem, start: IntArray, seconds: float, seed: int) -> IntArray:
-    """Return the cheapest mapping of one annealing of about so many seconds of the processor."""
+def anneal_plainly(problem: Problem, start: IntArray, seconds: float, seed: int, hot: float = HOT) -> IntArray:
+    """Return the cheapest mapping of one annealing of about so many seconds of the processor.
+
+    It begins at `hot` times the mean traffic of a task: what is good about a start is lost at 1.
+    """
     begun = time.process_time()
     traffic = (problem.tasks.traffic + problem.tasks.traffic.T).tocsr()
     nodes = np.arange(problem.topology.size)
@@ -26,7 +29,7 @@ def anneal_plainly(problem: Problem, start: IntArray, seconds: float, seed: int)
     allowed[problem.banned[:, 0], problem.banned[:, 1]] = False
     graph = traffic.indptr.astype(np.int64), traffic.indices.astype(np.int64), traffic.data, away
     rest = problem.tasks.work, problem.topology.cost, problem.tasks.memory, problem.topology.memory, allowed
-    temperatures = np.geomspace(HOT * traffic.data.sum() / problem.tasks.size, COLD, TEMPERATURES)
+    temperatures = np.geomspace(hot * traffic.data.sum() / problem.tasks.size, COLD, TEMPERATURES)
     _anneal(*graph, *rest, start.copy(), problem.free, temperatures[:1], 1, seed, start.copy())
     tried = time.process_time()
     _anneal(*graph, *rest, start.copy(), problem.free, temperatures, TRIAL, seed, start.copy())

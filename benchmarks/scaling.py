@@ -5,7 +5,6 @@
 The picture is docs/images/scaling.svg unless another is named.
 """
 
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from benchmarks.graphs import build_full_problem, geometric, triangulate
+from benchmarks.memory import read_peak_mb
 from tiger.mapper import solve
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "scaling.svg"
@@ -54,7 +54,7 @@ def measure_once(kind: str, size: int) -> None:
     """Solve a small problem, then one of a size; print its seconds, and the peak memory of all in MB."""
     solve(build_full_problem(KINDS[kind](1, 512), HARDWARE))
     report = solve(build_full_problem(KINDS[kind](0, size), HARDWARE))
-    print(report.seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(report.seconds, read_peak_mb())
 
 
 if __name__ == "__main__":

@@ -1,14 +1,19 @@
 """Tests of the checker of routed circuits."""
 
 import json
+import random
 import subprocess
 import sys
+from itertools import permutations, product
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks import check_routing
 from benchmarks.check_routing import count_added
+from tiger.model.arrays import IntArray
 
 LINE = ((0, 1), (1, 2), (2, 3))
 ORIGINAL = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[3]; cx q[0],q[2]; rz(pi/2) q[2]; cx q[2],q[1];'
@@ -36,8 +41,8 @@ def test_swaps_and_bridges_are_counted(gates: str, added: tuple[int, int]) -> No
         ("swap $0,$1; cx $1,$2; rz(pi/3) $2;", "gate 2: rz on"),
         ("swap $0,$1; cx $1,$2; rz(pi/2) $2; cx $2,$1;", "gates of the original are missing at the end"),
         ("cx $0,$1; cx $1,$2; cx $0,$1; rz(pi/2) $2;", "gate 3: rz on"),
-        ("cx $0,$1; cx $1,$2; swap $0,$1;", "gate 2: swap on"),
-        ("cx $0,$1; cx $2,$1; cx $0,$1; cx $2,$1;", "gate 1: a CX from"),
+        ("cx $0,$1; cx $1,$2; swap $0,$1;", "gates of the original are missing at the end"),
+        ("cx $0,$1; cx $2,$1; cx $0,$1; cx $2,$1;", "gates of the original are missing at the end"),
         ("swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1;", "gates of the original are missing at the end"),
         ("rz(1/0) $2;", "expected angles"),
         ("rz(pi pi) $2;", "expected angles"),
@@ -49,6 +54,44 @@ def test_what_is_not_the_original_is_refused(gates: str, reason: str) -> None:
     """With the gate at fault where there is one."""
     with pytest.raises(ValueError, match=reason.replace("$", "")):
         count_added(ORIGINAL, ROUTED + gates, LINE)
+
+
+def test_what_is_accepted_does_the_same_to_every_word() -> None:
+    """However gates of a BRIDGE and of the original are mixed up, lost or added."""
+    rng, accepted = random.Random(0), 0
+    words = np.array(list(product((0, 1), repeat=3)))
+    for _ in range(1000):
+        pairs = [tuple(rng.sample(range(3), 2)) for _ in range(3)]
+        gates = [("cx", a, b) if abs(a - b) == 1 or rng.random() < 0.8 else ("x", a) for a, b in pairs]
+        routed = [part for gate in gates for part in _bridge(gate)]
+        routed += [rng.choice([("cx", 0, 1), ("cx", 1, 2), ("cx", 1, 0), ("cx", 2, 1)])] * rng.randrange(2)
+        for _ in range(rng.randrange(4)):
+            k = rng.randrange(len(routed))
+            routed.insert(rng.randrange(len(routed)), routed.pop(k))
+        original = "".join(f"{name} {','.join(f'q[{q}]' for q in at)};" for name, *at in gates)
+        text = "".join(f"{name} {','.join(f'${q}' for q in at)};" for name, *at in routed)
+        try:
+            count_added(original, "// layout: 0 1 2\n" + text, LINE)
+        except ValueError:
+            continue
+        accepted += 1
+        ends = _run(gates, words), _run(routed, words)
+        assert any((ends[0] == ends[1][:, list(order)]).all() for order in permutations(range(3))), (gates, routed)
+    assert accepted > 100
+
+
+def _bridge(gate: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Return a gate of a line of three, or the BRIDGE that does a CX between its ends."""
+    _, a, *rest = gate
+    return [("cx", a, 1), ("cx", 1, *rest)] * 2 if rest and abs(a - rest[0]) == 2 else [gate]
+
+
+def _run(gates: list[tuple[Any, ...]], words: IntArray) -> IntArray:
+    """Return what CX and X make of words[w, n]."""
+    words = words.copy()
+    for _, a, *rest in gates:
+        words[:, rest[0] if rest else a] ^= words[:, a] if rest else 1
+    return words
 
 
 def test_a_layout_needs_a_place_for_every_qubit() -> None:
