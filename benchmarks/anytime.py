@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +13,7 @@ import scipy.sparse as sp
 
 from benchmarks import scotch
 from benchmarks.graphs import build_full_problem, geometric, stencil, triangulate
+from benchmarks.peers import is_installed
 from tiger.mapper import solve
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.metrics import TreeMetric
@@ -22,7 +22,8 @@ from tiger.objectives.cost import cost_of
 from tiger.solvers.multilevel.regions import halve
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "anytime.svg"
-SEED = 0
+# The problems are drawn from the first, their curves too; what is compared is the mean over all.
+SEEDS = range(3)
 TORUS, TREE = "torus:32x32x32", "tree:8x8x4@1,10,100"
 # Time limits of the curves, in seconds.
 LIMITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -34,20 +35,21 @@ Found = tuple[IntArray, float]
 
 
 class Peer(NamedTuple):
-    """Name another tool, the package that it needs, if any, and how to call it; None where it does not apply.
+    """Name another tool, the package that it needs, if any, and how to call it with a seed.
 
-    TIGER has `patience` times its seconds and, with `slack`, as many slots a node as the peer fills at most.
+    A call returns None where the tool does not apply. TIGER has `patience` times its seconds and, with `slack`, as many
+    slots a node as the peer fills at most.
     """
 
     name: str
     package: str | None
-    find: Callable[[Problem], Found | None]
+    find: Callable[[Problem, int], Found | None]
     patience: float = 1.0
     slack: bool = False
 
 
 class Point(NamedTuple):
-    """Hold what a peer reached on a problem, what TIGER does under a limit of the same time, and when that answered."""
+    """Hold means over seeds: what a peer reaches, what TIGER does in the same time, and when that answers."""
 
     case: str
     peer: str
@@ -58,12 +60,12 @@ class Point(NamedTuple):
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
-    """Yield what every peer costs beside TIGER in the same time, and draw the costs over time."""
+    """Yield what every peer costs beside TIGER in the same time, means over seeds, and draw the costs over time."""
     yield HEAD
     points, curves = [], {}
     for case, problem in cases():
         say(case)
-        curves[case] = [(limit, _map(problem, limit)[0]) for limit in LIMITS]
+        curves[case] = [(limit, _map(problem, limit, SEEDS[0])[0]) for limit in LIMITS]
         for peer in PEERS:
             point = _compare(case, problem, peer, say)
             if point is not None:
@@ -83,47 +85,50 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
 def cases() -> Iterator[tuple[str, Problem]]:
     """Yield three problems one to one on a torus and three of tasks that share the leaves of a tree."""
     for name, traffic, hardware in (
-        ("32,768 points near each other", geometric(SEED, 32768), TORUS),
-        ("32,768 points triangulated", triangulate(SEED, 32768), TORUS),
-        ("4,096 points near each other", geometric(SEED, 4096), "torus:16x16x16"),
-        ("32,768 points near each other", geometric(SEED, 32768), TREE),
-        ("65,536 points triangulated", triangulate(SEED, 65536), TREE),
-        ("32 x 32 x 32 stencil", stencil(SEED, 32, 32, 32), TREE),
+        ("32,768 points near each other", geometric(SEEDS[0], 32768), TORUS),
+        ("32,768 points triangulated", triangulate(SEEDS[0], 32768), TORUS),
+        ("4,096 points near each other", geometric(SEEDS[0], 4096), "torus:16x16x16"),
+        ("32,768 points near each other", geometric(SEEDS[0], 32768), TREE),
+        ("65,536 points triangulated", triangulate(SEEDS[0], 65536), TREE),
+        ("32 x 32 x 32 stencil", stencil(SEEDS[0], 32, 32, 32), TREE),
     ):
         yield f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware)
 
 
-def _map(problem: Problem, limit_s: float) -> tuple[float, float]:
+def _map(problem: Problem, limit_s: float, seed: int) -> tuple[float, float]:
     """Return the cost that TIGER reaches with a time limit, and the seconds until it answers."""
-    report = solve(problem, seed=SEED, time_limit_s=limit_s)
+    report = solve(problem, seed=seed, time_limit_s=limit_s)
     return report.cost or np.inf, report.seconds
 
 
 def _compare(case: str, problem: Problem, peer: Peer, say: Callable[[str], None]) -> Point | None:
     """Return what a peer reaches, and TIGER in its time with the slots that the peer fills; None without the peer."""
-    if peer.package is not None and find_spec(peer.package) is None:
+    if peer.package is not None and not is_installed(peer.package):
         say(f"without {peer.name}: {peer.package} is not installed")
         return None
-    found = peer.find(problem)
-    if found is None:
-        return None
-    places, seconds = found
-    cost, loads = cost_of(problem, places).total, np.bincount(places)
-    if peer.slack and loads.max() > problem.topology.slots.max():
-        problem = build_full_problem(problem.tasks.traffic, TREE, int(loads.max()))
-    return Point(case, peer.name, seconds, cost, *_map(problem, peer.patience * seconds))
+    runs = []
+    for seed in SEEDS:
+        found = peer.find(problem, seed)
+        if found is None:
+            return None
+        places, seconds = found
+        cost, most, own = cost_of(problem, places).total, int(np.bincount(places).max()), problem
+        if peer.slack and most > problem.topology.slots.max():
+            own = build_full_problem(problem.tasks.traffic, TREE, most)
+        runs.append((seconds, cost, *_map(own, peer.patience * seconds, seed)))
+    return Point(case, peer.name, *(sum(column) / len(runs) for column in zip(*runs, strict=True)))
 
 
-def _scotch(problem: Problem) -> Found | None:
-    """Return the mapping of Scotch, which may exceed the slots by one per cent or one task."""
+def _scotch(problem: Problem, _seed: int) -> Found | None:
+    """Return the mapping of Scotch, which may exceed the slots by one per cent or one task; it takes no seed."""
     with TemporaryDirectory() as folder:
         return scotch.map_graph(problem, Path(folder))
 
 
-def map_by_metis(problem: Problem) -> Found:
+def map_by_metis(problem: Problem, seed: int) -> Found:
     """Return the mapping by METIS's bisections of the tasks, each to the exact size of half of the nodes."""
     graph, begun = (problem.tasks.traffic + problem.inflow).tocsr(), time.perf_counter()
-    rng, places, todo = np.random.default_rng(SEED), np.empty(graph.shape[0], np.int64), []
+    rng, places, todo = np.random.default_rng(seed), np.empty(graph.shape[0], np.int64), []
     todo.append((np.arange(graph.shape[0]), np.arange(problem.topology.size)))
     while todo:
         tasks, nodes = todo.pop()
@@ -132,12 +137,12 @@ def map_by_metis(problem: Problem) -> Found:
             continue
         halves = halve(problem.metric, [nodes], problem.topology.slots, rng)
         first, second = halves.nodes[: halves.cut[0]], halves.nodes[halves.cut[0] :]
-        side = _bisect(graph[tasks][:, tasks], round(len(tasks) * len(first) / len(nodes)))
+        side = _bisect(graph[tasks][:, tasks], round(len(tasks) * len(first) / len(nodes)), seed)
         todo += [(tasks[side], first), (tasks[~side], second)]
     return places, time.perf_counter() - begun
 
 
-def _bisect(graph: sp.csr_array, share: int) -> BoolArray:
+def _bisect(graph: sp.csr_array, share: int, seed: int) -> BoolArray:
     """Return which tasks are in the first half, `share` of them: METIS, then the cheapest moves to the exact size."""
     import pymetis
 
@@ -152,7 +157,7 @@ def _bisect(graph: sp.csr_array, share: int) -> BoolArray:
             eweights=graph.data.astype(int),
             recursive=True,
             tpwgts=[share / size, 1 - share / size],
-            options=pymetis.Options(ufactor=1, seed=SEED, ncuts=2),
+            options=pymetis.Options(ufactor=1, seed=seed, ncuts=2),
         )[1]
     )
     first = side == 0
@@ -162,7 +167,7 @@ def _bisect(graph: sp.csr_array, share: int) -> BoolArray:
     return first
 
 
-def _map_by(problem: Problem, imbalance: float, **settings: str) -> Found | None:
+def _map_by(problem: Problem, seed: int, imbalance: float, **settings: str) -> Found | None:
     """Return a mapping onto a tree by chszlablib on one thread, None on other hardware."""
     metric = problem.metric
     if not isinstance(metric, TreeMetric):
@@ -174,7 +179,7 @@ def _map_by(problem: Problem, imbalance: float, **settings: str) -> Found | None
     sizes, distances = list(metric.fanouts[::-1]), [int(away) for away in metric.distances]
     begun = time.perf_counter()
     options = {"mode": None, **settings}
-    found = Decomposition.process_map(graph, sizes, distances, imbalance=imbalance, threads=1, seed=SEED, **options)
+    found = Decomposition.process_map(graph, sizes, distances, imbalance=imbalance, threads=1, seed=seed, **options)
     return np.asarray(found.assignment, np.int64), time.perf_counter() - begun
 
 
@@ -184,17 +189,22 @@ PEERS = (
     Peer(
         "KaHIP `eco`, 3 % slack for both",
         "chszlablib",
-        lambda problem: _map_by(
-            problem, SLACK, strategy="naive", parallel_algorithm="mtkahypar_default", serial_algorithm="kaffpa_eco"
+        lambda problem, seed: _map_by(
+            problem,
+            seed,
+            SLACK,
+            strategy="naive",
+            parallel_algorithm="mtkahypar_default",
+            serial_algorithm="kaffpa_eco",
         ),
         slack=True,
     ),
-    Peer("SharedMap `eco`", "chszlablib", lambda problem: _map_by(problem, 0.0, mode="eco")),
-    Peer("SharedMap `strong`", "chszlablib", lambda problem: _map_by(problem, 0.0, mode="strong")),
+    Peer("SharedMap `eco`", "chszlablib", lambda problem, seed: _map_by(problem, seed, 0.0, mode="eco")),
+    Peer("SharedMap `strong`", "chszlablib", lambda problem, seed: _map_by(problem, seed, 0.0, mode="strong")),
     Peer(
         "SharedMap `strong`, 3 % slack for both",
         "chszlablib",
-        lambda problem: _map_by(problem, SLACK, mode="strong"),
+        lambda problem, seed: _map_by(problem, seed, SLACK, mode="strong"),
         slack=True,
     ),
 )

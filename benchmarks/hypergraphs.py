@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +12,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay
 
+from benchmarks.peers import is_installed
 from tiger.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.constraints import Terms, build_problem
@@ -116,7 +116,7 @@ def _measure(problem: Problem, sets: list[list[int]]) -> tuple[str, ...]:
     effort = solve(problem, seed=SEED, effort=1)
     seconds = time.process_time() - used
     block, cost = _block(problem), recompute(problem, _places(effort))
-    if find_spec("mtkahypar") is None:
+    if not is_installed("mtkahypar"):
         return f"{block:,.0f}", MISSING, MISSING, MISSING, f"{cost:,.0f} ({seconds:.1f} s)", MISSING
     ask = Ask(problem.tasks.size, sets, problem.topology.size, _links(problem), range(SEED, SEED + 1))
     # In a process of its own, as it takes the threads of its process.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +14,7 @@ from benchmarks import scotch
 from benchmarks.anytime import map_by_metis
 from benchmarks.graphs import build_full_problem, geometric, triangulate
 from benchmarks.memory import read_peak_mb
+from benchmarks.peers import is_installed
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of
@@ -87,7 +87,7 @@ def _scotch(problem: Problem, _case: str) -> Found | None:
 
 def _metis(problem: Problem, _case: str) -> Found | None:
     """Return the mapping by METIS's bisections."""
-    return Found(*map_by_metis(problem)) if find_spec("pymetis") else None
+    return Found(*map_by_metis(problem, SEED)) if is_installed("pymetis") else None
 
 
 METHODS = {"Scotch `-cq`": _scotch, "METIS, recursive": _metis, "TIGER": _tiger}

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 
 def is_installed(package: str) -> bool:
-    """Return whether a package can be imported; of one inside others these may be missing, too."""
+    """Return whether a package can be imported, where one that holds it may be missing as well."""
     try:
         return find_spec(package) is not None
     except ModuleNotFoundError:

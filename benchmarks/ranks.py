@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +12,7 @@ import networkx as nx
 import numpy as np
 
 from benchmarks import scotch
+from benchmarks.peers import is_installed
 from tiger.formats.graphs import topology_of
 from tiger.mapper import solve
 from tiger.model.arrays import IntArray
@@ -158,7 +158,7 @@ def _map_by_scotch(problem: Problem, folder: Path) -> Found | None:
 
 def _map_by_sharedmap(problem: Problem, network: Network) -> Found | None:
     """Return what SharedMap makes of the hosts as a hierarchy, with no imbalance; None without it or a hierarchy."""
-    if find_spec("chszlablib") is None or not network.hierarchy:
+    if not is_installed("chszlablib") or not network.hierarchy:
         return None
     from chszlablib import Decomposition, Graph
 

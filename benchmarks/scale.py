@@ -6,13 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.peers import is_installed
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster, Curve
@@ -287,7 +287,7 @@ def schedule_list(terms: Terms, jobs: Jobs) -> IntArray:
 
 def metis(terms: Terms, _jobs: Jobs) -> IntArray | None:
     """Return the parts of METIS, classes weighed by work and edges by messages, None where it is not installed."""
-    if find_spec("pymetis") is None:
+    if not is_installed("pymetis"):
         return None
     import pymetis
     import scipy.sparse as sp

@@ -33,3 +33,16 @@ def draw_uniform(generator: Generator) -> float:
 def draw_below(generator: Generator, count: int) -> int:
     """Return the next number of 0 .. count - 1."""
     return int(draw_uniform(generator) * count)
+
+
+@inner_kernel
+def is_accepted(change: float, temperature: float, uniform: float) -> bool:
+    """Return whether Metropolis' rule accepts a change by a number of [0, 1): whether it is at most -T log(number).
+
+    Few changes need the logarithm: -log(u) lies between 1 - u and 1 / u - 1.
+    """
+    if change <= temperature * (1.0 - uniform):
+        return True
+    if change * uniform > temperature * (1.0 - uniform):
+        return False
+    return bool(change <= -temperature * np.log(uniform))

@@ -11,6 +11,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.annealing.boundary import Boundary, update_boundary
 from tiger.solvers.annealing.moves import is_open_to
+from tiger.solvers.generator import is_accepted
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -143,8 +144,7 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
                 q = near if near >= 0 else q
             if occupancy.label[0, p] == occupancy.label[0, q]:
                 continue
-            # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
-            threshold = -temperature * np.log(np.random.random())
+            overload_change = 0
             # The penalty is on squared overload, so one task more costs 2 (load - limit) + 1 units. Tiers are nested:
             # where both nodes share a domain, they share all wider ones, whose loads stay as they are.
             for k in range(len(occupancy.label)):
@@ -152,9 +152,10 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
                 if a == b:
                     break
                 over, under = occupancy.load[k, a] - occupancy.limit[k, a], occupancy.load[k, b] - occupancy.limit[k, b]
-                threshold -= overload_penalty * (max(2 * under + 1, 0) - max(2 * over - 1, 0))
+                overload_change += max(2 * under + 1, 0) - max(2 * over - 1, 0)
             cost = relocation_change(graph, occupancy.place, t, q, -1)
-            if cost <= threshold and is_open_to(inst, t, q) and occupancy.used[q] + inst.memory[t] <= inst.room[q]:
+            accepted = is_accepted(cost + overload_penalty * overload_change, temperature, np.random.random())
+            if accepted and is_open_to(inst, t, q) and occupancy.used[q] + inst.memory[t] <= inst.room[q]:
                 occupancy.used[p] -= inst.memory[t]
                 occupancy.used[q] += inst.memory[t]
                 move_task(graph, occupancy, t, q)

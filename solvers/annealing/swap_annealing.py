@@ -10,6 +10,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
 from tiger.solvers.annealing.moves import can_move, can_swap, relocate, swap
+from tiger.solvers.generator import is_accepted
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import kernel
 
@@ -57,8 +58,7 @@ def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSc
                 q = near if near >= 0 else q
             if label[p] == label[q]:
                 continue
-            # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
-            threshold = -temperature * np.log(np.random.random())
+            uniform = np.random.random()
             # A seat that is free on a shared node is taken half the time, so that swaps are still tried there.
             u, cost, drawn = -1, np.inf, 1 if inst.group_of[t] >= 0 else min(schedule.partners, state.held[q])
             if inst.group_of[t] < 0 and state.held[q] < inst.slots[q] and np.random.random() < 0.5:
@@ -74,13 +74,13 @@ def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSc
                         u, cost = other, gain
             if u < 0:
                 cost = relocation_change(graph, state.place, t, q, -1)
-                if cost <= threshold and can_move(inst, state, t, q):
+                if is_accepted(cost, temperature, uniform) and can_move(inst, state, t, q):
                     relocate(inst, state, t, q)
                     change += cost
                 continue
             # The edge between the two tasks is as long after a swap as before, so both changes leave it out.
             cost += relocation_change(graph, state.place, t, q, u)
-            if cost <= threshold and can_swap(inst, state, schedule.fixed, t, u):
+            if is_accepted(cost, temperature, uniform) and can_swap(inst, state, schedule.fixed, t, u):
                 swap(inst, state, t, u)
                 change += cost
     return change

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.solvers import branch_and_bound, construction, repair
+from tiger.solvers import branch_and_bound, construction, generator, repair
 from tiger.solvers.annealing import (
     boundary_annealing,
     ejection_chains,
@@ -22,6 +22,7 @@ KERNELS = (
     coarsening,
     construction,
     fields,
+    generator,
     objective_kernels,
     moves,
     outlines,
