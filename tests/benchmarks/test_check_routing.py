@@ -177,9 +177,11 @@ def test_the_command_needs_python_alone(tmp_path: Path) -> None:
 
 def test_files_that_are_none_and_circuits_that_differ_have_exit_codes(tmp_path: Path) -> None:
     """And one line each, never a traceback."""
-    for name, text in {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3"}.items():
+    texts = {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3", "e.json": "[[1e999, 0]]"}
+    for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    for names, code in (("a.qasm b.qasm c.json", 1), ("a.qasm b.qasm d.json", 2), ("a.qasm b.qasm e", 2), ("", 2)):
+    for last, code in (("c.json", 1), ("d.json", 2), ("e.json", 2), ("f.json", 2), ("c.json c.json", 2)):
+        names = f"a.qasm b.qasm {last}"
         command = [sys.executable, "-I", "-S", check_routing.__file__, *names.split()]
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (answer.returncode, answer.stderr.count("\n")) == (code, 1)
