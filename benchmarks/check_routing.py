@@ -14,24 +14,30 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # Angles are short and without powers, so that none takes long to work out.
-_GATE = re.compile(r"(\w+)\b\s*(?:\(((?!.*\*\*)[\d.e+\-*/ pi,]{1,200})\))?\s*([$q][\[\]\d$q, ]*)")
-_OTHER = re.compile(r"\s*(OPENQASM|include|qreg|creg|bit|barrier)\b|\s*$")
+_AT = r"(?:\$\d+|q\[\d+\])"
+_GATE = re.compile(rf"(\w+)\b\s*(?:\(((?!.*\*\*)[\d.e+\-*/ pi,]{{1,200}})\))?\s*({_AT}(?:\s*,\s*{_AT})*)")
+_OTHER = re.compile(
+    r'OPENQASM\s+[\d.]+|include\s+"(?:qelib1|stdgates)\.inc"|[qc]reg\s+\w+\[\d+\]|bit(?:\[\d+\])?\s+\w+|'
+    r"barrier\b[\w\s$\[\],]*|"
+)
 Gate = tuple[str, tuple[float, ...], tuple[int, ...]]
 
 
 def read_gates(text: str) -> Iterator[Gate]:
     """Yield name, angles and qubits of every gate; raise ValueError of a statement that is none."""
-    for statement in re.sub(r"//.*", "", text).split(";"):
-        if not _OTHER.match(statement):
-            if (found := _GATE.fullmatch(statement.strip())) is None:
-                raise ValueError(f"expected a gate, got {statement.strip()!r}")
+    for statement in map(str.strip, re.sub(r"//.*", "", text).split(";")):
+        if not _OTHER.fullmatch(statement):
+            if (found := _GATE.fullmatch(statement)) is None:
+                raise ValueError(f"expected a gate on qubits that are named one by one, got {statement!r}")
             try:
                 angles = [float(angle) for angle in eval(f"[{found[2] or ''}]", {"pi": 3.141592653589793})]
-            except (ArithmeticError, NameError, SyntaxError, TypeError):
+            except (ArithmeticError, AttributeError, NameError, SyntaxError, TypeError):
                 raise ValueError(f"expected angles, got {found[2]!r}") from None
+            qubits = tuple(int(number) for number in re.findall(r"\d+", found[3]))
+            if len({*qubits}) < len(qubits) or (found[1] in {"cx", "swap"} and (angles or len(qubits) != 2)):
+                raise ValueError(f"expected qubits that differ, two and no angle for CX and SWAP, got {statement!r}")
             # A file rounds angles as it likes: ten digits tell any two of a circuit apart.
-            rounded = tuple(round(angle, 10) for angle in angles)
-            yield found[1], rounded, tuple(int(number) for number in re.findall(r"\d+", found[3]))
+            yield found[1], tuple(round(angle, 10) for angle in angles), qubits
 
 
 def take_cx(pair: tuple[int, ...], holds: dict[int, set[int]], left: list[list[Gate]]) -> bool:
@@ -95,7 +101,7 @@ def main() -> int:
         edges = [(int(a), int(b)) for a, b in json.loads(device)]
         status, expected = 1, ""
         print("{} SWAPs, {} BRIDGEs".format(*count_added(original, routed, edges)))
-    except (OSError, ValueError, TypeError) as error:
+    except (ArithmeticError, OSError, ValueError, TypeError) as error:
         print(f"check_routing: {expected}{error}", file=sys.stderr)
         return status
     return 0

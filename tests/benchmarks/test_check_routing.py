@@ -46,6 +46,7 @@ def test_swaps_and_bridges_are_counted(gates: str, added: tuple[int, int]) -> No
         ("swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1;", "gates of the original are missing at the end"),
         ("rz(1/0) $2;", "expected angles"),
         ("rz(pi pi) $2;", "expected angles"),
+        ("rz(pi.e) $2;", "expected angles"),
         ("rz(9**9**9**9) $2;", "expected a gate"),
         ("b[0] = measure $0;", "expected a gate"),
     ],
@@ -56,6 +57,20 @@ def test_what_is_not_the_original_is_refused(gates: str, reason: str) -> None:
         count_added(ORIGINAL, ROUTED + gates, LINE)
 
 
+@pytest.mark.parametrize(
+    ("gates", "reason"),
+    [
+        ("cx $1,$2; cx $0,$1; cx $1,$2; x $0; cx $0,$1;", "gate 3: x on"),
+        ("cx $0,$1; cx $1,$2; cx $0,$1; x $0; cx $1,$2; cx $0,$1; cx $0,$1;", "a BRIDGE is not complete"),
+        ("cx $0,$1; cx $1,$2; cx $0,$1; x $0; cx $1,$2; cx $2,$3; cx $2,$3; cx $2,$3;", "a BRIDGE is not complete"),
+    ],
+)
+def test_a_bridge_is_complete_and_leaves_no_sum(gates: str, reason: str) -> None:
+    """A gate waits until its qubit is in no other sum, and no two CX may be added, nor three that leave a sum."""
+    with pytest.raises(ValueError, match=reason):
+        count_added("cx q[0],q[2]; x q[0];", ROUTED + gates, LINE)
+
+
 def test_what_is_accepted_does_the_same_to_every_word() -> None:
     """However gates of a BRIDGE and of the original are mixed up, lost or added."""
     rng, accepted = random.Random(0), 0
@@ -63,7 +78,7 @@ def test_what_is_accepted_does_the_same_to_every_word() -> None:
     for _ in range(1000):
         pairs = [tuple(rng.sample(range(3), 2)) for _ in range(3)]
         gates = [("cx", a, b) if abs(a - b) == 1 or rng.random() < 0.8 else ("x", a) for a, b in pairs]
-        routed = [part for gate in gates for part in _bridge(gate)]
+        routed = [part for gate in gates for part in _bridge(gate)[:: rng.choice((1, -1))]]
         routed += [rng.choice([("cx", 0, 1), ("cx", 1, 2), ("cx", 1, 0), ("cx", 2, 1)])] * rng.randrange(2)
         for _ in range(rng.randrange(4)):
             k = rng.randrange(len(routed))
@@ -115,6 +130,41 @@ def test_bug_gates_of_several_angles_were_refused() -> None:
         count_added(original, "// layout: 2\nu3(0.1,-pi,pi/2) $2;", LINE)
 
 
+@pytest.mark.parametrize(
+    ("original", "routed"),
+    [
+        ("h q; x q[0];", "x $0;"),
+        ("x q[0];", "x $0; x q;"),
+        ("x q[0];", "x $0; bit c = measure $0;"),
+        ("x q[0];", 'include "other.inc"; x $0;'),
+        ("x q[0];", "bit /*; x $0; bit */ c;"),
+        ("x q[0]; x qq[0];", "x $0; x $0;"),
+        ("rzz(1) q0[1];", "rzz(1) $0,$1;"),
+    ],
+)
+def test_bug_statements_were_passed_over(original: str, routed: str) -> None:
+    """A gate on a whole register, a declaration that measures, a file and a comment that change what follows."""
+    with pytest.raises(ValueError, match="expected a gate on qubits that are named one by one"):
+        count_added(original, ROUTED + routed, LINE)
+
+
+@pytest.mark.parametrize(
+    ("original", "routed"),
+    [
+        ("cx q[0],q[1];", "cx(0.5) $0,$1;"),
+        ("cx(0.5) q[0],q[1];", "cx $0,$1;"),
+        ("cx q[0],q[1];", "cx $0,$1,$1;"),
+        ("x q[0];", "cx $0; x $0;"),
+        ("x q[0];", "swap $0; x $0;"),
+        ("rzz(1) q[0],q[0];", "rzz(1) $0,$0;"),
+    ],
+)
+def test_bug_qubits_and_angles_of_cx_and_swap_were_not_counted(original: str, routed: str) -> None:
+    """One that has more or fewer is no CX and no SWAP."""
+    with pytest.raises(ValueError, match="expected qubits that differ, two and no angle for CX and SWAP"):
+        count_added(original, ROUTED + routed, [*LINE, (0, 0)])
+
+
 def test_the_command_needs_python_alone(tmp_path: Path) -> None:
     """It runs where nothing is installed, and prints what was added."""
     texts = {"a.qasm": ORIGINAL, "b.qasm": ROUTED + "swap $0,$1; cx $1,$2; rz(pi/2) $2; swap $0,$1; cx $2,$1;"}
@@ -127,9 +177,11 @@ def test_the_command_needs_python_alone(tmp_path: Path) -> None:
 
 def test_files_that_are_none_and_circuits_that_differ_have_exit_codes(tmp_path: Path) -> None:
     """And one line each, never a traceback."""
-    for name, text in {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3"}.items():
+    texts = {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3", "e.json": "[[1e999, 0]]"}
+    for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    for names, code in (("a.qasm b.qasm c.json", 1), ("a.qasm b.qasm d.json", 2), ("a.qasm b.qasm e", 2), ("", 2)):
+    for last, code in (("c.json", 1), ("d.json", 2), ("e.json", 2), ("f.json", 2), ("c.json c.json", 2)):
+        names = f"a.qasm b.qasm {last}"
         command = [sys.executable, "-I", "-S", check_routing.__file__, *names.split()]
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (answer.returncode, answer.stderr.count("\n")) == (code, 1)
