@@ -287,11 +287,16 @@ class Dissection:
         self.seats[numbers], self._rooms[numbers] = halves.seats, halves.rooms
 
     def _shut(self, tasks: IntArray, pairs: IntArray) -> None:
-        """Enter which tasks are forbidden on all nodes of the first or the second region of their `pairs[k, 2]`."""
-        task, home, size = self._banned[:, 0], self._home[self._banned[:, 1]], len(self._pins)
-        nodes, among = np.bincount(self._home[self._home >= 0]), np.full((2, size), -2)
-        among[:, tasks] = pairs.T
-        here, there = (np.bincount(task[home == row[task]], minlength=size)[tasks] for row in among)
+        """Enter which tasks are forbidden on all nodes of the first or the second region of their `pairs[k, 2]`.
+
+        O(the tasks' forbidden pairs + nodes).
+        """
+        start, nodes = self._inst.ban_start, np.bincount(self._home[self._home >= 0], minlength=len(self.nodes))
+        first, counts = start[tasks], start[tasks + 1] - start[tasks]
+        row, ends = np.repeat(np.arange(len(tasks)), counts), np.cumsum(counts)
+        entry = np.arange(len(row)) + np.repeat(first - ends + counts, counts)
+        home = self._home[self._inst.ban_node[entry]]
+        here, there = (np.bincount(row[home == among[row]], minlength=len(tasks)) for among in pairs.T)
         shut = (there == nodes[pairs[:, 1]]).astype(np.float64) - (here == nodes[pairs[:, 0]])
         self._table.shut[tasks] = shut
 

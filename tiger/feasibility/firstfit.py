@@ -116,10 +116,10 @@ def _needs(problem: Problem) -> IntArray:
 
 def _forbidden_nodes(problem: Problem) -> dict[int, set[int]]:
     """Return the nodes where each task with forbidden pairs may not go."""
-    forbidden: dict[int, set[int]] = {}
-    for task, node in problem.banned.tolist():
-        forbidden.setdefault(task, set()).add(node)
-    return forbidden
+    tasks, start = np.unique(problem.banned[:, 0], return_index=True)
+    parts = np.split(problem.banned[:, 1], start[1:])
+    # Without pairs there is one part all the same, an empty one.
+    return {task: set(nodes.tolist()) for task, nodes in zip(tasks.tolist(), parts, strict=False)}
 
 
 def _hosts(problem: Problem, where: IntArray) -> _Hosts:

@@ -11,6 +11,8 @@ from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import registry
+from tiger.solvers.instance import instance_of
+from tiger.solvers.multilevel.dissection import Dissection
 from tiger.topologies.spec import build
 
 
@@ -77,6 +79,23 @@ def test_pinned_tasks_attract_those_they_talk_to():
     problem = Problem(tasks=graph, topology=build("grid:8"), rule="one-to-one", pinned={"0": "7"})
     places = start(problem)
     assert places[1] >= 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tasks_are_drawn_away_from_regions_whose_nodes_are_all_forbidden(seed):
+    """Tests twelve tasks without traffic, in an order of their own, against sets of forbidden nodes."""
+    rng = np.random.default_rng(seed)
+    pairs = [(str(t), str(p)) for t in range(12) for p in range(12) if rng.random() < 0.85]
+    problem = Problem(
+        tasks=task_graph_of(nx.empty_graph(12)), topology=build("grid:12"), rule="one-to-one", forbidden=pairs
+    )
+    parts = Dissection(problem, instance_of(problem), seed)
+    other = parts.halve(0)
+    banned, regions = {t: {int(p) for u, p in pairs if u == str(t)} for t in range(12)}, parts.nodes
+    tasks = np.concatenate([parts.members[0], parts.members[other]])
+    wanted = [int({*regions[other]} <= banned[t]) - int({*regions[0]} <= banned[t]) for t in tasks.tolist()]
+    assert np.sign(parts.graph(0, other).pull).tolist() == wanted
+    assert any(wanted)
 
 
 def test_a_single_task_and_two_nodes_are_no_trouble():
