@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import threading
 import time
 from asyncio import Runner
 from collections.abc import Callable
@@ -231,14 +230,15 @@ def slept(seconds: float) -> int:
 
 
 def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Workers) -> None:
-    """However often they are lost."""
+    """Those of the pool that was lost end, whatever other pools of this process begin meanwhile."""
+    loop.run(one.run(60, bool))
+    lost = one._pool
+    assert lost is not None
     lose_process(loop, one)
-    before, end_s = threading.active_count(), time.monotonic() + 30
-    lose_process(loop, one)
-    # Those of the pool that was lost may still be ending.
-    while threading.active_count() > before and time.monotonic() < end_s:
-        time.sleep(0.05)
-    assert threading.active_count() <= before
+    assert one._pool is not lost
+    for thread in lost._pool._loops:
+        thread.join(30)
+        assert not thread.is_alive()
 
 
 def lose_process(loop: Runner, one: Workers) -> None:
