@@ -162,6 +162,9 @@ def main() -> int:
     folders = {
         name: Path(folder) for name in ("data", "circuits", "profiles", "graphs") if (folder := getattr(args, name))
     }
+    for name, folder in folders.items():
+        if not folder.is_dir():
+            parser.error(f"argument --{name}: expected a folder, got {folder}")
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
     makers["cold"] = partial(cold.table, say, args.before)
     makers["soak"] = partial(soak.table, say, args.minutes)

@@ -35,6 +35,7 @@ def test_every_table_has_both_its_markers(page: str) -> None:
         ("benchmarks.vary_plans", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
         ("benchmarks.__main__", ["cold", "--before", "nowhere"], "argument --before: expected a checkout"),
         ("benchmarks.__main__", ["scale", "--graphs", "examples"], "graphs: expected a folder with bert_l-6"),
+        ("benchmarks.__main__", ["optima", "--circuits", "nowhere"], "argument --circuits: expected a folder"),
     ],
 )
 def test_bad_arguments_are_named(
