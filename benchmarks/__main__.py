@@ -1,4 +1,4 @@
-"""Take the measurements again and put the tables into the documentation, and their summary into the README.
+"""Take the measurements again and put the tables into the documentation, and their summaries there and into README.
 
     python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--graphs FOLDER]
                          [--print]
@@ -140,8 +140,8 @@ PEERS = {
 }
 # Where a peer comes from that has another name there, or from elsewhere than `pip install`.
 SOURCES = {"scotch_gmap": "the system's package scotch", "pytket.extensions.qiskit": "pip install pytket-qiskit"}
-# The pages with the tables that the summary is of.
-SUMMARIZED = (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "record.md")
+# The pages with the tables that the summaries are of.
+SUMMARIZED = tuple(sorted((ROOT / "docs" / "benchmarks").glob("*.md")))
 PAGES = (ROOT / "README.md", ROOT / "docs" / "operations.md", *SUMMARIZED)
 
 
@@ -168,7 +168,7 @@ def main() -> int:
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
     makers["cold"] = partial(cold.table, say, args.before)
     makers["soak"] = partial(soak.table, say, args.minutes)
-    makers["summary"] = summarize
+    makers |= {name: partial(summarize, name) for name in summary.SUMMARIES}
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
@@ -188,7 +188,8 @@ def main() -> int:
         elif name not in FOLDERS or FOLDERS[name] in folders:
             replace(name, text)
     if not args.print:
-        replace("summary", markdown(summarize()))
+        for name in summary.SUMMARIES:
+            replace(name, markdown(summarize(name)))
     return int(lacking)
 
 
@@ -197,9 +198,10 @@ def list_missing(name: str) -> list[str]:
     return [peer for peer in PEERS.get(name, ()) if shutil.which(peer) is None and not is_installed(peer)]
 
 
-def summarize() -> Iterable[tuple[str, ...]]:
-    """Return the summary of the tables as they stand in the documentation."""
-    return summary.table("\n".join(page.read_text(encoding="utf-8") for page in SUMMARIZED))
+def summarize(name: str) -> Iterable[tuple[str, ...]]:
+    """Return a summary of tables as they stand in the documentation."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in SUMMARIZED)
+    return summary.table(text, summary.SUMMARIES[name])
 
 
 def say(message: str) -> None:

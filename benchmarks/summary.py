@@ -1,4 +1,4 @@
-"""The summary of the README, one row a field, read from the tables that the other measurements have left."""
+"""Summaries of the README and of pages, one row a table, read from what the other measurements have left."""
 
 import math
 import re
@@ -8,11 +8,11 @@ from itertools import takewhile
 HEAD = ("field", "measure", "peers", "TIGER", "where TIGER loses", "`python -m benchmarks`")
 
 
-def table(page: str) -> Iterator[tuple[str, ...]]:
-    """Yield the heading and the rows of the summary of a text that holds the tables."""
+def table(page: str, names: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the heading and one row for each of the named tables, which a text holds."""
     yield HEAD
-    for name, make in MAKERS.items():
-        yield (*make(rows(page, name)), f"`{name}`")
+    for name in names:
+        yield (*MAKERS[name](rows(page, name)), f"`{name}`")
 
 
 def rows(page: str, name: str) -> list[list[str]]:
@@ -219,7 +219,7 @@ def _islands(table: list[list[str]]) -> tuple[str, ...]:
     return "two workers, half the effort", "time over one island's", "one island 1", _span(table, 7), loss
 
 
-MAKERS = {
+MAPPING = {
     "tuning": _tuning,
     "layers": _layers,
     "qap": _qap,
@@ -228,10 +228,9 @@ MAKERS = {
     "anytime": _anytime,
     "hypergraphs": _hypergraphs,
     "ranks": _ranks,
-    "record": _record,
-    "circuits": _circuits,
-    "delivered": _delivered,
-    "noise": _noise,
+}
+CIRCUITS = {"record": _record, "circuits": _circuits, "delivered": _delivered, "noise": _noise}
+NETWORKS = {
     "chains": _chains,
     "placements": _placements,
     "operators": _operators,
@@ -240,5 +239,27 @@ MAKERS = {
     "dynamic": _dynamic,
     "expert_loads": _expert_loads,
     "plans": _plans,
-    "islands": _islands,
+}
+MAKERS = MAPPING | CIRCUITS | NETWORKS | {"islands": _islands}
+README = (
+    "tuning",
+    "qap",
+    "sparse",
+    "anytime",
+    "ranks",
+    "record",
+    "delivered",
+    "noise",
+    "chains",
+    "operators",
+    "expert_loads",
+    "plans",
+)
+# The tables that each summary is of, by its name in the pages.
+SUMMARIES: dict[str, Iterable[str]] = {
+    "summary": README,
+    "summary-mapping": MAPPING,
+    "summary-circuits": CIRCUITS,
+    "summary-networks": NETWORKS,
+    "summary-service": ["islands"],
 }

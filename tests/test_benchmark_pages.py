@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import PAGES
+
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/operations.md", "docs/record.md"])
-def test_every_table_has_both_its_markers(page: str) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_has_both_its_markers(page: Path) -> None:
     """So that measuring one again replaces it, and nothing else."""
-    text = (ROOT / page).read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     marks = re.findall(r"<!-- (table|end)\b", text)
     assert marks == ["table", "end"] * (len(marks) // 2)
 

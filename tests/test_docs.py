@@ -27,7 +27,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import rooms
-from benchmarks.__main__ import summarize
+from benchmarks.__main__ import PAGES as PAGES_OF_TABLES
+from benchmarks.__main__ import markdown, summarize
+from benchmarks.summary import SUMMARIES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -148,11 +150,25 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
 
 
-def test_the_summary_is_that_of_the_tables() -> None:
-    """`python -m benchmarks summary` writes it."""
-    rows = summarize()
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [row for row in rows if f"| {' | '.join(row)} |\n" not in readme] == []
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_summary_is_that_of_its_tables(name: str) -> None:
+    """`python -m benchmarks summary` writes it; that of README has at most twelve rows."""
+    text = markdown(summarize(name))
+    assert [
+        page.name for page in PAGES_OF_TABLES if f"<!-- table: {name} -->\n{text}\n<!-- end -->" in page.read_text()
+    ]
+    assert name != "summary" or text.count("\n") <= 13
+
+
+@pytest.mark.slow
+def test_the_output_in_readme_is_that_of_the_command_above_it() -> None:
+    """Line by line from the first one."""
+    page = blocks(Path("README.md"))
+    shown = next(k for k, block in enumerate(page) if block.language == "text")
+    command = page[shown - 1].code.partition(" --plot")[0].split()
+    tiger = [sys.executable, "-m", *command]
+    printed = subprocess.run(tiger, check=True, cwd=ROOT, capture_output=True, text=True).stdout
+    assert printed.startswith(page[shown].code)
 
 
 @pytest.mark.parametrize("page", QUICK, ids=str)
