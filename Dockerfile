@@ -6,7 +6,7 @@ COPY tiger tiger
 COPY solvers solvers
 COPY partition partition
 COPY api api
-RUN /opt/tiger/bin/pip install --no-cache-dir --disable-pip-version-check ".[dask]" -c constraints.txt
+RUN /opt/tiger/bin/pip install --no-cache-dir --disable-pip-version-check ".[all]" -c constraints.txt
 
 FROM python:3.11-slim
 RUN useradd --create-home --uid 10001 tiger

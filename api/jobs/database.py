@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection, Engine
 from tiger.api.jobs.disk import RESERVE_BYTES, DiskSpace, make_shrinkable, shrink
 from tiger.api.jobs.job import DatabaseDownError, DiskFullError
 from tiger.api.jobs.migrations import migrate
+from tiger.errors import InputError
 
 POSTGRES = ("postgres", "postgresql")
 # A server that is halted inside a transaction must not block the others.
@@ -149,11 +150,14 @@ def _sqlite(url: sa.URL, synchronous: str) -> Engine:
 
 
 def _postgres(url: sa.URL) -> Engine:
-    """Return an engine on PostgreSQL."""
-    return sa.create_engine(
-        url.set(drivername="postgresql+psycopg"),
-        pool_pre_ping=True,
-        pool_size=8,
-        pool_timeout=5,
-        connect_args={"options": SESSION},
-    )
+    """Return an engine on PostgreSQL; raise InputError where its driver is not installed."""
+    try:
+        return sa.create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,
+            pool_size=8,
+            pool_timeout=5,
+            connect_args={"options": SESSION},
+        )
+    except ModuleNotFoundError:
+        raise InputError("TIGER_DATABASE_URL", "expected psycopg: pip install 'tiger-mapper[postgres]'") from None

@@ -220,3 +220,12 @@ def test_this_machine_is_well() -> None:
     """The one that runs the tests; in a process of its own, where warnings of D-Wave's software are no errors."""
     done = subprocess.run([sys.executable, "-m", "tiger", "doctor"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "all that is needed works")
+
+
+def test_a_driver_of_the_database_that_is_missing_is_a_fault(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names PostgreSQL needs its extra, and is told how to get it."""
+    monkeypatch.setenv("TIGER_DATABASE_URL", "postgresql://me@nowhere/tiger")
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    status, found = doctor()
+    assert (status, found["TIGER_DATABASE_URL"]["good"]) == (1, False)
+    assert found["TIGER_DATABASE_URL"]["advice"] == "expected psycopg: pip install 'tiger-mapper[postgres]'"

@@ -21,7 +21,7 @@ from tiger.model.units import bytes_text
 SCHEMA: Final = "tiger.doctor/1"
 DISTRIBUTION = "tiger-mapper"
 # Extras that people use; the others are for those who work on TIGER.
-EXTRAS = ("dask", "dwave", "plot")
+EXTRAS = ("dask", "dwave", "plot", "postgres")
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)[^;]*(?:;.*extra == ['\"](?P<extra>\w+)['\"])?")
 SQLITE = "sqlite:///"
 
@@ -151,7 +151,10 @@ def _reach(url: str) -> Finding:
     from tiger.api.jobs.database import Database
     from tiger.api.jobs.job import DatabaseDownError
 
-    database = Database(url)
+    try:
+        database = Database(url)
+    except InputError as error:
+        return Finding(name=error.field, value="cannot be used", good=False, needed=True, advice=error.reason)
     try:
         with database.read():
             return Finding(name="database", value="PostgreSQL, answers", needed=True)
