@@ -56,8 +56,8 @@ check-long: $(STAMP)
 	$(MAKE) fuzz
 
 # The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
-CHECKED ?= $(addprefix tests/,bounds circuits exchange feasibility formats fuzz launchers model objectives parallel \
-	partition patterns pipeline plotting qubo run solvers topologies test_mapper.py test_portfolio.py)
+CHECKED ?= $(addprefix tests/,bounds circuits exchange feasibility formats fuzz launchers mapping model objectives \
+	parallel partition patterns pipeline plotting qubo run solvers topologies)
 check-bounds: export NUMBA_BOUNDSCHECK := 1
 check-bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked
 check-bounds: $(STAMP)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from benchmarks import scotch
 from benchmarks.graphs import build_full_problem, geometric, stencil, triangulate
 from benchmarks.peers import is_installed
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.metrics import TreeMetric
 from tiger.model.problem import Problem

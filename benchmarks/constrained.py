@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from benchmarks.clocks import processor_clock
 from benchmarks.plain_annealing import anneal_plainly
 from tiger.feasibility.start import launch_order
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of, violations

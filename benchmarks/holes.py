@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from benchmarks.clocks import processor_clock
 from benchmarks.graphs import build_allocation
 from benchmarks.plain_annealing import anneal_plainly
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay
 
 from benchmarks.peers import is_installed
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.hyperedges import Hyperedges

@@ -142,7 +142,7 @@ def hexagons(nodes: int) -> Topology:
 
 def best_found(problem: Problem) -> float:
     """Return the cheapest cost that a long native search finds."""
-    from tiger.mapper import solve
+    from tiger.mapping.mapper import solve
 
     report = solve(problem, solver="search", effort=64, seed=99)
     assert report.cost is not None

@@ -22,7 +22,7 @@ from qiskit import QuantumCircuit
 import tiger
 from benchmarks.graphs import build_full_problem, geometric
 from benchmarks.plans import LLAMA
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "islands.svg"
 # Islands of the picture, which has up to as many workers, and the numbers of workers in the table.

@@ -58,7 +58,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
 
 def run_tiger(case: str) -> Found:
     """Map a case by its name in this process, with kernels loaded, and return what that took."""
-    from tiger.mapper import solve
+    from tiger.mapping.mapper import solve
     from tiger.solvers.warm import warm
 
     warm(lambda _: None)

@@ -9,7 +9,8 @@ import numpy as np
 
 from benchmarks.instances import generate_layered
 from tiger.feasibility.start import launch_order
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
+from tiger.mapping.sampler_policy import ising_of
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derive
@@ -21,7 +22,6 @@ from tiger.qubo.whole_sampling import sample_whole
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
-from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
 # What an iterated search gets for the cost that gaps are relative to.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tiger.formats.files import read_tasks, read_topology
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem, Rule
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

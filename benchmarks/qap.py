@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.instances import qaplib
 from benchmarks.tuning import scipy_cost
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
 
 LIMITS_S = (1.0, 10.0)

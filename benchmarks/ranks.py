@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import scotch
 from benchmarks.peers import is_installed
 from tiger.formats.graphs import topology_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph

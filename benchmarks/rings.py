@@ -9,7 +9,7 @@ import numpy as np
 from networkx.algorithms import approximation
 
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import FloatArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem

@@ -25,8 +25,8 @@ LINKED = ("solvers", "partition", "api")
 WIDTH, HEIGHT, GAP, FLOOR, MARGIN = 148, 40, 22, 78, 24
 COLOURS = {"application": "#fde4cf", "front": "#d8e8f7", "core": "#e9f0dd", "search": "#f6dede"}
 PARTS = {
-    "application": ("circuits", "pipeline"),
-    "front": ("api", "cli", "client", "entry", "plotting", "testing"),
+    "application": ("mapping", "circuits", "pipeline"),
+    "front": ("api", "cli", "client", "plotting", "testing"),
     "search": ("solvers", "partition"),
 }
 

@@ -12,12 +12,12 @@ from dimod.core.sampler import Sampler
 from benchmarks.instances import best_found, generate
 from benchmarks.tuning import lowest
 from tiger.feasibility.start import launch_order
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
+from tiger.mapping.sampler_policy import draw_bits, ising_of
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
 from tiger.qubo.ising import IsingParams, Sampling, WindowTask
 from tiger.qubo.tune import Trial, TuneParams
-from tiger.sampler_policy import draw_bits, ising_of
 from tiger.solvers import registry
 
 SEEDS = (0, 1, 2)

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 
 from benchmarks.graphs import build_full_problem, geometric, triangulate
 from benchmarks.memory import read_peak_mb
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "scaling.svg"
 SIZES = tuple(1024 << k for k in range(7))

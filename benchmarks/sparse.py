@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks import scotch
 from benchmarks.graphs import Case, cases
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.objectives.cost import cost_of
 from tiger.run.report import Report
 

@@ -12,14 +12,14 @@ from scipy.optimize import quadratic_assignment
 
 from benchmarks.instances import best_found, generate, qaplib
 from tiger.feasibility.start import launch_order
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
+from tiger.mapping.sampler_policy import draw_bits
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
 from tiger.objectives.cost import cost_of
 from tiger.qubo.ising import Sampling
 from tiger.qubo.tune import Bisection, Fixed, Trial, TuneParams, Tuner, tune
-from tiger.sampler_policy import draw_bits
 
 SEEDS = (0, 1, 2)
 SMALL = ("nug12", "nug20", "had20", "tai20a")

@@ -34,7 +34,7 @@ from benchmarks.hypergraphs import build_multicast, draw_circuit, draw_nets
 from benchmarks.instances import generate, generate_layered, qaplib
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem, Rule
 from tiger.topologies.spec import build
 

@@ -25,16 +25,28 @@ def test_every_table_has_both_its_markers(page: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "arguments", "reason"),
     [
-        ("benchmarks.vary", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
+        (
+            "benchmarks.vary",
+            ["tiger.mapping.mapper:NOPE", "1"],
+            "argument MODULE:NAME: module 'tiger.mapping.mapper' has no",
+        ),
         ("benchmarks.vary", ["nowhere:NOPE", "1"], "argument MODULE:NAME: No module named 'nowhere'"),
-        ("benchmarks.vary", ["tiger.mapper:__name__", "1/0"], "argument VALUE: Fraction(1, 0)"),
+        ("benchmarks.vary", ["tiger.mapping.mapper:__name__", "1/0"], "argument VALUE: Fraction(1, 0)"),
         (
             "benchmarks.vary",
             ["tiger.pipeline.operators.latency.annealing:PieceParams.tries", "1"],
             "argument MODULE:NAME: expected a field with a default of a dataclass by keywords, got PieceParams.tries",
         ),
-        ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--only", "no such"], "argument --only: expected a part"),
-        ("benchmarks.vary_plans", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
+        (
+            "benchmarks.vary",
+            ["tiger.mapping.mapper:__name__", "1", "--only", "no such"],
+            "argument --only: expected a part",
+        ),
+        (
+            "benchmarks.vary_plans",
+            ["tiger.mapping.mapper:NOPE", "1"],
+            "argument MODULE:NAME: module 'tiger.mapping.mapper' has no",
+        ),
         ("benchmarks.__main__", ["cold", "--before", "nowhere"], "argument --before: expected a checkout"),
         ("benchmarks.__main__", ["scale", "--graphs", "examples"], "graphs: expected a folder with bert_l-6"),
         ("benchmarks.__main__", ["optima", "--circuits", "nowhere"], "argument --circuits: expected a folder"),
@@ -54,7 +66,11 @@ def test_bad_arguments_are_named(
 @pytest.mark.parametrize(
     ("module", "arguments", "reason"),
     [
-        ("benchmarks.vary", ["tiger.mapper:Request", "1"], "argument MODULE:NAME: expected a constant or CLASS.FIELD"),
+        (
+            "benchmarks.vary",
+            ["tiger.mapping.mapper:Request", "1"],
+            "argument MODULE:NAME: expected a constant or CLASS.FIELD",
+        ),
         (
             "benchmarks.vary",
             ["tiger.solvers.annealing.tabu:TabuParams.tenure", "1"],
@@ -67,14 +83,14 @@ def test_bad_arguments_are_named(
         ),
         (
             "benchmarks.vary",
-            ["tiger.mapper:__name__", "1", "--seeds", "0"],
+            ["tiger.mapping.mapper:__name__", "1", "--seeds", "0"],
             "argument --seeds: expected a number from 1",
         ),
-        ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--solver", "no"], "solver: expected one of auto"),
-        ("benchmarks.vary", ["tiger.mapper:__name__", "1", "--effort", "0"], "effort: expected a whole number"),
+        ("benchmarks.vary", ["tiger.mapping.mapper:__name__", "1", "--solver", "no"], "solver: expected one of auto"),
+        ("benchmarks.vary", ["tiger.mapping.mapper:__name__", "1", "--effort", "0"], "effort: expected a whole number"),
         (
             "benchmarks.vary_plans",
-            ["tiger.mapper:__name__", "1", "--only", "no such"],
+            ["tiger.mapping.mapper:__name__", "1", "--only", "no such"],
             "argument --only: expected a part",
         ),
     ],

@@ -15,7 +15,7 @@ import httpx
 import networkx as nx
 import pytest
 
-from tiger.entry import assign
+from tiger.mapping.entry import assign
 
 SCRIPT = Path(__file__).resolve().parents[1] / "examples" / "cluster.py"
 ASYNC = {"Prefer": "respond-async"}

@@ -42,7 +42,7 @@ def test_openjij_reads_differ_and_repeat():
 def test_openjij_solves_through_tiger(monkeypatch):
     """Tests a stencil of nine on its own grid from the model alone, at few reads, and the temperatures it was given."""
     few = IsingParams(whole=Sampling(rounds=3, reads=4, sweeps=200), window=Sampling(rounds=1, reads=2, sweeps=50))
-    monkeypatch.setattr("tiger.portfolio.IsingParams", lambda **_: few)
+    monkeypatch.setattr("tiger.mapping.portfolio.IsingParams", lambda **_: few)
     report = tiger.assign(nx.gnm_random_graph(9, 20, seed=2), "grid:3x3", solver=OpenJij(), seed=1)
     peer = tiger.assign(nx.gnm_random_graph(9, 20, seed=2), "grid:3x3", solver="exact")
     assert report.solver == "OpenJij"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tiger.circuits.entry.entry import layout
     from tiger.circuits.entry.report import CircuitReport
-    from tiger.entry import assign
     from tiger.errors import InputError
-    from tiger.mapper import solve
+    from tiger.mapping.entry import assign
+    from tiger.mapping.mapper import solve
     from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
     from tiger.model.problem import Problem
     from tiger.model.seams import Assignment
@@ -56,7 +56,7 @@ _HOMES = {
     "TaskGraph": "tiger.model.tasks",
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
-    "assign": "tiger.entry",
+    "assign": "tiger.mapping.entry",
     "card": "tiger.plotting.card",
     "draw": "tiger.plotting.pictures",
     "experts": "tiger.pipeline.experts.entry",
@@ -64,7 +64,7 @@ _HOMES = {
     "place": "tiger.pipeline.entry.place",
     "plan": "tiger.pipeline.planning.entry",
     "rebalance_experts": "tiger.pipeline.experts.replicas.tensors",
-    "solve": "tiger.mapper",
+    "solve": "tiger.mapping.mapper",
 }
 
 __all__ = [

@@ -16,10 +16,10 @@ from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
 from tiger.formats.text import FileText, find_file
-from tiger.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapper import solve
+from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
+from tiger.mapping.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
 from tiger.model.topology import Topology

@@ -11,10 +11,10 @@ from tiger.api.schemas.files import FILE
 from tiger.api.schemas.graphs import node_link
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.launchers.formats import EmitOptions
+from tiger.mapping.request import MappingOptions
 from tiger.model.constraints import SharingOptions
 from tiger.model.options import about
 from tiger.qubo.encode import CapacityEncoding
-from tiger.request import MappingOptions
 
 
 def _check_tasks(value: object) -> object:

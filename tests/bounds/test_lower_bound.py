@@ -12,7 +12,7 @@ from tiger.bounds.lower_bound import lower_bound, quick_bound, rearrangement_bou
 from tiger.feasibility.start import launch_order
 from tiger.formats.files import read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph

@@ -9,7 +9,7 @@ import pytest
 
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of, topology_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
 from tiger.objectives.cost import violations
 from tiger.topologies.spec import build

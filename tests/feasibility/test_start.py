@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from tiger.feasibility import assignment_milp as pairing
 from tiger.feasibility import start as feasibility
 from tiger.feasibility.start import launch_order
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric, GridMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph

@@ -16,10 +16,10 @@ from tests.fuzz.profile import cases
 from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
-from tiger.entry import problem_of
 from tiger.errors import InputError
 from tiger.exchange.sample_file import read_samples
 from tiger.formats.hostlist import list_nodes
+from tiger.mapping.entry import problem_of
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.models.reading import read_model

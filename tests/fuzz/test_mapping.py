@@ -14,7 +14,7 @@ from tests.fuzz.problems import drawing_of, problem_of, scale_costs
 from tests.fuzz.profile import cases
 from tiger.bounds.lower_bound import lower_bound, strong_bound
 from tiger.errors import InputError
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.rounding import ROUNDING

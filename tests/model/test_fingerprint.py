@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.entry import problem_of
+from tiger.mapping.entry import problem_of
 from tiger.model.fingerprint import fingerprint
 from tiger.model.metrics import DenseMetric
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph

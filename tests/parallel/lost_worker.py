@@ -13,7 +13,8 @@ from qiskit import QuantumCircuit
 
 from tiger.circuits.entry.entry import layout
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
+from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
 from tiger.parallel import dask_pool
 from tiger.parallel.executors import open_executor
@@ -22,7 +23,6 @@ from tiger.qubo.window_sampling import sample_windows
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
-from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
 

@@ -3,8 +3,8 @@
 import networkx as nx
 import pytest
 
-from tiger.entry import problem_of
-from tiger.mapper import solve
+from tiger.mapping.entry import problem_of
+from tiger.mapping.mapper import solve
 from tiger.plotting import mapping as plot
 from tiger.plotting.views.mapping import find_simple_order, view_mapping
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
+from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.window import Block
@@ -23,7 +24,6 @@ from tiger.qubo.window_sampling import SearchState, _batches, _follow_tasks, sam
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
-from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
 

@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.entry import problem_of
 from tiger.feasibility.start import launch_order
+from tiger.mapping.entry import problem_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
 from tiger.run import baselines as module

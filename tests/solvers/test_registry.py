@@ -8,7 +8,7 @@ import dimod
 import pytest
 
 from tiger.errors import InputError
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.solvers import registry
 from tiger.solvers.exact import Exact
 

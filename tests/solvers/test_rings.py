@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import tiger
 from tiger.bounds.ring import bound_ring
 from tiger.errors import InputError
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.ring import find_ring

@@ -34,8 +34,8 @@ def encode(
         if os.path.realpath(variables) == os.path.realpath(output):
             raise InputError("variables", f"expected another file than --output, got {variables!r} for both")
     from tiger.cli.summary import describe_unmet, model_summary
-    from tiger.entry import problem_of
     from tiger.exchange.export import Model, write_model
+    from tiger.mapping.entry import problem_of
     from tiger.qubo.ising import IsingParams
 
     ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
@@ -73,9 +73,9 @@ def decode(
     pins, bans = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
     console.check_report(json_file)
     from tiger.cli.summary import summary
-    from tiger.entry import problem_of
     from tiger.exchange.decode_samples import decode_samples
     from tiger.exchange.sample_file import read_samples, read_variables
+    from tiger.mapping.entry import problem_of
 
     problem = problem_of(
         tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans

@@ -20,8 +20,8 @@ from tiger.circuits.entry.arguments import LayoutCall
 from tiger.client.connection import Call, Connection, Patience
 from tiger.client.errors import KEY_VARIABLE, Document, ServiceError
 from tiger.client.job import RemoteJob
-from tiger.entry import AssignCall
 from tiger.errors import InputError
+from tiger.mapping.entry import AssignCall
 from tiger.model.options import method_from_fields
 from tiger.pipeline.entry.arguments import PlaceCall
 from tiger.pipeline.experts.request import ExpertCall

@@ -5,7 +5,7 @@ from pathlib import Path
 from tiger.client.graphs import topology_document
 from tiger.formats.files import is_topology_file
 from tiger.formats.text import FileText, read_text
-from tiger.hardware import HardwareArguments, Inside, list_allocation, list_insides, list_shares, read_network
+from tiger.mapping.hardware import HardwareArguments, Inside, list_allocation, list_insides, list_shares, read_network
 from tiger.model.topology import Topology
 
 Stated = str | dict[str, object]
@@ -14,7 +14,8 @@ Stated = str | dict[str, object]
 def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, object]:
     """Return the fields of a request that state hardware; `whole` is that of the tasks where none is given.
 
-    Raises InputError as `tiger.hardware.build_hardware` does, and for a table of distances, which no service takes.
+    Raises InputError as `tiger.mapping.hardware.build_hardware` does, and for a table of distances, which no service
+    takes.
     """
     insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
     source = arguments.topology

@@ -17,12 +17,13 @@ from tiger.client.errors import Document
 from tiger.client.graphs import task_document
 from tiger.client.hardware import state_hardware
 from tiger.client.networks import cluster_document, read_network, read_planning
-from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern
 from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
+from tiger.mapping.entry import AssignArguments, state_problem
+from tiger.mapping.request import MappingOptions, Request
 from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
@@ -42,7 +43,6 @@ from tiger.pipeline.planning.params import PlanOptions
 from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_plan_options
 from tiger.qubo.ising import IsingParams
-from tiger.request import MappingOptions, Request
 from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
 

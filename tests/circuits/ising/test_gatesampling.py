@@ -11,8 +11,8 @@ from tiger.circuits.ising.gatesampling import WindowParams, decode, repair_choic
 from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
 from tiger.circuits.ising.gatewindows import build_gate_window
 from tiger.circuits.ising.static import StaticParams, build_static_layout
+from tiger.mapping.sampler_policy import ising_of
 from tiger.qubo.ising import Ising, IsingParams, Sampling
-from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
 PLACE = np.arange(6, dtype=np.int32)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tiger
-from tiger.entry import problem_of
 from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
+from tiger.mapping.entry import problem_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of
 from tiger.objectives.multipath import load_links

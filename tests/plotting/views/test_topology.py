@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.entry import problem_of
 from tiger.feasibility.start import launch_order
+from tiger.mapping.entry import problem_of
 from tiger.model.metrics import DenseMetric, GridMetric
 from tiger.model.topology import Links, Topology
 from tiger.objectives.multipath import load_links

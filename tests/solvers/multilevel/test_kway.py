@@ -8,7 +8,7 @@ import pytest
 
 from tests.solvers.multilevel.test_multilevel import problem_of
 from tiger.feasibility.start import launch_order
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.instance import instance_of
 from tiger.solvers.multilevel import coarsening, kway, label_propagation

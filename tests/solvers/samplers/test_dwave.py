@@ -23,7 +23,7 @@ from minorminer.busclique import busgraph_cache
 
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
 from tiger.qubo.ising import IsingParams
 from tiger.solvers import registry

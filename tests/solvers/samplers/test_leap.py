@@ -25,7 +25,7 @@ from dwave.system.samplers import leap_hybrid_sampler as client
 from dwave.system.testing import MockLeapHybridSolver
 
 from tiger.errors import InputError
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.window import fold, whole

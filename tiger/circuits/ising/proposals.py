@@ -161,7 +161,7 @@ def place_gates(
     """
     from tiger.circuits.ising.gateanneal import anneal_arcs, descend
     from tiger.circuits.ising.gatesampling import WindowParams, sample_arcs
-    from tiger.sampler_policy import ising_of
+    from tiger.mapping.sampler_policy import ising_of
 
     tasks = build_gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
     arc, solver = choose_start_arcs(tasks, place), params.solver

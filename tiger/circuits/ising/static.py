@@ -25,7 +25,7 @@ from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import weigh_interactions
 from tiger.circuits.noise.noise import Errors
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.mapper import solve
+from tiger.mapping.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem

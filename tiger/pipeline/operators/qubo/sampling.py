@@ -7,6 +7,7 @@ import dimod
 import numpy as np
 from dimod.core.sampler import Sampler
 
+from tiger.mapping.sampler_policy import draw_bits
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.seams import Samples
 from tiger.model.seeds import derive
@@ -21,7 +22,6 @@ from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.qubo.ising import Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
-from tiger.sampler_policy import draw_bits
 from tiger.solvers.samplers.ocean import needs_tuning
 
 

@@ -5,21 +5,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
+from tiger.mapping.request import Request
+from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Usage
 from tiger.model.seeds import derive
 from tiger.qubo.ising import Ising, IsingParams, Sampling
-from tiger.request import Request
 from tiger.run.limits import EFFORT_LIMIT
 from tiger.run.search_stage import Round
-from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
 # Exact search joins for its proofs, 8 of 30 on random graphs of 8 to 20 tasks where there are none without it; costs
-# stay the same (`python -m benchmarks.vary tiger.portfolio:EXACT_TASKS 24 0`). It visits so many cells at effort 1.
+# stay the same (`python -m benchmarks.vary tiger.mapping.portfolio:EXACT_TASKS 24 0`). At effort 1 it visits this many
+# cells.
 EXACT_TASKS, EXACT_CELLS = 24, 2_000_000
 # Windows join up to so many task-node pairs: without them layered graphs cost up to 0.4 % more, and nothing is gained
-# above (`python -m benchmarks.vary tiger.portfolio:WINDOWED 4096 0 16384`).
+# above (`python -m benchmarks.vary tiger.mapping.portfolio:WINDOWED 4096 0 16384`).
 WINDOWED = 1 << 12
 # Free tasks from which on a bisection does without a greedy mapping before it, which takes 0.07 to 0.2 s for 4,096 to
 # 8,000 tasks on as many nodes. For 1,100 to 3,000 it takes 0.02 s at most, finds and proves the best mapping of a star

@@ -19,6 +19,8 @@ from dimod.core.sampler import Sampler
 from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
 from tiger.bounds.warm import load as load_bounds
 from tiger.feasibility.start import launch_order
+from tiger.mapping.portfolio import Portfolio, portfolio_of, rounds
+from tiger.mapping.request import Request
 from tiger.model.arrays import IntArray
 from tiger.model.objective_arrays import NetArrays, ObjectiveArrays, RingHops
 from tiger.model.problem import Problem
@@ -26,11 +28,9 @@ from tiger.model.violation import Violation
 from tiger.objectives.multipath import RoutingName, check_routing, load_links
 from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of, resolve_objective
 from tiger.parallel.executors import open_executor
-from tiger.portfolio import Portfolio, portfolio_of, rounds
 from tiger.qubo.ising import IsingParams
 from tiger.qubo.whole_sampling import sample_whole
 from tiger.qubo.window_sampling import sample_windows
-from tiger.request import Request
 from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Watch

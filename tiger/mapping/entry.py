@@ -10,16 +10,16 @@ from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks
 from tiger.formats.graphs import task_graph_of
 from tiger.formats.values import read_name
-from tiger.hardware import HardwareArguments, build_hardware, check_graph, choose_hardware
 from tiger.launchers.formats import EmitOptions, check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapper import solve
+from tiger.mapping.hardware import HardwareArguments, build_hardware, check_graph, choose_hardware
+from tiger.mapping.mapper import solve
+from tiger.mapping.request import MappingOptions
 from tiger.model.constraints import SharingOptions, Terms, build_problem
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.qubo.ising import IsingParams
-from tiger.request import MappingOptions
 from tiger.run.node_choice import open_slots
 from tiger.run.options import WatchOptions
 from tiger.run.report import Report
@@ -81,12 +81,11 @@ def assign(call: AssignCall) -> Report:
     `running` says what parts of links other jobs use, as triples (node, node, share) or a file of those
     (`tiger.formats.linkshares`): traffic keeps off them. `node_topology` says what is inside the nodes, for all or as
     {hosts: file}, so that tasks go to units NODE/UNIT, and `levels` how far apart units are that different levels
-    separate, such as {"socket": 4, "node": 20} (`tiger.hardware`); `allocation` and `running` name nodes all the same.
-    `units` takes the GPUs (`gpu`) or network cards (`nic`) of a machine that lstopo describes, in place of its cores.
-    With `nodes` so many are taken out of those that may hold
-    tasks (`tiger.run.node_choice`). With `emit`, the name of a launcher, the report has the order of tasks as ranks for
-    it in `emitted`; what no launcher of that name takes is refused before anything is solved. The remaining arguments
-    are those of `tiger.solve`.
+    separate, such as {"socket": 4, "node": 20} (`tiger.mapping.hardware`); `allocation` and `running` name nodes all
+    the same. `units` takes the GPUs (`gpu`) or network cards (`nic`) of a machine that lstopo describes, in place of
+    its cores. With `nodes` so many are taken out of those that may hold tasks (`tiger.run.node_choice`). With `emit`,
+    the name of a launcher, the report has the order of tasks as ranks for it in `emitted`; what no launcher of that
+    name takes is refused before anything is solved. The remaining arguments are those of `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """

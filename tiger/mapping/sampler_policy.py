@@ -25,7 +25,7 @@ HOT, COLD = 2.0, 15.0
 # A submission costs far more time than a read, so that there are many of these.
 QPU_WIDTH, QPU_READS = 8, 100
 # Of safe penalties: between one at which reads are feasible and one at which tabu search stays where it is. Others are
-# compared by `python -m benchmarks.vary tiger.sampler_policy:TABU_STRENGTH 1.5 1 2 --solver tabu`.
+# compared by `python -m benchmarks.vary tiger.mapping.sampler_policy:TABU_STRENGTH 1.5 1 2 --solver tabu`.
 TABU_STRENGTH = 1.5
 # A service that is charged by the call gets whole problems up to so many variables, and few windows a pass.
 COSTLY, COSTLY_WINDOWS = 1 << 20, 4

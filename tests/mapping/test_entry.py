@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import tiger
-from tiger.entry import assign, problem_of
 from tiger.errors import InputError
+from tiger.mapping.entry import assign, problem_of
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology

@@ -7,7 +7,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.formats.text import FileText
-from tiger.hardware import HardwareArguments, Inside, build_hardware
+from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware
 from tiger.model.metrics import TreeMetric
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

@@ -7,13 +7,13 @@ from multiprocessing import get_context
 import networkx as nx
 import pytest
 
-from tiger import portfolio
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping import portfolio
+from tiger.mapping.mapper import solve
+from tiger.mapping.portfolio import rounds
+from tiger.mapping.request import Request
 from tiger.model.problem import Problem
-from tiger.portfolio import rounds
 from tiger.qubo.ising import IsingParams
-from tiger.request import Request
 from tiger.solvers import registry
 from tiger.solvers.warm import warm
 from tiger.topologies.spec import build

@@ -14,11 +14,11 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 import tiger
-from tiger import mapper
 from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
-from tiger.mapper import solve
+from tiger.mapping import mapper
+from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
