@@ -19,7 +19,8 @@ from tiger.formats.text import FileText, find_file
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
-from tiger.mapping.mapper import solve
+from tiger.mapping.mapper import solve_problem
+from tiger.mapping.request import SolveArguments
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
 from tiger.model.topology import Topology
@@ -106,21 +107,15 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     problem = open_slots(build_problem(source.tasks, topology, terms), request.nodes)
     if request.emit is not None:
         check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology), request.nodes)
-    report = solve(
-        problem,
-        solver=request.solver,
-        objective=request.objective,
-        routing=request.routing,
-        nodes=request.nodes,
-        threshold=request.threshold,
-        seed=request.seed,
+    arguments = narrow(
+        SolveArguments,
+        request,
         effort=request.effort if bounded else request.effort or 1,
-        islands=request.islands,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=shared,
         ising=_ising_options(request.ising),
-        progress=watch,
     )
+    report = solve_problem(problem, arguments, watch)
     report = warn_of_trouble(report.emitting(request.emit), shared)
     return Solution(encode(report), mapping_files(report, problem))
 

@@ -17,7 +17,8 @@ import tiger
 from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
-from tiger.mapping import mapper
+from tiger.mapping import rounds
+from tiger.mapping.bounding import raise_spread_bound
 from tiger.mapping.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
@@ -425,7 +426,7 @@ def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
         problem=problem, solution=launch_order(problem), stop=Deadline(time.monotonic() + 5), watch=ignore
     )
     hurried.record("search", 11.0, {})
-    mapper._raise_by_spread_bound(hurried, 1)
+    raise_spread_bound(hurried)
     assert [stage.name for stage in hurried.stages] == ["search"]
 
 
@@ -433,7 +434,7 @@ def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
 @pytest.mark.parametrize("objective", ["cost", "max-link-load"])
 def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch):
     """Tests that neither the report nor the time limit counts what putting a solver together takes."""
-    made, clocks, waited_s = mapper.portfolio_of, (time.perf_counter, time.monotonic), 0.0
+    made, clocks, waited_s = rounds.portfolio_of, (time.perf_counter, time.monotonic), 0.0
 
     def load_slowly(request, problem):
         nonlocal waited_s
@@ -441,7 +442,7 @@ def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch
         return made(request, problem)
 
     tiger.assign(nx.cycle_graph(9), "grid:3x3", objective=objective)
-    monkeypatch.setattr(mapper, "portfolio_of", load_slowly)
+    monkeypatch.setattr(rounds, "portfolio_of", load_slowly)
     # The clocks jump ahead, since a busy machine takes any number of real seconds.
     for clock in clocks:
         monkeypatch.setattr(time, clock.__name__, lambda clock=clock: clock() + waited_s)
@@ -512,7 +513,7 @@ def test_bug_rounds_planned_by_time_skipped_bounds(monkeypatch):
     names = []
     for efforts in ((1, 4), (1, 5)):
         planned = [Round(number, effort, number) for number, effort in enumerate(efforts)]
-        monkeypatch.setattr(mapper, "rounds", lambda *_, planned=planned: planned)
+        monkeypatch.setattr(rounds, "rounds", lambda *_, planned=planned: planned)
         report = solve(problem, solver="search")
         assert not report.optimal
         names.append([stage.name for stage in report.stages])

@@ -10,8 +10,8 @@ import pytest
 from tiger.formats.graphs import task_graph_of
 from tiger.mapping import portfolio
 from tiger.mapping.mapper import solve
-from tiger.mapping.portfolio import rounds
 from tiger.mapping.request import Request
+from tiger.mapping.rounds import rounds
 from tiger.model.problem import Problem
 from tiger.qubo.ising import IsingParams
 from tiger.solvers import registry

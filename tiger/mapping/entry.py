@@ -1,7 +1,6 @@
 """The entry of Python: graphs, files and specifications in, a report out."""
 
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -13,20 +12,18 @@ from tiger.formats.values import read_name
 from tiger.launchers.formats import EmitOptions, check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import HardwareArguments, build_hardware, check_graph, choose_hardware
-from tiger.mapping.mapper import solve
-from tiger.mapping.request import MappingOptions
+from tiger.mapping.mapper import solve_problem
+from tiger.mapping.request import SolveArguments
 from tiger.model.constraints import SharingOptions, Terms, build_problem
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
-from tiger.qubo.ising import IsingParams
 from tiger.run.node_choice import open_slots
 from tiger.run.options import WatchOptions
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
     import networkx as nx
-    from dimod.core.sampler import Sampler
 
 
 class Pins(Protocol):
@@ -53,12 +50,8 @@ class ProblemArguments(SharingOptions, HardwareArguments, Work):
 
 
 @dataclass(frozen=True, eq=False)
-class AssignArguments(EmitOptions, MappingOptions, ProblemArguments):
-    """Add who solves the problem, where, and with which QUBOs."""
-
-    solver: "str | Sampler" = field(default="auto", kw_only=True)
-    executor: Executor | str | None = field(default=None, kw_only=True)
-    ising: IsingParams | None = field(default=None, kw_only=True)
+class AssignArguments(EmitOptions, SolveArguments, ProblemArguments):
+    """Hold what a client is called with as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +85,7 @@ def assign(call: AssignCall) -> Report:
     problem = open_slots(state_problem(call), call.nodes)
     if call.emit is not None:
         check_fit(call.emit, problem.tasks.size, LaunchNodes.of(problem.topology), call.nodes)
-    report = solve(
-        problem,
-        solver=call.solver,
-        objective=call.objective,
-        routing=call.routing,
-        nodes=call.nodes,
-        threshold=call.threshold,
-        seed=call.seed,
-        effort=call.effort,
-        islands=call.islands,
-        time_limit_s=call.time_limit_s,
-        executor=call.executor,
-        ising=call.ising,
-        progress=call.progress,
-    )
-    return report.emitting(call.emit)
+    return solve_problem(problem, call, call.progress).emitting(call.emit)
 
 
 def state_problem(arguments: ProblemArguments) -> Problem:

@@ -1,18 +1,12 @@
-"""Which searches and samplers a solver consists of, and how the effort is divided among their rounds."""
+"""Which searches and samplers a solver consists of."""
 
-import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
 
 from tiger.mapping.request import Request
 from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Usage
-from tiger.model.seeds import derive
 from tiger.qubo.ising import Ising, IsingParams, Sampling
-from tiger.run.limits import EFFORT_LIMIT
-from tiger.run.search_stage import Round
 from tiger.solvers import registry
 
 # Exact search joins for its proofs, 8 of 30 on random graphs of 8 to 20 tasks where there are none without it; costs
@@ -26,15 +20,6 @@ WINDOWED = 1 << 12
 # 8,000 tasks on as many nodes. For 1,100 to 3,000 it takes 0.02 s at most, finds and proves the best mapping of a star
 # at once, which is 3.6 to 3.8 % dearer without it, and makes rings on grids 0.8 to 2.1 % cheaper (three seeds each).
 LED_FROM = 1 << 12
-
-# A last round under a time limit has at most so many times the effort spent before. One in place of 1, 2, .. and an
-# interrupted round ends 0.3 % lower after 5 s, in the mean of ten problems of `python -m benchmarks constrained`.
-LAST = 8
-
-
-def _fit_all() -> float:
-    """Return that there is time for any effort."""
-    return math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,24 +41,6 @@ class Portfolio:
         later = [(name, usage.long) for name, usage in usages if usage.covers(1)]
         alone = len(later) == 1 and self.whole is None and self.windows is None
         return later[0][0] if alone and later[0][1] else None
-
-
-def rounds(request: Request, fit: Callable[[], float] = _fit_all) -> Iterator[Round]:
-    """Yield rounds of effort 1, 1, 2, 4, .. that add up to the effort asked for, or to the most there is.
-
-    `fit()` returns how much effort there is time for after a round. Where that is not much more than what was spent,
-    the next round has all of it.
-    """
-    effort = request.effort or (1 if request.time_limit_s is None else EFFORT_LIMIT - 1)
-    spent = 0
-    for number in count():
-        amount = min(max(spent, 1), effort - spent)
-        if not amount:
-            return
-        if spent and (most := fit()) <= LAST * spent:
-            amount = min(max(math.ceil(most), 1), effort - spent)
-        yield Round(number, amount, derive(request.seed, number), request.islands)
-        spent += amount
 
 
 def portfolio_of(request: Request, problem: Problem) -> Portfolio:

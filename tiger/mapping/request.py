@@ -9,13 +9,14 @@ from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
 from tiger.model.options import about
+from tiger.model.problem import Problem
 from tiger.model.wording import describe
 from tiger.objectives.multipath import RoutingName
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
 from tiger.run.limits import EFFORT_LIMIT, check_islands, check_limits
-from tiger.run.options import ISLANDS, SEED
+from tiger.run.options import ISLANDS, SEED, WatchOptions
 from tiger.run.verdict import THRESHOLD, check_threshold
 from tiger.solvers import registry
 
@@ -53,6 +54,22 @@ class MappingOptions:
         default=None,
         metadata=about("Seconds to search, at most the server's own limit.", gt=0, allow_inf_nan=False),
     )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SolveArguments(MappingOptions):
+    """Add who solves a problem, where, and with which QUBOs."""
+
+    solver: str | Sampler = "auto"
+    executor: Executor | str | None = None
+    ising: IsingParams | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SolveCall(WatchOptions, SolveArguments):
+    """Hold what `tiger.solve` is called with."""
+
+    problem: Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

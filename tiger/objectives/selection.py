@@ -54,6 +54,11 @@ def resolve_objective(name: ObjectiveName, problem: Problem) -> ObjectiveName:
     return "multicast"
 
 
+def bounds_by_pairs(name: ObjectiveName) -> bool:
+    """Return whether bounds on the cost of pairs of tasks hold for a problem: the cost of multicasts is another one."""
+    return name != "multicast"
+
+
 def objective_of(name: str, problem: Problem, routing: RoutingName = "single") -> ObjectiveFunction | None:
     """Return the objective of a name, None for the cost; raise InputError where the problem does not have it."""
     if name == "max-link-load":

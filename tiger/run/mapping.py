@@ -20,7 +20,8 @@ from tiger.run.stage import Detail, Stage
 class MappingIncumbent(Incumbent[IntArray]):
     """Hold the best mapping of a problem, its solution, as node indices [n], and the cost of that.
 
-    `value` is the `measure` of the mapping or, without one, its cost; of equal values the lower cost counts.
+    `value` is the `measure` of the mapping or, without one, its cost; of equal values the lower cost counts. `bounded`
+    says that lower bounds on the traffic of pairs are bounds on that cost.
     `elites[k, n]` are good mappings that a stage, by its name, left for its next round. `loading_s` is how long
     modules and kernels were loaded, or compiled once: that is the start of the program and no part of a solve.
     """
@@ -28,6 +29,7 @@ class MappingIncumbent(Incumbent[IntArray]):
     problem: Problem
     stop: Deadline
     measure: Callable[[IntArray], float] | None = None
+    bounded: bool = True
     cost: float = field(init=False)
     elites: dict[str, IntArray] = field(default_factory=dict)
     loading_s: float = 0.0
@@ -57,6 +59,17 @@ class MappingIncumbent(Incumbent[IntArray]):
             return False
         self.solution, (self.value, self.cost) = places, values
         return True
+
+    @contextmanager
+    def stage(
+        self, name: str, fraction: float | None = None, load: Callable[[], object] | None = None
+    ) -> Iterator[dict[str, Detail]]:
+        """Time a stage and record it, after `load` has loaded what it needs, which is no part of the solve."""
+        if load is not None:
+            with self.loading():
+                load()
+        with super().stage(name, fraction) as detail:
+            yield detail
 
     @contextmanager
     def loading(self) -> Iterator[None]:

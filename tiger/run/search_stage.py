@@ -67,9 +67,7 @@ def run_search(
     if not usage.covers(this_round.number, led=led):
         return
     islands = this_round.islands if usage.seeded else 1
-    with incumbent.loading():
-        load_search(name, incumbent.problem)
-    with incumbent.stage(name) as detail:
+    with incumbent.stage(name, load=partial(load_search, name, incumbent.problem)) as detail:
         detail["effort"] = this_round.effort
         if islands > 1:
             detail[ISLANDS] = islands

@@ -1,0 +1,29 @@
+"""What a report warns of: an end by the clock, a search that gained nothing, and options without effect."""
+
+from tiger.mapping.request import Request
+from tiger.qubo.ising import IsingParams
+from tiger.run.deadline import ENDING
+from tiger.run.mapping import MappingIncumbent
+from tiger.run.report import Report
+from tiger.run.search_stage import ISLANDS
+
+SAMPLED = ("qubo", "windows")
+
+
+def warn_of_time(incumbent: MappingIncumbent, request: Request) -> None:
+    """Warn where seconds, or an interruption that was asked for, ended a solve."""
+    if incumbent.stop() and not incumbent.optimal:
+        why = "as asked" if ENDING.is_set() else f"by the time limit of {request.time_limit_s:g} s"
+        incumbent.warnings[f"ended {why}: the same seed may end elsewhere"] = None
+
+
+def remark(report: Report, request: Request) -> list[str]:
+    """Say where the search gained nothing, and where options had no effect."""
+    remarks, made = [], report.comparison
+    if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
+        remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
+    if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):
+        remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
+    if request.islands > 1 and not any(ISLANDS in stage.detail for stage in report.stages):
+        remarks.append("no search ran that has a seed, so that islands were of no consequence")
+    return remarks
