@@ -65,7 +65,7 @@ def main() -> int:
     console.print(f"  {network.seconds:.2f} s\n")
     write(stencil, PICTURE)
     console.print(f"The mapping of the stencil is drawn in {PICTURE}")
-    cheaper = all(report.feasible and report.cost < best_order(report)[1] for report in (original, stencil))
+    cheaper = all(report.feasible and report.cost < report.baselines.best[1] for report in (original, stencil))
     return int(not (cheaper and circuit.extra_cx <= circuit.baseline_extra_cx and iteration < uniform))
 
 
@@ -141,18 +141,11 @@ def serve() -> Iterator[Service]:
                 process.terminate()
 
 
-def best_order(report: Report) -> tuple[str, float]:
-    """Return the name and the cost of the cheapest simple order: in blocks, in turns (cyclic) or at random."""
-    costs = {name: cost for name, cost in report.baselines.items() if cost is not None}
-    best = min(costs, key=lambda name: costs[name])
-    return best, costs[best]
-
-
 def show(console: Console, title: str, report: Report) -> None:
     """Print the costs and the stages of a report."""
     gap = "unknown, no useful bound" if report.gap is None else f"{100 * report.gap:.1f} %"
     console.print(f"[bold]{title}[/bold]")
-    order, before = best_order(report)
+    order, before = report.baselines.best
     console.print(f"  {order} order {before:g} -> [bold]{report.cost:g}[/bold], ", end="")
     console.print(f"lower bound {report.lower_bound:g}, gap {gap}, ", end="")
     console.print(f"{'proved optimal, ' if report.optimal else ''}{report.seconds:.2f} s")
