@@ -96,9 +96,10 @@ class Service:
                         raise self._end(str(error)) from None
                     if error.status not in BUSY:
                         raise SystemExit(f"{what}: {error}") from None
+                    self._doing = error.detail
 
     def __rich__(self) -> Text:
-        """Return the line: the newest of what the log says is compiled, and of how far the answer is."""
+        """Return the line: the newest of what the log says is compiled, and of the stages of the answer."""
         log = self._log.read_text(encoding="utf-8")
         for compiling in re.findall('"(compiling[^"]*)"', log[self._read :]):
             self._doing = compiling
@@ -110,8 +111,8 @@ class Service:
         return Console(stderr=True).status(self)
 
     def _tell(self, progress: Progress) -> None:
-        """Take down how far the answer is."""
-        self._doing = progress.stage if progress.fraction is None else f"{progress.stage} {progress.fraction:.0%}"
+        """Take down which stage runs; of a limit of a day it is never far."""
+        self._doing = progress.stage
 
     def _end(self, reason: str) -> SystemExit:
         """Return how the process has ended and what it logged last; a reason, where it lives."""

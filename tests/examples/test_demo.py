@@ -23,14 +23,14 @@ def run(monkeypatch):
     return lambda code: monkeypatch.setattr(demo, "SERVE", (sys.executable, "-c", code))
 
 
-def test_the_line_says_what_is_compiled_and_how_far_a_job_is(run):
+def test_the_line_says_what_is_compiled_and_which_stage_runs(run):
     """Tests the newer of both, as the log and the client tell it."""
     run(COMPILES + LIVES)
     with demo.serve() as service:
         assert service.url == "http://127.0.0.1:9"
         assert str(service.__rich__()) == "The service: compiling: dense"
         service.ask("tasks", lambda progress: progress(Progress("anneal", 0.5, None)))
-        assert str(service.__rich__()) == "tasks: anneal 50%"
+        assert str(service.__rich__()) == "tasks: anneal"
 
 
 def test_bug_a_busy_service_is_asked_until_it_answers(run):
