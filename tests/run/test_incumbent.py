@@ -1,6 +1,7 @@
 """Tests of a search under way, whatever its solutions are."""
 
 import math
+from unittest import mock
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_a_search_ends_at_its_bound_by_proof_or_when_messages():
 
 def test_stages_are_announced_and_recorded(monkeypatch):
     """Tests the message before, and the value, figures and seconds after."""
-    monkeypatch.setattr("time.perf_counter", iter([1.0, 3.0, 10.0, 13.0]).__next__)
+    monkeypatch.setattr("tiger.run.incumbent.time", mock.Mock(perf_counter=iter([1.0, 3.0, 10.0, 13.0]).__next__))
     incumbent, seen = incumbent_of(bound=1.0)
     with incumbent.stage("look", 0.5) as detail:
         detail["tries"] = 2

@@ -2,6 +2,7 @@
 
 import math
 import time
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_a_run_ends_at_its_bound_or_by_proof(path_problem):
 def test_a_stage_is_announced_timed_and_recorded(path_problem, monkeypatch):
     """Tests name, cost at its end, figures and seconds."""
     run, seen = run_of(path_problem, [0, 2, 1])
-    monkeypatch.setattr("time.perf_counter", iter([1.0, 3.5]).__next__)
+    monkeypatch.setattr("tiger.run.incumbent.time", mock.Mock(perf_counter=iter([1.0, 3.5]).__next__))
     with run.stage("search", 0.5) as detail:
         detail["effort"] = 3
         run.offer(np.array([0, 1, 2]))
