@@ -7,16 +7,18 @@ STAMP := $(VENV)/.installed
 # Without bytecode on disk, every process that a test starts would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check-long check-bounds fuzz serve lint bench notebooks docs
+.PHONY: help demo test check-long check-bounds check-debian fuzz serve lint bench notebooks docs
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       map two problems, a circuit and a network through the service"
 	@echo "make test       run the quick tests"
-	@echo "make check-long run the tests that are too long for .ci/run, make check-bounds, and make fuzz"
+	@echo "make check-long run the tests that are too long for .ci/run, and the checks of the next three lines"
 	@echo "make check-bounds"
 	@echo "                run the quick tests of all that runs kernels, every index of an array checked"
 	@echo "make fuzz       look for broken laws in tens of thousands of new cases, for an hour"
+	@echo "make check-debian"
+	@echo "                run the demo and the quick tests on bare systems of Debian; as root, with debootstrap"
 	@echo "make serve      run the REST service on port 8000"
 	@echo "make lint       format, and check style and types"
 	@echo "make bench      measure every table of the documentation again"
@@ -54,6 +56,7 @@ check-long: $(STAMP)
 	$(PYTEST) --dist loadfile -m long
 	$(MAKE) check-bounds
 	$(MAKE) fuzz
+	$(MAKE) check-debian
 
 # The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
 CHECKED ?= $(addprefix tests/,bounds circuits exchange feasibility formats fuzz launchers mapping model objectives \
@@ -67,6 +70,10 @@ check-bounds: $(STAMP)
 FUZZ ?= tests/fuzz tests/formats
 fuzz: $(STAMP)
 	TIGER_FUZZ=long $(PYTEST) --dist worksteal $(FUZZ)
+
+# One release: make check-debian DEBIAN=trixie
+check-debian:
+	.ci/debian $(DEBIAN)
 
 serve: $(STAMP)
 	$(BIN)/tiger serve

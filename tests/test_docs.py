@@ -41,6 +41,7 @@ FENCE = re.compile(
     r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+HUNK = re.compile(r"^@@ -\d+,(?P<before>\d+) \+\d+,(?P<after>\d+) @@.*\n(?P<lines>(?:[ +-].*\n)+)", re.MULTILINE)
 COPIED = ("tiger", "solvers", "partition", "api")
 
 
@@ -187,7 +188,17 @@ def test_changes_that_a_page_shows_apply(page: Path) -> None:
     """To the files as they are; the slow tests make the changes and run the result."""
     for block in blocks(page):
         if block.language == "diff":
-            _run(["patch", "-p1", "--dry-run", "--directory", str(ROOT)], ROOT, block.code)
+            assert all(text != path.read_text(encoding="utf-8") for path, text in _change(ROOT, block.code))
+
+
+def test_bug_a_change_applies_without_the_program_patch(tmp_path: Path) -> None:
+    """To the only place that has its lines, whatever the number in front of it; Debian has no `patch` of its own."""
+    (tmp_path / "new.py").write_text("a\nb\nc\n", encoding="utf-8")
+    diff = "--- a/new.py\n+++ b/new.py\n@@ -7,2 +7,2 @@ def above\n-b\n+B\n c\n"
+    assert list(_change(tmp_path, diff)) == [(tmp_path / "new.py", "a\nB\nc\n")]
+    for wrong in (diff.replace("\n c", "\n d"), diff.replace("2 +", "3 +"), diff + "d\n"):
+        with pytest.raises(AssertionError):
+            list(_change(tmp_path, wrong))
 
 
 @pytest.mark.slow
@@ -209,7 +220,8 @@ def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
             if block.title:
                 (home / block.title).write_text(code, encoding="utf-8")
             elif block.language == "diff":
-                _run(["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch"], home, code)
+                for path, text in _change(home, code):
+                    path.write_text(text, encoding="utf-8")
             elif block.language == "bash":
                 _run(["bash", "-euo", "pipefail", "-c", code], home)
             elif block.language == "python":
@@ -224,6 +236,22 @@ def test_the_figures_can_be_drawn_anew(tmp_path: Path) -> None:
     drawn = {path.name for path in (ROOT / "docs/images").iterdir() if not path.name.startswith("page")}
     elsewhere = {"anytime.svg", "architecture.svg", "islands.svg", "scaling.svg"}
     assert {path.name for path in tmp_path.iterdir()} == drawn - elsewhere
+
+
+def _change(folder: Path, diff: str) -> Iterator[tuple[Path, str]]:
+    """Yield each file that a unified diff changes, and its new text; AssertionError for one that does not fit."""
+    above, *parts = re.split(r"^--- a/(.*)\n\+\+\+ b/\1\n", diff, flags=re.MULTILINE)
+    assert not above
+    for name, hunks in zip(parts[::2], parts[1::2], strict=True):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert not HUNK.sub("", hunks), diff
+        for hunk in HUNK.finditer(hunks):
+            lines = hunk["lines"].splitlines(keepends=True)
+            before, after = ([line[1:] for line in lines if line[0] in marks] for marks in (" -", " +"))
+            assert (len(before), len(after)) == (int(hunk["before"]), int(hunk["after"])), diff
+            assert text.count("".join(before)) == 1, diff
+            text = text.replace("".join(before), "".join(after))
+        yield folder / name, text
 
 
 def _copy_project(folder: Path) -> Path:
@@ -260,10 +288,8 @@ def _environment(project: Path) -> dict[str, str]:
     return own | {"PATH": path, "PYTHONPATH": str(project)}
 
 
-def _run(command: list[str], folder: Path, text: str | None = None) -> None:
+def _run(command: list[str], folder: Path) -> None:
     """Run a command in a folder, and show what it printed where it fails."""
     project = folder if (folder / "tiger").exists() else ROOT
-    made = subprocess.run(
-        command, cwd=folder, env=_environment(project), input=text, capture_output=True, text=True, check=False
-    )
+    made = subprocess.run(command, cwd=folder, env=_environment(project), capture_output=True, text=True, check=False)
     assert made.returncode == 0, f"{command[-1][:2000]}\n{made.stdout[-2000:]}{made.stderr[-4000:]}"

@@ -73,8 +73,12 @@ def endless() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def solving() -> Iterator[TestClient]:
-    """Return a client of a service that solves in one process, and accepts limits of at most 5 s."""
-    with TestClient(create_app(Settings(workers=1, max_time_s=5.0), in_memory)) as client:
+    """Return a client of a service that solves in one process, and accepts limits of at most 5 s.
+
+    It waits for an answer as long as that takes, since a busy machine may take any time.
+    """
+    settings = Settings(workers=1, max_time_s=5.0, max_wait_s=3600)
+    with TestClient(create_app(settings, in_memory), headers={"Prefer": "wait=3600"}) as client:
         # A worker loads for seconds, and what is asked meanwhile may become a job.
         while client.get("/readyz").status_code != 200:
             time.sleep(0.05)

@@ -24,7 +24,7 @@ from tiger.api.schemas.limits import Limits, of
 from tiger.api.settings import Settings
 from tiger.api.workers.processes import Workers
 
-GRACE_S = 10.0
+GRACE_S = 3600.0
 MAX_OPEN = 1000
 
 

@@ -40,7 +40,7 @@ def server(folder: Path) -> Iterator[httpx.Client]:
     ):
         assert process.stdout is not None
         url = process.stdout.readline().strip().rpartition(" ")[2]
-        with httpx.Client(base_url=url, timeout=20) as client:
+        with httpx.Client(base_url=url, timeout=300) as client:
             yield client
         process.send_signal(signal.SIGKILL)
 

@@ -70,14 +70,21 @@ def port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
 
 
 def visit(port: int, path: str, **request: Any) -> tuple[threading.Thread, list[httpx.Response]]:
-    """Wait for the server, send a request, both from a thread, and SIGTERM a second later; return thread and answer."""
+    """Wait for the server and send a request, both from a thread; return thread and answer.
+
+    SIGTERM comes a second after a request for work, and after the answer to any other.
+    """
     answers: list[httpx.Response] = []
 
     def send() -> None:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", transport=httpx.HTTPTransport(retries=5)) as client:
             client.get("/healthz", timeout=60)
-            threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
-            answers.append(client.request("POST" if request else "GET", path, timeout=20, **request))
+            end = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM))
+            if request:
+                end.start()
+            answers.append(client.request("POST" if request else "GET", path, timeout=60, **request))
+            if not request:
+                end.start()
 
     visitor = threading.Thread(target=send)
     visitor.start()
@@ -166,7 +173,7 @@ def test_bug_a_connection_that_says_nothing_is_closed(port: int, monkeypatch: py
     told: list[bytes] = []
 
     def say_nothing() -> None:
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
             told.append(connection.recv(1))
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -1,8 +1,8 @@
 """Tests of the mapping of a circuit from its first stage to its last."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,15 +10,14 @@ import pytest
 from tests.circuits.brief import shorten_levels
 from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Build, GateDag, Step, gate_dag_of
+from tiger.circuits.gate_dag import Build, Step, gate_dag_of
 from tiger.circuits.noise.depth import count_singles
 from tiger.circuits.noise.placement import DepthObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import Route
-from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.routing.search import SearchParams
 from tiger.circuits.routing.shortest import route_shortest_paths
-from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, map_circuit
+from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, begin, map_circuit, search_whole_routes
 from tiger.errors import InputError
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 != 2] + [(k, k + 3) for k in range(6)])
@@ -204,22 +203,16 @@ def test_effort_is_more_work() -> None:
 
 def test_a_limit_that_binds_gives_most_of_its_time_to_wide_beams(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search plans for three quarters of what is left, with wider beams; without a limit it plans as ever."""
-    planned: list[SearchParams] = []
-
-    def note(
-        dag: GateDag, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
-    ) -> Route:
-        planned.append(params)
-        return search(dag, coupling, origins, params, stop)
-
-    monkeypatch.setattr("tiger.circuits.solve.search", note)
     dag = circuit(8, 60)[1].gate_dag
-    begun = time.monotonic()
-    found = map_circuit(dag, GRID, LayoutParams(level=3, effort=10**6, time_limit_s=0.5))
-    assert time.monotonic() - begun > 0.25
-    assert found.route.extra_cx >= found.lower_bound
-    limited = planned[-1]
+    route = route_shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
+    search = mock.Mock(return_value=route)
+    monkeypatch.setattr("tiger.circuits.solve.search", search)
+    for module in ("tiger.circuits.solve", "tiger.run.deadline"):
+        monkeypatch.setattr(f"{module}.time", mock.Mock(monotonic=lambda: 100.0))
+    for limit_s in (0.5, None):
+        params = LayoutParams(level=3, effort=10**6, time_limit_s=limit_s)
+        search_whole_routes(*begin(dag, GRID, params, None))
+    limited, free = (call.args[3] for call in search.call_args_list)
     assert (limited.width, limited.phases) == (LIMITED.width, LIMITED.phases)
-    assert 0.3 * 0.5 / SEARCH_S < limited.work <= SEARCH_SHARE * 0.5 / SEARCH_S
-    map_circuit(dag, GRID, LayoutParams(level=3))
-    assert (planned[-1].width, planned[-1].phases) == (SearchParams().width, SearchParams().phases)
+    assert limited.work == int(SEARCH_SHARE * 0.5 / SEARCH_S) < free.work
+    assert (free.width, free.phases) == (SearchParams().width, SearchParams().phases)

@@ -74,7 +74,7 @@ def client(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     monkeypatch.setattr(remote_job, "PAUSE_S", 0.01)
     Script.answers.clear()
     Script.heard.clear()
-    with Client(url, patience=QUICK, timeout_s=5.0) as made:
+    with Client(url, patience=QUICK, timeout_s=60.0) as made:
         yield made
 
 

@@ -51,7 +51,7 @@ def test_bug_two_chains_find_their_paths_at_once(length):
 
 def test_many_equal_components_are_no_puzzle():
     """Tests 100 pairs on 50 paths of four, 2,000 single tasks on 200 of ten, and 60 triples that fit 50 times."""
-    begun = time.monotonic()
+    begun = time.process_time()
     pairs = islands(nx.disjoint_union_all([nx.path_graph(2)] * 100), 4, 50)
     assert not violations(pairs, launch_order(pairs))
     singles = islands(nx.empty_graph(2000), 10, 200)
@@ -59,7 +59,7 @@ def test_many_equal_components_are_no_puzzle():
     found = launch_order(islands(nx.disjoint_union_all([nx.path_graph(3)] * 60), 4, 50))
     assert [violation.kind for violation in found] == ["disconnected"]
     assert "the largest with ('0', '1', '2')" in found[0].message
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_a_component_too_large_for_any_part_is_named():

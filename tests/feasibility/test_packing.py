@@ -32,7 +32,7 @@ def fits(ask, bins):
     return bool((used <= ask.room).all() and ask.open[ask.kind[item], bins].all())
 
 
-def soon(seconds=30.0):
+def soon(seconds=3600.0):
     """Return a time some seconds from now."""
     return time.monotonic() + seconds
 

@@ -73,9 +73,9 @@ def test_components_are_not_mixed():
 def test_bug_many_components_are_cut_quickly():
     """Tests 30,000 tasks without traffic, which took a search each."""
     problem = Problem(tasks=task_graph_of(nx.empty_graph(30_000)), topology=build("torus:200x200"), rule="one-to-one")
-    begun = time.monotonic()
+    begun = time.process_time()
     next(iter(TaskWindows().split(problem, np.arange(30_000), max_size=144, seed=0)))
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 def test_windows_by_nodes_are_close_together():

@@ -65,7 +65,7 @@ def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterat
 
 @pytest.fixture
 def own(tmp_path: Path, url: str | None, pool: Workers, request: pytest.FixtureRequest) -> DurableJobs:
-    """Return jobs on a database of their own, which are not started yet."""
+    """Return jobs on a database of their own, which are not started yet, and kill no solve that is told to end."""
     own_url = request.getfixturevalue("postgres").create() if url else None
-    often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.2}
+    often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.2, "kill_grace_s": 300.0}
     return DurableJobs(JobSettings(data_dir=tmp_path, database_url=own_url, **often), pool, toy.solve)

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import threading
 import time
 from asyncio import Runner
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ def work(**asked: object) -> Work:
 
 async def finish(jobs: DurableJobs, ids: list[str]) -> list[Job]:
     """Return jobs once they have ended."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(300):
         return [[seen async for seen in jobs.watch(job_id, "")][-1] for job_id in ids]
 
 
@@ -39,13 +41,13 @@ def columns(jobs: DurableJobs, *names: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in rows]
 
 
-def slow(claim_next: ClaimNext) -> ClaimNext:
-    """Return a claim that is known to the database long before it is to the server."""
+def slow(claim_next: ClaimNext, wait: Callable[[], object]) -> ClaimNext:
+    """Return a claim that is known to the database before it is to the server, which has to wait in between."""
 
     def claim(*args: Any) -> Claim | None:
         found = claim_next(*args)
         if found is not None:
-            time.sleep(0.2)
+            wait()
         return found
 
     return claim
@@ -71,7 +73,7 @@ def test_recovery_during_a_claim_puts_no_job_back(
     loop: Runner, own: DurableJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job whose row says that it runs here is not lost because nobody runs it yet."""
-    monkeypatch.setattr(Claims, "claim_next", slow(Claims.claim_next))
+    monkeypatch.setattr(Claims, "claim_next", slow(Claims.claim_next, partial(time.sleep, 0.2)))
 
     async def story() -> None:
         await own.start()
@@ -90,15 +92,17 @@ def test_a_server_that_stops_during_a_claim_puts_the_job_back(
     loop: Runner, own: DurableJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not left to a server that is not there any more."""
-    monkeypatch.setattr(Claims, "claim_next", slow(Claims.claim_next))
+    stopping = threading.Event()
+    monkeypatch.setattr(Claims, "claim_next", slow(Claims.claim_next, stopping.wait))
 
     async def story() -> None:
         await own.start()
         for n in range(3):
-            await own.submit(work(n=n, sleep=30))
+            await own.submit(work(n=n, sleep=300))
         while ("running",) not in columns(own, "status"):
             await asyncio.sleep(0.01)
         assert own._dispatcher._runs == {}
+        threading.Timer(0.2, stopping.set).start()
         await own.stop()
 
     loop.run(story())
@@ -169,7 +173,7 @@ def test_a_claim_that_the_database_forgets_is_not_run_twice(loop: Runner, own: D
     async def story() -> None:
         await own.start()
         job = await own.submit(work(n=1, sleep=0.5, log=str(tmp_path / "log")))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             while not own._dispatcher._runs:
                 await asyncio.sleep(0.005)
         with own._database.begin() as connection:

@@ -66,16 +66,23 @@ def test_a_bug_fails_a_job_without_a_word_of_it(loop: Runner, jobs: DurableJobs)
 
 def test_a_running_job_tells_how_far_it_is(loop: Runner, jobs: DurableJobs) -> None:
     """Progress has the stage, the cost, the bound, and the share of the time that is gone."""
-    job = loop.run(begin(jobs, work(sleep=30, polite=1)))
+    job = loop.run(begin(jobs, work(sleep=300, polite=1)))
     assert job.status == "running"
     assert job.progress is not None
     assert (job.progress["stage"], job.progress["cost"], job.progress["bound"]) == ("toy", 7.0, 6.0)
     loop.run(jobs.cancel(job.id, ""))
 
 
-def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, jobs: DurableJobs) -> None:
+def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, own: DurableJobs) -> None:
     """It is told to end before it is killed."""
-    job = loop.run(jobs.cancel(loop.run(begin(jobs, work(sleep=30, polite=1, n=4))).id, ""))
+
+    async def story() -> Job | None:
+        await own.start()
+        job = await own.cancel((await begin(own, work(sleep=3000, polite=1, n=4))).id, "")
+        await own.stop()
+        return job
+
+    job = loop.run(story())
     assert job is not None
     assert (job.status, job.report) == ("cancelled", b'{"n": 4, "ended": true}')
 
@@ -83,7 +90,7 @@ def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, job
 @pytest.mark.slow
 def test_a_cancelled_solve_that_does_not_listen_is_killed(loop: Runner, jobs: DurableJobs) -> None:
     """There is nothing of it to keep."""
-    job = loop.run(jobs.cancel(loop.run(begin(jobs, work(sleep=30))).id, ""))
+    job = loop.run(jobs.cancel(loop.run(begin(jobs, work(sleep=300))).id, ""))
     assert job is not None
     assert (job.status, job.report) == ("cancelled", None)
 
@@ -92,7 +99,7 @@ def test_a_job_that_waits_is_cancelled_at_once(loop: Runner, jobs: DurableJobs) 
     """It is never begun."""
 
     async def story() -> list[Job | None]:
-        hold = [await begin(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        hold = [await begin(jobs, work(sleep=300, polite=1)) for _ in range(2)]
         waits = await jobs.submit(work())
         return [await jobs.cancel(job.id, "") for job in (waits, *hold)]
 
@@ -116,7 +123,7 @@ def test_the_many_who_wait_do_not_look(loop: Runner, jobs: DurableJobs, monkeypa
     monkeypatch.setattr(watchers, "LOOK_S", 0.05)
 
     async def story() -> None:
-        hold = [await begin(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        hold = [await begin(jobs, work(sleep=300, polite=1)) for _ in range(2)]
         waits = await jobs.submit(work())
         looks.clear()
         await asyncio.gather(*(wait_until_ended(jobs, waits, 1.5) for _ in range(20)))
@@ -136,7 +143,7 @@ def test_an_ended_job_stays_as_it_is_when_cancelled(loop: Runner, jobs: DurableJ
 @pytest.mark.slow
 def test_a_solve_over_its_limit_is_told_to_end(loop: Runner, jobs: DurableJobs) -> None:
     """The limit of the body is kept from outside."""
-    (job,) = loop.run(run_all(jobs, work(sleep=30, polite=1, time_limit_s=0.1)))
+    (job,) = loop.run(run_all(jobs, work(sleep=300, polite=1, time_limit_s=0.1)))
     assert (job.status, job.report) == ("done", b'{"n": null, "ended": true}')
     assert job.ended_s is not None
     assert job.started_s is not None
@@ -146,7 +153,7 @@ def test_a_solve_over_its_limit_is_told_to_end(loop: Runner, jobs: DurableJobs) 
 @pytest.mark.slow
 def test_bug_a_solve_that_does_not_end_fails_as_bad_input(loop: Runner, jobs: DurableJobs) -> None:
     """It is killed within two seconds of its limit, and asked too much: 5xx would say that the service is at fault."""
-    (job,) = loop.run(run_all(jobs, work(sleep=30, time_limit_s=0.1)))
+    (job,) = loop.run(run_all(jobs, work(sleep=300, time_limit_s=0.1)))
     assert job.problem is not None
     assert (job.status, job.problem["status"]) == ("failed", 422)
     assert 1 < (job.ended_s or 0) - (job.started_s or 0) < 2.1
@@ -183,7 +190,7 @@ def test_the_urgent_come_first(loop: Runner, jobs: DurableJobs) -> None:
     """Jobs that wait are begun in the order of their priorities, those alike in that of their submission."""
 
     async def story() -> list[Job]:
-        hold = [await begin(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        hold = [await begin(jobs, work(sleep=300, polite=1)) for _ in range(2)]
         waits = [await jobs.submit(work(priority=p, sleep=0.1)) for p in (9, 9, 5, 5, 1, 1)]
         await asyncio.sleep(0.3)
         for job in hold:
@@ -220,7 +227,7 @@ def test_too_many_jobs_that_wait_are_refused(loop: Runner, jobs: DurableJobs) ->
     """A key that came before is answered all the same; requests at the same moment may each find the last place."""
 
     async def story() -> Counter[str]:
-        hold = [await begin(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        hold = [await begin(jobs, work(sleep=300, polite=1)) for _ in range(2)]
         known = await jobs.submit(work("full", n=1))
         waits = await asyncio.gather(*(jobs.submit(work(n=n)) for n in range(50)), return_exceptions=True)
         assert (await jobs.submit(work("full", n=1))).id == known.id

@@ -1,7 +1,7 @@
 """A database that cannot be used for a while."""
 
 import sqlite3
-import time
+import threading
 from asyncio import Runner
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,13 +49,15 @@ def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_a_database_that_hangs_is_told(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks is answered at last, as there may never be an answer."""
+    asked = threading.Event()
     monkeypatch.setattr(engine, "HUNG_S", 0.01)
     with pytest.raises(DatabaseDownError, match="no answer"):
-        loop.run(jobs._query(time.sleep, 0.2))
+        loop.run(jobs._query(asked.wait))
     monkeypatch.setattr(engine, "COUNT_S", 0.01)
-    monkeypatch.setattr(Store, "waiting", lambda _: time.sleep(0.2))
+    monkeypatch.setattr(Store, "waiting", lambda _: asked.wait())
     with pytest.raises(DatabaseDownError, match="no answer"):
         jobs.waiting()
+    asked.set()
 
 
 async def _run_job(jobs: DurableJobs) -> Job:

@@ -14,18 +14,18 @@ from tiger.api.jobs.migrations import BODIES, JOBS, REBALANCERS, SERVERS
 from tiger.api.jobs.rebalancer import NewRebalancer
 
 WORK = Work(kind="assign", body=b"{}")
-LONG = Work(kind="assign", body=b'{"sleep": 30, "polite": 1}')
+LONG = Work(kind="assign", body=b'{"sleep": 300, "polite": 1}')
 
 
 async def wait_until_ended(jobs: DurableJobs, job_id: str) -> Job:
     """Return a job once it has ended."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(300):
         return [seen async for seen in jobs.watch(job_id, "")][-1]
 
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for a condition."""
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(300):
         while not condition():
             await asyncio.sleep(0.02)
 

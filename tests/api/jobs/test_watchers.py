@@ -19,6 +19,12 @@ class Database:
         self.fault: Exception | None = None
         self.asked: list[list[str]] = []
 
+    async def settle(self) -> None:
+        """Wait until what is so now has been looked at."""
+        before = len(self.asked)
+        while len(self.asked) < before + 2:
+            await asyncio.sleep(0)
+
     async def look(self, ids: list[str]) -> Mapping[str, object]:
         """Return the states of some jobs."""
         self.asked.append(ids)
@@ -39,7 +45,7 @@ async def woken(database: Database, event: str) -> list[bool]:
     watching = Watchers(database.look)
     watching.start()
     with watching.of("a") as one, watching.of("a") as two, watching.of("b") as other:
-        await asyncio.sleep(0.05)
+        await database.settle()
         for known in (one, two, other):
             known.clear()
         match event:
@@ -51,7 +57,7 @@ async def woken(database: Database, event: str) -> list[bool]:
                 del database.states["a"]
             case "gone":
                 database.fault = DatabaseDownError()
-        await asyncio.sleep(0.05)
+        await database.settle()
         found = [known.is_set() for known in (one, two, other)]
     await watching.stop()
     return found
@@ -80,12 +86,12 @@ def test_bug_those_who_watch_are_woken_after_an_error(loop: Runner, database: Da
         watching.start()
         with watching.of("a") as event:
             database.fault = ValueError()
-            await asyncio.sleep(0.05)
+            await database.settle()
             database.fault = None
-            await asyncio.sleep(0.05)
+            await database.settle()
             event.clear()
             database.states["a"] = 2
-            await asyncio.wait_for(event.wait(), 1)
+            await asyncio.wait_for(event.wait(), 300)
         await watching.stop()
         return True
 
@@ -106,9 +112,9 @@ def test_a_change_before_the_first_look_is_not_missed(loop: Runner, database: Da
         watching = Watchers(database.look)
         watching.start()
         with watching.of("a"):
-            await asyncio.sleep(0.05)
+            await database.settle()
             with watching.of("a") as late:
-                await asyncio.wait_for(late.wait(), 1)
+                await asyncio.wait_for(late.wait(), 300)
         await watching.stop()
         return late.is_set()
 

@@ -5,7 +5,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 import uvicorn
@@ -49,7 +48,7 @@ def address() -> Iterator[tuple[str, int]]:
 )
 def test_bug_a_client_that_sends_to_the_end_reads_its_413(address: tuple[str, int], framed: bytes) -> None:
     """It was told by a reset alone, where it sends first and reads then."""
-    with socket.create_connection(address, timeout=20) as client:
+    with socket.create_connection(address, timeout=60) as client:
         client.sendall(HEAD + framed)
         for _ in range(SENT >> 16):
             client.sendall(bytes(1 << 16))
@@ -59,7 +58,7 @@ def test_bug_a_client_that_sends_to_the_end_reads_its_413(address: tuple[str, in
 
 def test_the_answer_does_not_wait_for_the_body(address: tuple[str, int]) -> None:
     """Only the end of the connection does, and not for ever."""
-    with socket.create_connection(address, timeout=20) as client:
+    with socket.create_connection(address, timeout=60) as client:
         client.sendall(HEAD + b"Content-Length: 9999\r\n\r\n")
         answer = client.recv(1 << 16)
         assert (answer[:12], b"connection: close" in answer.lower()) == (b"HTTP/1.1 413", True)
@@ -67,7 +66,7 @@ def test_the_answer_does_not_wait_for_the_body(address: tuple[str, int]) -> None
 
 def test_bug_a_client_that_would_still_ask_whether_to_send_is_not_misread(address: tuple[str, int]) -> None:
     """Refused at once, it may send the body or not, so that its connection ends."""
-    with socket.create_connection(address, timeout=20) as client:
+    with socket.create_connection(address, timeout=60) as client:
         head = HEAD.replace(b"application/json", b"text/plain")
         client.sendall(head + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
         time.sleep(0.1)
@@ -77,19 +76,23 @@ def test_bug_a_client_that_would_still_ask_whether_to_send_is_not_misread(addres
         assert b"connection: close" in answer.lower()
 
 
+def send_on(connection: socket.socket, part: bytes) -> None:
+    """Send a part again and again, with pauses, for longer than anybody should take it."""
+    for _ in range(3000):
+        connection.sendall(part)
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize(("name", "bound"), [("DRAINED_BYTES", 1000), ("DRAINED_S", 0.2)])
 def test_nothing_is_drained_for_ever(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, name: str, bound: float
 ) -> None:
     """Bytes and seconds are bounded."""
     monkeypatch.setattr(drain, name, bound)
-    began_s = time.monotonic()
-    with socket.create_connection(address, timeout=20) as client, suppress(ConnectionError):
+    with socket.create_connection(address, timeout=60) as client:
         client.sendall(HEAD + b"Content-Length: 999999999\r\n\r\n")
-        while time.monotonic() < began_s + 15:
-            client.sendall(bytes(600))
-            time.sleep(0.02)
-    assert time.monotonic() < began_s + 5
+        with pytest.raises(ConnectionError):
+            send_on(client, bytes(600))
 
 
 def answers(*, head: list[tuple[bytes, bytes]], version: str = "1.1") -> tuple[list[Message], int]:

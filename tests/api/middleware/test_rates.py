@@ -158,9 +158,10 @@ def test_one_waits_no_longer_than_a_window(clock: mock.Mock) -> None:
 
 async def _together(most: int, count: int) -> list[int]:
     """Return the statuses of so many requests that are all under way at once, then of one more."""
-    gate, sent = asyncio.Event(), []
+    gate, sent, waiting = asyncio.Event(), [], list[Scope]()
 
     async def wait(scope: Scope, receive: Receive, send: Send) -> None:
+        waiting.append(scope)
         await gate.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body"})
@@ -168,7 +169,8 @@ async def _together(most: int, count: int) -> list[int]:
     transport = httpx.ASGITransport(Rates(wait, [], most))
     async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
         asking = [asyncio.ensure_future(client.get("/x")) for _ in range(count)]
-        await asyncio.sleep(0.05)
+        while sum(call.done() for call in asking) < count - most or len(waiting) < most:
+            await asyncio.sleep(0)
         gate.set()
         sent = [answer.status_code for answer in await asyncio.gather(*asking)]
         return [*sorted(sent), (await client.get("/x")).status_code]

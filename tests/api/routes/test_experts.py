@@ -81,7 +81,7 @@ def test_experts_are_a_job(solving: TestClient) -> None:
     stated = EXPERT_MAPS["trace"]["value"]
     found = solving.post("/experts", json=stated, headers={"Prefer": "respond-async"})
     assert (found.status_code, found.json()["kind"]) == (202, "experts")
-    report = solving.get(f"/jobs/{found.json()['id']}?wait=30").json()["report"]
+    report = solving.get(f"/jobs/{found.json()['id']}?wait=3600").json()["report"]
     assert (report["schema"], report["placed"]["crossing"]) == ("tiger.experts/1", 0)
 
 

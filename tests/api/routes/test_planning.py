@@ -80,7 +80,7 @@ def test_a_plan_is_a_job(solving: TestClient) -> None:
     """Which says of what kind it is."""
     found = solving.post("/plan", json=DEGREES, headers={"Prefer": "respond-async"})
     assert (found.status_code, found.json()["kind"]) == (202, "plan")
-    report = solving.get(f"/jobs/{found.json()['id']}?wait=30").json()["report"]
+    report = solving.get(f"/jobs/{found.json()['id']}?wait=3600").json()["report"]
     assert (report["schema"], report["feasible"]) == ("tiger.plan/1", True)
 
 

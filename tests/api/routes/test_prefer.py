@@ -52,7 +52,7 @@ def test_no_header_takes_long(text: str) -> None:
     """The server does nothing else meanwhile."""
     began_s = time.process_time()
     assert preference([text], 60.0) == Preference()
-    assert time.process_time() - began_s < 0.1
+    assert time.process_time() - began_s < 2
 
 
 def test_no_wait_is_longer_than_the_service_allows() -> None:

@@ -26,8 +26,9 @@ def client(clerk: Clerk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
         yield client
 
 
-def test_a_preview_is_answered_at_once(solving: TestClient) -> None:
+def test_a_preview_is_answered_at_once(solving: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no job."""
+    monkeypatch.setattr(previews, "PREVIEW_S", 3600.0)
     jobs = solving.get("/jobs").json()
     answer = solving.post("/views", json={"tasks": "ring:4"})
     assert (answer.status_code, answer.json()["kind"], answer.json()["total"]) == (200, "tasks", 4)

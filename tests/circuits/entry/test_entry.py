@@ -71,7 +71,7 @@ def test_bug_threads_in_a_forked_process_do_not_end_each_others_guard(circuits: 
     """The first circuit that was done let Qiskit use threads again, which the others then waited for."""
     wanted = [report.extra_cx for report in tiger.layout(circuits * 3, LINE, level=0)]
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as workers:
-        report = workers.submit(count_beside, circuits * 3).result(timeout=60)
+        report = workers.submit(count_beside, circuits * 3).result(timeout=600)
     assert report == (wanted, None)
 
 

@@ -23,7 +23,7 @@ def assert_two(meeting: threading.Barrier) -> None:
 
 def test_lanes_run_at_the_same_time() -> None:
     """Two lanes that wait for each other both go on."""
-    meeting = threading.Barrier(2, timeout=10)
+    meeting = threading.Barrier(2, timeout=300)
     with run_lanes(2, 2) as everywhere:
         everywhere(lambda _: assert_two(meeting))
 

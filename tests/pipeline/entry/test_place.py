@@ -31,7 +31,7 @@ def test_a_plan_is_reported(chain: Layers, pair: Cluster, engine: Engine) -> Non
     assert [stage.ops for stage in report.stages] == [("a", "b"), ("c", "d")]
     assert (report.schedule, report.microbatches, report.virtual, report.links) == (None, None, 1, ())
     assert (report.warnings[-1], report.progress[0].name) == ("even", "uniform")
-    assert 0 < report.seconds < 60
+    assert report.seconds > 0
 
 
 def test_a_schedule_has_four_microbatches_a_stage(chain: Layers, pair: Cluster, engine: Engine) -> None:

