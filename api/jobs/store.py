@@ -54,9 +54,11 @@ class Store:
             # Another request with the same key came first.
             with self.database.read() as connection:
                 known = _find_by_key(connection, work, digest)
-            if known is None:
-                raise
-            return known, False
+            if known is not None:
+                return known, False
+            # It has been purged by now.
+            with self.database.begin() as connection:
+                return self._insert(connection, work, digest), True
 
     def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report."""

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.jobs.files import Delivery
 from tiger.api.routes import answers
-from tiger.api.workers.processes import SolverLostError
+from tiger.api.workers.processes import SolverLostError, TooMuchWorkError
 from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -68,9 +68,9 @@ class Metrics:
         waiting.set_function(lambda: _count_waiting(depth))
 
     def record_call(self, outcome: object) -> None:
-        """Record what came of a call of a worker: bytes are taken for a report, and SolverLostError for its death."""
+        """Record what came of a call of a worker: bytes are taken for a report, and errors for its death."""
         report = outcome.report if isinstance(outcome, Delivery) else outcome
-        if isinstance(report, SolverLostError):
+        if isinstance(report, SolverLostError | TooMuchWorkError):
             self.deaths.inc()
         elif isinstance(report, bytes) and len(report) > LARGE_BYTES:
             asyncio.get_running_loop().run_in_executor(None, self.record_report, report)
