@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 import structlog
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -21,6 +21,7 @@ from prometheus_client.process_collector import ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.jobs.files import Delivery
+from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.routes import answers
 from tiger.api.workers.processes import SolverLostError, TooMuchWorkError
 from tiger.solvers.registry import list_solvers
@@ -141,7 +142,7 @@ class RequestMetrics:
 
 def router(metrics: Metrics) -> APIRouter:
     """Return the route `/metrics`."""
-    routes = APIRouter()
+    routes = APIRouter(dependencies=[Depends(refuse_unknown_parameters)])
 
     @routes.get("/metrics", summary="Measure the service, for Prometheus", response_class=Response, responses=TEXT)
     def figures() -> Response:
