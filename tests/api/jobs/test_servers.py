@@ -80,7 +80,9 @@ def collect_refusals(service: Service) -> list[httpx.Response]:
     answers = [service.http.get("/readyz"), service.http.post("/assign", json=TINY, headers=LATER)]
     assert [answer.status_code for answer in answers] == [503, 503]
     assert {answer.headers["content-type"] for answer in answers} == {"application/problem+json"}
-    assert answers[0].json()["database"] is False
+    assert (answers[0].json()["database"], answers[0].json()["workers"]) == (False, True)
+    assert [service.http.get(f"/readyz/{part}").status_code for part in ("database", "workers")] == [503, 200]
+    assert service.http.post("/assign", json=TINY).status_code == 200
     return answers
 
 
@@ -120,6 +122,21 @@ def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: P
     until(lambda: alone.http.get("/readyz").status_code == 200, 5)
     alone.wait_until_done(ids, 20)
     assert alone.said("database") < 20
+
+
+def test_bug_small_solves_go_on_while_the_database_hangs(alone: Service, postgres: Postgres) -> None:
+    """Readiness says so: all of it is lost for a balancer that asks for all, and none of the workers."""
+    postgres.signal(signal.SIGSTOP)
+    try:
+        shown = alone.http.get("/readyz")
+        assert (shown.status_code, shown.json()["database"], shown.json()["workers"]) == (503, False, True)
+        assert (shown.json()["routes"]["/assign"], shown.json()["routes"]["/jobs"]) == ("limited", "unavailable")
+        assert alone.http.get("/readyz/workers").json() == {"workers": True}
+        assert alone.http.get("/readyz/database").status_code == 503
+        assert alone.http.post("/assign", json=TINY).json()["feasible"]
+    finally:
+        postgres.signal(signal.SIGCONT)
+    until(lambda: alone.http.get("/readyz").status_code == 200, 60)
 
 
 def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
