@@ -52,8 +52,8 @@ class Workers:
 
     They are forked from one that has loaded what a solve needs, so that a new one is there at once. None may hold more
     than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `on_result` is called
-    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError. `warm` is for who
-    starts them to set once one has answered: until then a call waits for what they load.
+    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError or TooMuchWorkError.
+    `warm` is for who starts them to set once one has answered: until then a call waits for what they load.
     """
 
     def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:

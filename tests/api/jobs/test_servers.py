@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -137,6 +139,25 @@ def test_bug_small_solves_go_on_while_the_database_hangs(alone: Service, postgre
     finally:
         postgres.signal(signal.SIGCONT)
     until(lambda: alone.http.get("/readyz").status_code == 200, 60)
+
+
+def test_bug_a_body_is_not_blamed_for_workers_that_are_killed(stack: ExitStack, tmp_path: Path) -> None:
+    """Whenever that is while they read it: the answer is the job, or 503 with when to ask again, and never 422."""
+    service = Service(tmp_path / "a", TIGER_WORKERS="2")
+    stack.callback(service.close)
+    service.ready()
+    edges = [{"source": k % 3000, "target": (k * 7 + 1) % 3000, "weight": 1} for k in range(60_000)]
+    body = {"tasks": {"nodes": [{"id": k} for k in range(3000)], "edges": edges}, "topology": "torus:64x64"}
+    asked = partial(service.http.post, "/assign", json=body | {"time_limit_s": 0.1}, headers=LATER, timeout=120)
+    with ThreadPoolExecutor(4) as clients:
+        answers = [clients.submit(asked) for _ in range(16)]
+        while not all(answer.done() for answer in answers):
+            for worker in service.list_workers():
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+            time.sleep(1.0)
+    found = {(answer.result().status_code, answer.result().headers.get("retry-after")) for answer in answers}
+    assert found <= {(202, "1"), (503, "5")}
 
 
 def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
