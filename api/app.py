@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
 from fastapi_offline import FastAPIOffline
@@ -14,6 +14,7 @@ from tiger import __version__
 from tiger.api.jobs.factory import JobsFactory, make_durable_jobs
 from tiger.api.middleware import keys
 from tiger.api.middleware.metrics import Metrics
+from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.middleware.stack import operations, protect
 from tiger.api.routes import answers
 from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
@@ -70,6 +71,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        dependencies=[Depends(refuse_unknown_parameters)],
     )
     app.add_api_route("/docs", show_documentation, include_in_schema=False)
     protect(app, used, metrics)
@@ -90,7 +92,9 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
     app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     # Not as a router, which would be one route without methods to those who look for these.
-    app.router.routes.extend(operations(metrics, service.check_ready))
+    app.router.routes.extend(
+        operations(metrics, {"database": service.jobs.ready, "workers": service.are_workers_ready})
+    )
     if used.api_keys:
         keys.document(app)
     return app
@@ -167,11 +171,9 @@ class Service:
         listed = [info for info in await asyncio.to_thread(list_solvers) if self.limits.dwave or info.name not in DWAVE]
         return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in listed])
 
-    async def check_ready(self) -> Mapping[str, bool]:
-        """Say of the database and the workers whether they can be used."""
-        parts = await self.jobs.ready()
-        warm = self.workers.warm and self.job_workers.warm
-        return {**parts, "workers": parts.get("workers", True) and self.workers.active and warm}
+    async def are_workers_ready(self) -> bool:
+        """Return whether there are workers, those of jobs included, that have answered."""
+        return all(pool.warm and pool.active for pool in (self.workers, self.job_workers))
 
     async def _keep_warm(self, pool: Workers) -> None:
         """Start workers, wait until one answers, and do so again should they be lost while at rest."""
@@ -297,7 +299,7 @@ def _add_files(app: FastAPI, jobs: JobRoutes) -> None:
 def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     """Add the routes of jobs."""
     app.add_api_route(
-        "/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.document_errors(422)
+        "/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.document_errors()
     )
     app.add_api_route(
         "/jobs/{job_id}", jobs.show, summary="Show a job", response_model=JobBody, responses=answers.SHOWN

@@ -32,6 +32,8 @@ CONNECTION = {
 }
 # A connection's own cache; its default, 2 MiB, would be held by each of dozens of connections.
 CACHE_KIB = 128
+# Errors of a full disk, and of tables that somebody has dropped, or whose rights were taken away.
+FULL, LOST = ("SQLITE_FULL", "53100"), ("42P01", "42501")
 
 
 class Database:
@@ -105,18 +107,20 @@ def guard() -> Iterator[None]:
     """
     try:
         yield
-    except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.DataError):
+    except (sa.exc.IntegrityError, sa.exc.DataError):
         raise
-    except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.OperationalError, OSError) as error:
-        gone = DiskFullError if _is_full(error) else DatabaseDownError
+    except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.Error, OSError) as error:
+        if isinstance(error, sa.exc.ProgrammingError) and _number(error) not in LOST:
+            raise
+        gone = DiskFullError if _number(error) in FULL else DatabaseDownError
         raise gone(type(error).__name__) from error
 
 
-def _is_full(error: Exception) -> bool:
-    """Return whether an error says that the disk is full, in the words of SQLite or by PostgreSQL's number."""
+def _number(error: Exception) -> str | None:
+    """Return the number of an error by PostgreSQL, or its name by SQLite."""
     cause = getattr(error, "orig", error)
-    names = (getattr(cause, "sqlite_errorname", None), getattr(cause, "sqlstate", None))
-    return bool({"SQLITE_FULL", "53100"} & set(names))
+    found: str | None = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
+    return found
 
 
 def read_clock(connection: Connection) -> float:

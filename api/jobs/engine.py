@@ -18,7 +18,7 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.dispatcher import Dispatcher
 from tiger.api.jobs.files import FileInfo, JobFile
 from tiger.api.jobs.ipc import IpcServer, Solve
-from tiger.api.jobs.job import DatabaseDownError, Job, Work
+from tiger.api.jobs.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, Work
 from tiger.api.jobs.maintenance import DAY_S, Maintenance
 from tiger.api.jobs.rebalancer import Rebalancers
 from tiger.api.jobs.rebalancer_store import RebalancerStore
@@ -107,12 +107,14 @@ class DurableJobs:
         """Return a file that a job has left; raise DatabaseDownError."""
         return await self._query(self._store.get_file, job_id, owner, name)
 
-    async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+    async def page(
+        self, owner: str, after: str | None, limit: int, wanted: JobFilter = ALL_JOBS
+    ) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page.
 
         Raises InputError for what is no cursor.
         """
-        return await self._query(self._store.page, owner, after, limit)
+        return await self._query(self._store.page, owner, after, limit, wanted)
 
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
@@ -132,6 +134,15 @@ class DurableJobs:
                     job = seen
         return job
 
+    async def purge(self, job_id: str, owner: str) -> bool:
+        """Delete a job that has ended, with its files and its key, and return whether there was one."""
+        gone = await self._query(self._store.purge, job_id, owner)
+        if gone:
+            LOG.info("job purged", job_id=job_id)
+            self._watchers.wake(job_id)
+            self._maintenance.tidy_soon()
+        return gone
+
     async def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
         """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
         before = None
@@ -146,12 +157,12 @@ class DurableJobs:
                 before = job
                 await changed.wait()
 
-    async def ready(self) -> Mapping[str, bool]:
-        """Say of the database and the workers whether they can be used."""
+    async def ready(self) -> bool:
+        """Return whether the database can be used, as soon as that is known."""
         # One probe for all who ask, as this needs no key and is not limited.
         if self._probe is None or self._probe.done():
             self._probe = asyncio.ensure_future(self._is_reachable())
-        return {"database": await asyncio.shield(self._probe), "workers": self.workers.active}
+        return await asyncio.shield(self._probe)
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""

@@ -58,6 +58,22 @@ class Work:
     request_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Choose jobs by their status and their kind, all where none is stated, and by when they were created.
+
+    That is from `since_s` on and before `until_s`, in seconds since 1970, without a bound where one is None.
+    """
+
+    statuses: tuple[Status, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    since_s: float | None = None
+    until_s: float | None = None
+
+
+ALL_JOBS = JobFilter()
+
+
 class KeyReusedError(Exception):
     """Say that an Idempotency-Key came with another body than before (422)."""
 
@@ -99,17 +115,22 @@ class Jobs(Protocol):
     async def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
         """Return a file that a job has left; raise DatabaseDownError."""
 
-    async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+    async def page(
+        self, owner: str, after: str | None, limit: int, wanted: JobFilter = ALL_JOBS
+    ) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page."""
 
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it; what it found is kept."""
 
+    async def purge(self, job_id: str, owner: str) -> bool:
+        """Delete a job that has ended, with its files and its key, and return whether there was one."""
+
     def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
         """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
 
-    async def ready(self) -> Mapping[str, bool]:
-        """Say of the database and the workers whether they can be used."""
+    async def ready(self) -> bool:
+        """Return whether the database can be used, as soon as that is known."""
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
@@ -14,6 +15,8 @@ from tiger.api.jobs.worker_context import WorkerContext
 DAY_S = 86_400.0
 # Seconds between two deletions of old jobs, whose age is counted in days.
 TIDY_S = 600.0
+# Seconds from when there is something to be tidied up until that is done, for all of it at once.
+SOON_S = 1.0
 # Rows at a time, so that no transaction holds up the others for long.
 BATCH = 200
 
@@ -23,19 +26,25 @@ class Maintenance:
 
     def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore) -> None:
         self.context, self.store, self.rebalancers = context, store, rebalancers
+        self._untidy = asyncio.Event()
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
     def start(self) -> None:
         """Begin."""
         settings = self.context.settings
-        repeated = ((self.beat, settings.beat_s), (self.recover_jobs, settings.reap_s), (self.tidy, TIDY_S))
+        repeated = ((self.beat, settings.beat_s), (self.recover_jobs, settings.reap_s))
         self._tasks = [asyncio.create_task(_repeat(seconds, call, self.context.threads)) for call, seconds in repeated]
+        self._tasks.append(asyncio.create_task(_repeat(TIDY_S, self.tidy, self.context.threads, self._untidy)))
 
     async def stop(self) -> None:
         """End."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def tidy_soon(self) -> None:
+        """Give the room of what somebody has deleted back to the disk before long."""
+        self._untidy.set()
 
     def beat(self) -> None:
         """Write the heartbeat of this server, and read those of the others."""
@@ -48,21 +57,25 @@ class Maintenance:
         self.context.claims.release_silent(self._heartbeats.list_silent())
 
     def tidy(self) -> None:
-        """Delete jobs that ended long ago and rebalancers that have expired, and give their room back to the disk."""
-        more = False
+        """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
-            more = True
         while self.rebalancers.delete_expired():
-            more = True
-        while more:
-            more = self.store.database.shrink()
+            pass
+        while self.store.database.shrink():
+            pass
 
 
-async def _repeat(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor) -> None:
-    """Make a call every so many seconds, whatever becomes of it."""
-    errors = ErrorLog("maintenance failed")
+async def _repeat(
+    seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor, woken: asyncio.Event | None = None
+) -> None:
+    """Make a call every so many seconds, whatever becomes of it, and soon where it is woken."""
+    errors, woken = ErrorLog("maintenance failed"), woken or asyncio.Event()
     while True:
+        woken.clear()
         with errors.attempt():
             await asyncio.get_running_loop().run_in_executor(threads, call)
-        await asyncio.sleep(seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await woken.wait()
+                await asyncio.sleep(SOON_S)

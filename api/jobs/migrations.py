@@ -50,6 +50,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id VARCHAR(32) NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL, hash VARCHAR(64) NOT NULL,
             answer {bytes} NOT NULL, PRIMARY KEY (id, number), UNIQUE (id, key))""",
     ),
+    # A page of some states or kinds is read in its order and without a look at the rows of others.
+    ("DROP INDEX tiger_jobs_page", "CREATE INDEX tiger_jobs_page ON tiger_jobs (owner, created_s, id, status, kind)"),
 )
 
 # Columns as they are now, after the last step.

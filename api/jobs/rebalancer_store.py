@@ -94,10 +94,10 @@ class RebalancerStore:
         Raises DiskFullError.
         """
         before, number = step.before, step.before.steps + 1
-        if self.database.disk is not None:
-            self.database.disk.require(len(step.state) + len(step.answer))
         last = (*_of(before.id, before.owner), REBALANCERS.c.steps == before.steps)
         with self.database.begin() as connection:
+            if self.database.disk is not None:
+                self.database.disk.require(len(step.state) + len(step.answer))
             changed = {"state": step.state, "steps": number, "used_s": read_clock(connection)}
             if connection.execute(sa.update(REBALANCERS).where(*last).values(changed)).rowcount != 1:
                 return False
@@ -128,9 +128,11 @@ class RebalancerStore:
         except sa.exc.IntegrityError:
             # Another request with the same key came first.
             known = None if new.key is None else self.find(new.owner, new.key, new.body)
-            if known is None:
-                raise
-            return known
+            if known is not None:
+                return known
+            # It has been deleted by now.
+            with self.database.begin() as connection:
+                return self._insert(connection, new)
 
     def _insert(self, connection: Connection, new: NewRebalancer) -> StoredRebalancer:
         """Add a row, unless there are too many."""

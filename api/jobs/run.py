@@ -197,8 +197,9 @@ def _outcome(solving: "asyncio.Future[Delivery]", call: Call, status: Status) ->
 
 
 def _give_up() -> Outcome:
-    """Return the outcome of a job whose worker or server was lost every time."""
-    return Outcome(status="failed", problem=_problem(RuntimeError()))
+    """Return the outcome of a job whose worker or server was lost every time, which is no fault of the request."""
+    lost = SolverLostError("The process that was solving this job ended unexpectedly every time that it was begun.")
+    return Outcome(status="failed", problem=_problem(lost))
 
 
 def _problem(error: Exception) -> Mapping[str, object]:

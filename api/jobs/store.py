@@ -15,7 +15,17 @@ from sqlalchemy.engine import Connection, Row
 from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.files import FileInfo, JobFile
-from tiger.api.jobs.job import CURSOR, ENDED, DiskFullError, Job, KeyReusedError, QueueFullError, Work
+from tiger.api.jobs.job import (
+    ALL_JOBS,
+    CURSOR,
+    ENDED,
+    DiskFullError,
+    Job,
+    JobFilter,
+    KeyReusedError,
+    QueueFullError,
+    Work,
+)
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.errors import InputError
 
@@ -54,9 +64,11 @@ class Store:
             # Another request with the same key came first.
             with self.database.read() as connection:
                 known = _find_by_key(connection, work, digest)
-            if known is None:
-                raise
-            return known, False
+            if known is not None:
+                return known, False
+            # It has been purged by now.
+            with self.database.begin() as connection:
+                return self._insert(connection, work, digest), True
 
     def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report."""
@@ -90,9 +102,13 @@ class Store:
             parts = (connection.execute(sa.select(*columns).where(JOBS.c.id.in_(part))) for part in _batches(ids))
             return {row.id: tuple(row) for part in parts for row in part}
 
-    def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+    def page(
+        self, owner: str, after: str | None, limit: int, wanted: JobFilter = ALL_JOBS
+    ) -> tuple[tuple[Job, ...], str | None]:
         """Return a page of jobs without reports and the cursor of the next; raise InputError for a bad cursor."""
-        query = _select().where(JOBS.c.owner == owner).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
+        query = (
+            _select().where(JOBS.c.owner == owner, *_meets(wanted)).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
+        )
         if after is not None:
             query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _read_cursor(after))
         with self.database.read() as connection:
@@ -117,6 +133,18 @@ class Store:
             if job is not None and job.ended:
                 delete_bodies(connection, [job_id])
             return job
+
+    def purge(self, job_id: str, owner: str) -> bool:
+        """Delete a job that has ended, with its files and its key, and return whether there was one."""
+        if not ID.match(job_id):
+            return False
+        with self.database.begin() as connection:
+            ended = sa.delete(JOBS).where(*_of(job_id, owner), JOBS.c.status.in_(ENDED))
+            gone = connection.execute(ended).rowcount == 1
+            if gone:
+                connection.execute(sa.delete(FILES).where(FILES.c.id == job_id))
+                delete_bodies(connection, [job_id])
+        return gone
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
@@ -178,6 +206,18 @@ def _count_queued(connection: Connection, *where: sa.ColumnElement[bool]) -> int
 def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for a job of an owner."""
     return JOBS.c.id == job_id, JOBS.c.owner == owner
+
+
+def _meets(wanted: JobFilter) -> Iterator[sa.ColumnElement[bool]]:
+    """Yield the conditions for the jobs of a filter, all of which the index of pages answers."""
+    if wanted.statuses:
+        yield JOBS.c.status.in_(wanted.statuses)
+    if wanted.kinds:
+        yield JOBS.c.kind.in_(wanted.kinds)
+    if wanted.since_s is not None:
+        yield JOBS.c.created_s >= wanted.since_s
+    if wanted.until_s is not None:
+        yield JOBS.c.created_s < wanted.until_s
 
 
 def _files_of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

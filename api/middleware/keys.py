@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tiger.api.middleware.problems import Problem, turn_away
 
-OPEN = frozenset(("/", "/healthz", "/readyz"))
+OPEN = frozenset(("/", "/healthz", "/readyz", "/readyz/database", "/readyz/workers"))
 # The files of the page, which hold no data: it asks for the key, and sends it with what it fetches.
 OPEN_FOLDER = "/page/"
 # Characters of a key, and of its name, which are enough of its digest to know keys apart.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 import structlog
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -21,8 +21,9 @@ from prometheus_client.process_collector import ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.jobs.files import Delivery
+from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.routes import answers
-from tiger.api.workers.processes import SolverLostError
+from tiger.api.workers.processes import SolverLostError, TooMuchWorkError
 from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -68,9 +69,9 @@ class Metrics:
         waiting.set_function(lambda: _count_waiting(depth))
 
     def record_call(self, outcome: object) -> None:
-        """Record what came of a call of a worker: bytes are taken for a report, and SolverLostError for its death."""
+        """Record what came of a call of a worker: bytes are taken for a report, and errors for its death."""
         report = outcome.report if isinstance(outcome, Delivery) else outcome
-        if isinstance(report, SolverLostError):
+        if isinstance(report, SolverLostError | TooMuchWorkError):
             self.deaths.inc()
         elif isinstance(report, bytes) and len(report) > LARGE_BYTES:
             asyncio.get_running_loop().run_in_executor(None, self.record_report, report)
@@ -141,7 +142,7 @@ class RequestMetrics:
 
 def router(metrics: Metrics) -> APIRouter:
     """Return the route `/metrics`."""
-    routes = APIRouter()
+    routes = APIRouter(dependencies=[Depends(refuse_unknown_parameters)])
 
     @routes.get("/metrics", summary="Measure the service, for Prometheus", response_class=Response, responses=TEXT)
     def figures() -> Response:

@@ -40,6 +40,7 @@ EXPECTED = {
     "string_type": "expected a string",
     "int_type": "expected a whole number",
     "float_type": "expected a number",
+    "bool_parsing": "expected true or false",
     "finite_number": "expected a finite number",
     "int_parsing": "expected a whole number",
     "float_parsing": "expected a number",

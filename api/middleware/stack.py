@@ -1,5 +1,7 @@
 """The middleware of the service, from the network to the routes."""
 
+from collections.abc import Mapping
+
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
@@ -33,6 +35,6 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     app.add_middleware(Headers)
 
 
-def operations(metrics: Metrics, ready: readiness.Ready) -> list[BaseRoute]:
-    """Return the routes of those who run the service: `/metrics` and `/readyz`."""
-    return [*figures.router(metrics).routes, *readiness.router(ready).routes]
+def operations(metrics: Metrics, parts: Mapping[str, readiness.Ready]) -> list[BaseRoute]:
+    """Return the routes of those who run the service: `/metrics`, and `/readyz` for some parts."""
+    return [*figures.router(metrics).routes, *readiness.router(parts).routes]

@@ -2029,10 +2029,15 @@ export interface RankedPlan {
   why: string;
 }
 
-/** Say of the database and the workers that they can be used. */
+/** Say that the database and the workers can be used, and so all routes. */
 export interface ReadyBody {
   database: boolean;
   workers: boolean;
+  /**
+   * What each route does: all, less (small solves at once without the database, stored jobs without the workers), or
+   * nothing.
+   */
+  routes: Record<string, "available" | "limited" | "unavailable">;
 }
 
 /**
@@ -3169,6 +3174,8 @@ export interface Answers {
   "GET /jobs/{job_id}/view": MappingView | CircuitView | PlacementView;
   "GET /metrics": unknown;
   "GET /readyz": ReadyBody;
+  "GET /readyz/database": Record<string, boolean>;
+  "GET /readyz/workers": Record<string, boolean>;
   "GET /rebalancers/{rebalancer_id}": RebalancerBody;
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;

@@ -15,7 +15,8 @@ REFUSED = {
     404: "There is no such job, file or rebalancer: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
-    409: "The job was cancelled while this request waited for it, or another step of the rebalancer came first.",
+    409: "The job was cancelled while this request waited for it, or is to be purged and goes on, or another step of "
+    "the rebalancer came first.",
     413: "The body is too large.",
     415: "The content type is not application/json, or the body is compressed.",
     421: "The service has no keys, and was asked by another name than this machine's own.",
@@ -25,7 +26,7 @@ REFUSED = {
     503: "The service is starting, ending or busy, its database is gone or full, or a process that was solving died.",
 }
 # What every request may be refused by, with a key or without, and what all routes but those of health add.
-ANYBODY = (405, 421)
+ANYBODY = (405, 421, 422)
 EVERYWHERE = (*ANYBODY, 401, 429, 500, 503)
 
 
@@ -75,7 +76,7 @@ def _document_statuses(*statuses: int) -> Responses:
 
 # Of routes that need no key.
 HEALTH: Responses = _document_statuses(*ANYBODY)
-WORK: Responses = document_errors(400, 408, 409, 413, 415, 422) | {
+WORK: Responses = document_errors(400, 408, 409, 413, 415) | {
     200: {"headers": APPLIED | LOCATION},
     202: {
         "model": JobBody,
@@ -84,24 +85,25 @@ WORK: Responses = document_errors(400, 408, 409, 413, 415, 422) | {
         "content": {"application/json": {"example": JOB}},
     },
 }
-SHOWN: Responses = document_errors(404, 422) | {
-    200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}
+SHOWN: Responses = document_errors(404) | {200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}}
+CANCELLED: Responses = document_errors(404, 409) | {
+    202: {"model": JobBody, "description": "The job is being stopped."},
+    204: {"description": "The job is purged, and unknown from now on."},
 }
-CANCELLED: Responses = document_errors(404, 422) | {202: {"model": JobBody, "description": "The job is being stopped."}}
-STREAMED: Responses = document_errors(404, 422) | {
+STREAMED: Responses = document_errors(404) | {
     200: {
         "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "
         "JSON: only `done` has the report. Comments keep an idle stream open.",
         "content": {EVENTS: {"example": EVENT_TEXT}},
     }
 }
-LEFT: Responses = document_errors(404, 422)
-FILE: Responses = document_errors(404, 422) | {
+LEFT: Responses = document_errors(404)
+FILE: Responses = document_errors(404) | {
     200: {"description": "The text of the file.", "content": {"text/plain": {}, "text/csv": {}, "application/json": {}}}
 }
-PREVIEWED: Responses = document_errors(400, 408, 413, 415, 422)
-BEGUN: Responses = document_errors(400, 408, 413, 415, 422) | {201: {"headers": LOCATION}}
-STEPPED: Responses = document_errors(400, 404, 408, 409, 413, 415, 422)
+PREVIEWED: Responses = document_errors(400, 408, 413, 415)
+BEGUN: Responses = document_errors(400, 408, 413, 415) | {201: {"headers": LOCATION}}
+STEPPED: Responses = document_errors(400, 404, 408, 409, 413, 415)
 KEY_PARAMETER: JsonDict = {
     "name": NAME,
     "in": "header",

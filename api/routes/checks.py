@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -10,13 +11,14 @@ from pydantic import ValidationError
 from tiger.api.middleware import problems
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.schemas.limits import Limits
-from tiger.api.workers.processes import SolverLostError, Workers
+from tiger.api.workers.processes import TooMuchWorkError, Workers, spend_at_most
 from tiger.errors import InputError
 
 # To read a larger one may keep every other thread from running for a second, and take fifty times its size.
 LARGE_BYTES = 65_536
-# Seconds to read a body, which takes about 1 s for 4 MiB, and large bodies that may wait for the one worker.
-CHECK_S, MAX_WAITING = 15.0, 16
+# Seconds of processor time to read a body, which takes about 1 s for 4 MiB, how much longer that may take on a busy
+# machine, and large bodies that may wait for the one worker.
+CHECK_S, LATE_S, MAX_WAITING = 15.0, 10.0, 16
 
 Stated = TypeVar("Stated")
 # Returns what a body states; raises InputError, or ValidationError for a type or a bound.
@@ -31,7 +33,11 @@ class Checks:
         self._large, self._waiting = asyncio.Lock(), 0
 
     async def check(self, check: Check[Stated], body: bytes) -> Stated | None:
-        """Return what a body asks for, None for one that is long and in order; raise InputError or RefusedError."""
+        """Return what a body asks for, None for one that is long and in order.
+
+        Raises InputError or RefusedError for a fault of the body, which may be that it takes too long to read, and
+        SolverLostError for one of the server.
+        """
         if len(body) <= LARGE_BYTES:
             try:
                 return await asyncio.to_thread(check, body, self.limits)
@@ -43,15 +49,16 @@ class Checks:
         return None
 
     async def _check_in_worker(self, check: Check[Stated], body: bytes) -> Problem | None:
-        """Have a worker check a body, after those that came before."""
+        """Have a worker check a body, after those that came before; raise SolverLostError where the worker is lost."""
         if self._waiting >= MAX_WAITING:
             detail = "expected room for another large body, but too many wait already; ask again later"
             raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=problems.RETRY))
         self._waiting += 1
         try:
             async with self._large:
-                return await self.workers.run(CHECK_S, find_fault, check, body, self.limits)
-        except SolverLostError:
+                work = partial(find_fault, check, body, self.limits)
+                return await self.workers.run(CHECK_S + LATE_S, spend_at_most, CHECK_S, work)
+        except TooMuchWorkError:
             raise InputError("", f"expected a body that can be read in {CHECK_S:g} s, got another one") from None
         finally:
             self._waiting -= 1

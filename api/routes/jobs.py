@@ -1,23 +1,24 @@
-"""The routes of jobs: list, show, follow, cancel, and take home what they leave."""
+"""The routes of jobs: list, show, follow, cancel, purge, and take home what they leave."""
 
 import json
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Annotated
-from urllib.parse import urlencode
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 
 from tiger.api.jobs.files import JobFile
-from tiger.api.jobs.job import CURSOR, Job, Jobs
+from tiger.api.jobs.job import CURSOR, Job, JobFilter, Jobs
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.downloads import answer_with_download, answer_with_view
 from tiger.api.routes.events import Streams
 from tiger.api.routes.files import VIEW
+from tiger.api.routes.listing import link_to_next, read_filter
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
-from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, summary
+from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location, summary
 from tiger.api.schemas.views import describe_file
 
 # Jobs on a page, at most.
@@ -36,6 +37,8 @@ After = Annotated[
     str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
 ]
 Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many jobs a page shows.")]
+Wanted = Annotated[JobFilter, Depends(read_filter)]
+Purge = Annotated[bool, Query(description="Delete the job, which has to have ended, instead.")]
 
 
 class JobRoutes:
@@ -48,11 +51,13 @@ class JobRoutes:
         self.jobs, self.max_wait_s, self.cancelled = jobs, max_wait_s, cancelled
         self.streams = Streams(jobs)
 
-    async def page(self, request: Request, after: After = None, limit: Limit = PAGE) -> Response:
-        """List jobs without their reports, the newest first."""
-        jobs, cursor = await self.jobs.page(owner_of(request), after, limit)
-        following = None if cursor is None else f"/jobs?{urlencode({'after': cursor, 'limit': limit})}"
-        page = {"jobs": [summary(job) for job in jobs], "next": following}
+    async def page(self, request: Request, wanted: Wanted, after: After = None, limit: Limit = PAGE) -> Response:
+        """List jobs without their reports, the newest first: all, or those of some states, kinds and times.
+
+        A job that is submitted meanwhile moves no other to another page, nor does one that is deleted.
+        """
+        jobs, cursor = await self.jobs.page(owner_of(request), after, limit, wanted)
+        page = {"jobs": [summary(job) for job in jobs], "next": link_to_next(request, cursor, limit)}
         return Response(json.dumps(page, allow_nan=False), media_type=MEDIA_TYPE)
 
     async def show(self, request: Request, job_id: JobId, wait: Wait = 0.0) -> Response:
@@ -78,12 +83,16 @@ class JobRoutes:
         """Return what the pictures of an answer show, as a document that they are drawn from."""
         return await answer_with_view(request, await self._find_file(request, job_id, VIEW))
 
-    async def cancel(self, request: Request, job_id: JobId) -> Response:
-        """Cancel a job, and return it; one that has ended stays as it is.
+    async def cancel(self, request: Request, job_id: JobId, purge: Purge = False) -> Response:
+        """Cancel a job, and return it; one that has ended stays as it is, or goes where it is to be purged.
 
         202 where its work is still being stopped. The job and what it found stay until the service forgets old jobs,
-        so that a cancel that comes too late loses nothing and repeating it does no harm.
+        so that a cancel that comes too late loses nothing and repeating it does no harm. With `purge=true` a job that
+        has ended is deleted with its report, its files and its Idempotency-Key, and answered with 204; one that has
+        not is left as it is, and answered with 409.
         """
+        if purge:
+            return await self._purge(request, job_id)
         before = await self._find(request, job_id)
         job = before if before.ended else await self.jobs.cancel(job_id, owner_of(request))
         if job is None:
@@ -91,6 +100,14 @@ class JobRoutes:
         if not before.ended and job.status != "done":
             self.cancelled()
         return _show(job, 200 if job.ended else 202)
+
+    async def _purge(self, request: Request, job_id: str) -> Response:
+        """Delete a job, or raise RefusedError: 404 where there is none, 409 where it has not ended."""
+        if not (ID.fullmatch(job_id) and await self.jobs.purge(job_id, owner_of(request))):
+            job = await self._find(request, job_id)
+            detail = "The job has not ended: cancel it without `purge`, and purge it once it is cancelled."
+            raise RefusedError(Problem(HTTPStatus.CONFLICT, detail, headers={"Location": location(job)}))
+        return Response(status_code=HTTPStatus.NO_CONTENT)
 
     async def _find(self, request: Request, job_id: str) -> Job:
         """Return the job, or raise RefusedError (404)."""

@@ -40,7 +40,11 @@ Result = TypeVar("Result")
 
 
 class SolverLostError(Exception):
-    """Say that the process which was solving is gone, so that there is no answer."""
+    """Say that the process which was solving is gone, so that there is no answer: the server's fault (503)."""
+
+
+class TooMuchWorkError(Exception):
+    """Say that a call took more processor time than it was given: the fault of what it was asked to do."""
 
 
 class Workers:
@@ -48,8 +52,8 @@ class Workers:
 
     They are forked from one that has loaded what a solve needs, so that a new one is there at once. None may hold more
     than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `on_result` is called
-    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError. `warm` is for who
-    starts them to set once one has answered: until then a call waits for what they load.
+    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError or TooMuchWorkError.
+    `warm` is for who starts them to set once one has answered: until then a call waits for what they load.
     """
 
     def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:
@@ -70,12 +74,13 @@ class Workers:
     async def run(self, timeout_s: float, function: Callable[[*Parts], Result], *args: *Parts) -> Result:
         """Run a function in a worker; the worker is killed after `timeout_s` of work, or when this is cancelled.
 
-        Raises InputError as the function does, SolverLostError where the worker is gone, and RuntimeError, with the
-        worker's own traceback, for anything else.
+        Raises InputError as the function does, or for work that fills the worker's memory, SolverLostError where the
+        worker is gone or was too slow, TooMuchWorkError of `spend_at_most`, and RuntimeError, with the worker's own
+        traceback, for anything else.
         """
         try:
             result = await self._run(timeout_s, function, *args)
-        except SolverLostError as error:
+        except (SolverLostError, TooMuchWorkError) as error:
             self.on_result(error)
             raise
         self.on_result(result)
@@ -95,6 +100,8 @@ class Workers:
                 if error.exitcode == FULL:
                     reason = f"expected work that takes at most {self.memory_bytes} bytes of memory, got more"
                     raise InputError("", reason) from None
+                if error.exitcode == -signal.SIGPROF:
+                    raise TooMuchWorkError("The work took more processor time than it may.") from None
                 if error.exitcode != UNKNOWN:
                     break
             except RuntimeError as error:
@@ -161,6 +168,19 @@ class Workers:
             if not self._stopped:
                 LOG.exception("workers not opened")
             opening.set_exception(BrokenProcessPool(*error.args))
+
+
+def spend_at_most(seconds: float, work: Callable[[], Result]) -> Result:
+    """Do some work in a worker, which ends at once where that takes more processor time.
+
+    What waits for a busy machine, or is halted, takes none.
+    """
+    # Not by a handler, to which compiled code does not come back.
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def prepare() -> Future[None]:

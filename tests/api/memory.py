@@ -3,17 +3,18 @@
 import asyncio
 import itertools
 import json
+import math
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.files import Delivery, FileInfo, JobFile, write_files
-from tiger.api.jobs.job import Job, Jobs, KeyReusedError, QueueFullError, Work
+from tiger.api.jobs.job import ALL_JOBS, Job, JobFilter, Jobs, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.maintenance import DAY_S
 from tiger.api.jobs.rebalancer import Rebalancers
 from tiger.api.jobs.rebalancer_store import RebalancerStore
@@ -96,9 +97,12 @@ class MemoryJobs:
         files = self._files.get(job_id, ()) if await self.get(job_id, owner) else ()
         return next((file for file in files if file.name == name), None)
 
-    async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+    async def page(
+        self, owner: str, after: str | None, limit: int, wanted: JobFilter = ALL_JOBS
+    ) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs, the newest first; the cursor of the next page ends with the id of its predecessor."""
-        own = [replace(job, report=None) for job in reversed(self._jobs.values()) if job.owner == owner]
+        found = (job for job in reversed(self._jobs.values()) if job.owner == owner and _meets(job, wanted))
+        own = [replace(job, report=None) for job in found]
         at = next((k + 1 for k, job in enumerate(own) if after and after.endswith(job.id)), len(own) if after else 0)
         page = tuple(own[at : at + limit])
         return page, f"{page[-1].created_s:.6f}-{page[-1].id}" if at + limit < len(own) else None
@@ -112,6 +116,15 @@ class MemoryJobs:
             self._running[job_id].cancel()
         await self._set(replace(job, status="cancelled", ended_s=time.time()))
         return self._jobs[job_id]
+
+    async def purge(self, job_id: str, owner: str) -> bool:
+        """Forget a job that has ended, and its key."""
+        job = await self.get(job_id, owner)
+        if job is None or not job.ended:
+            return False
+        del self._jobs[job_id]
+        self._keys = {key: kept for key, kept in self._keys.items() if kept[1] != job_id}
+        return True
 
     async def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
         """Yield the job now, whenever it changes, and at last when it has ended."""
@@ -129,9 +142,9 @@ class MemoryJobs:
         """Count the jobs of all owners that wait."""
         return sum(job.status == "queued" for job in self._jobs.values())
 
-    async def ready(self) -> Mapping[str, bool]:
+    async def ready(self) -> bool:
         """Say that there is nothing that could be missing."""
-        return {"database": True, "workers": True}
+        return True
 
     async def _do(self) -> None:
         """Do one job after another, the most urgent first."""
@@ -166,6 +179,14 @@ class MemoryJobs:
         self._jobs[job.id] = job
         async with self._changed:
             self._changed.notify_all()
+
+
+def _meets(job: Job, wanted: JobFilter) -> bool:
+    """Return whether a job is among those that a filter chooses."""
+    status = not wanted.statuses or job.status in wanted.statuses
+    kind = not wanted.kinds or job.kind in wanted.kinds
+    since_s, until_s = wanted.since_s or 0.0, wanted.until_s or math.inf
+    return status and kind and since_s <= job.created_s < until_s
 
 
 def deliver(kind: str, body: bytes, limits: Limits) -> Delivery:

@@ -19,7 +19,7 @@ from tiger.api.app import create_app
 from tiger.api.settings import Settings
 
 KEYS = ("first-key-of-enough-letters", "second-key-of-enough-letters")
-OPEN = {"/", "/healthz", "/readyz"}
+OPEN = {"/", "/healthz", "/readyz", "/readyz/database", "/readyz/workers"}
 FILES = {"/docs", "/openapi.json", "/metrics", "/static-offline-docs/swagger-ui.css", "/none"}
 
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
 
 import networkx as nx
 import pytest
@@ -252,6 +254,34 @@ def test_jobs_come_page_by_page(client: Client, report: Report) -> None:
     assert (repr(first), routes()) == ("RemoteJob(id='j1', status='running')", ["GET /jobs"])
     *_, last = listed
     assert (last.id, last.report, last.wait(), last.report) == ("j3", None, report, report)
+
+
+def test_jobs_are_chosen_by_the_service(client: Client) -> None:
+    """By the parameters of its list; a time needs its zone, which the service would not guess."""
+    time = datetime(2026, 1, 31, 12, tzinfo=timezone(timedelta(hours=1)))
+    say("GET /jobs", (200, {"jobs": [], "next": None}, {}))
+    assert list(client.jobs(status=["done", "failed"], kind="plan", created_after=time, created_before=time)) == []
+    sent = parse_qs(urlsplit(routes()[0]).query)
+    assert (sent["status"], sent["kind"]) == (["done", "failed"], ["plan"])
+    assert sent["created_after"] == sent["created_before"] == ["2026-01-31T12:00:00.000000+01:00"]
+    with pytest.raises(InputError, match=r"created_before: expected a time with its zone"):
+        list(client.jobs(created_before=time.replace(tzinfo=None)))
+
+
+@pytest.mark.parametrize("answers", [[(204, b"", {})], [BROKEN, (404, {"detail": "unknown"}, {})]])
+def test_a_purged_job_may_be_gone_already(client: Client, answers: list[Answer]) -> None:
+    """As it is when the answer to the first request was lost."""
+    say("GET /jobs/j1", answer_ended("cancelled"))
+    say("DELETE /jobs/j1?purge=true", *answers)
+    client.job("j1").purge()
+
+
+def test_a_job_that_goes_on_is_not_purged(client: Client) -> None:
+    """The service says that it has to be cancelled first."""
+    say("GET /jobs/j1", (200, JOB, {}))
+    say("DELETE /jobs/j1?purge=true", (409, {"detail": "The job has not ended."}, {}))
+    with pytest.raises(ServiceError, match=r"not ended\. \(status 409\)"):
+        client.job("j1").purge()
 
 
 def test_a_job_has_a_view_and_files(client: Client) -> None:

@@ -11,9 +11,10 @@ Reports are those of local runs, except for what JSON does not carry (`tiger.cli
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 from tiger.circuits.entry.arguments import LayoutCall
@@ -158,11 +159,27 @@ class Client:
         call = Call(method="GET", path=f"jobs/{quote(job_id, safe='')}")
         return RemoteJob(self._connection, self._connection.document(call)[1], read_report)
 
-    def jobs(self) -> "Iterator[RemoteJob[AnyReport]]":
-        """Yield the jobs of this key, the newest first, without reports; pages are requested as they are needed."""
+    def jobs(
+        self,
+        *,
+        status: str | Sequence[str] = (),
+        kind: str | Sequence[str] = (),
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
+    ) -> "Iterator[RemoteJob[AnyReport]]":
+        """Yield the jobs of this key, the newest first, without reports; pages are requested as they are needed.
+
+        All, or those in one of some states (`queued`, `running`, `done`, `failed`, `cancelled`), of one of some kinds
+        (`assign`, `place`, `plan`, `experts`), and created at a time or later, or before one. Raises InputError for a
+        state or a kind that the service does not know, and for a time without its zone.
+        """
         from tiger.client.reports import read_report
 
-        path: str | None = "jobs"
+        stated = {"status": _listed(status), "kind": _listed(kind)}
+        times = {"created_after": created_after, "created_before": created_before}
+        stated |= {name: [_time(name, time)] for name, time in times.items() if time is not None}
+        query = urlencode(stated, doseq=True)
+        path: str | None = f"jobs?{query}" if query else "jobs"
         while path is not None:
             page = self._connection.document(Call(method="GET", path=path))[1]
             listed, following = page.get("jobs"), page.get("next")
@@ -186,6 +203,18 @@ class Client:
             with suppress(ServiceError, InputError):
                 job.cancel()
             raise
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    """Return one name, or several, as a list."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _time(field: str, time: datetime) -> str:
+    """Return a time by RFC 3339; raise InputError of a field for one without its zone."""
+    if time.utcoffset() is None:
+        raise InputError(field, "expected a time with its zone, such as datetime.now(UTC), got one without")
+    return time.isoformat(timespec="microseconds")
 
 
 def _finished_job(report: Document) -> Document:

@@ -15,6 +15,7 @@ from tiger.run.progress import Progress
 
 Result = TypeVar("Result")
 Watch = Callable[[Progress], None]
+UNKNOWN = 404
 ENDED = ("done", "failed", "cancelled")
 # Seconds that one request waits for the end, less where progress is watched, and between two requests.
 POLL_S, WATCHED_POLL_S, PAUSE_S = 30, 1, 0.1
@@ -107,6 +108,17 @@ class RemoteJob(Generic[Result]):
         if not self.ended:
             with suppress(_NoDocumentError):
                 self._take(_read_document(self._connection.send(Call(method="DELETE", path=f"jobs/{self.id}"))))
+
+    def purge(self) -> None:
+        """Delete it, which has to have ended, with its report and its files; raise ServiceError (409) where it goes on.
+
+        One that is gone already is no error.
+        """
+        try:
+            self._connection.send(Call(method="DELETE", path=f"jobs/{self.id}?purge=true"))
+        except ServiceError as error:
+            if error.status != UNKNOWN:
+                raise
 
     @property
     def _has_settled(self) -> bool:

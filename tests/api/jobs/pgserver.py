@@ -9,7 +9,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -47,6 +47,14 @@ class Postgres:
         """Stop it, without waiting for connections to be closed as SIGTERM would."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to it and to all processes that it has started for connections."""
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                if int(path.read_text().rpartition(")")[2].split()[1]) == self.process.pid:
+                    os.kill(int(path.parent.name), number)
+        self.process.send_signal(number)
 
     def create(self) -> str:
         """Return the URL of a new database."""

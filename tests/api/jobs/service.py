@@ -51,6 +51,17 @@ class Service:
         """Return the name that it goes by among servers."""
         return (self.home / "server.0").read_text()
 
+    def list_workers(self) -> list[int]:
+        """Return the processes that answer at once: those without children, and not nice as those of jobs are."""
+        stats = [stat.rpartition(")") for stat in map(_read, Path("/proc").glob("[0-9]*/stat"))]
+        parents = {int(head.partition(" ")[0]): int(fields.split()[1]) for head, _, fields in stats if head}
+        nice = {int(head.partition(" ")[0]): fields.split()[16] for head, _, fields in stats if head}
+        found = {self.process.pid}
+        while more := {child for child, parent in parents.items() if parent in found} - found:
+            found |= more
+        leaves = [process for process in found - set(parents.values()) if nice[process] == "0"]
+        return [process for process in leaves if "forkserver" in _read(Path(f"/proc/{process}/cmdline"))]
+
     def submit(self, seconds: float, seed: int = 0) -> str:
         """Submit a job of so many seconds, and return its id."""
         body = {"tasks": TASKS, "topology": "torus:5x8", "seed": seed, "time_limit_s": seconds}
@@ -83,6 +94,13 @@ class Service:
         assert self.process.stdout is not None
         self.process.stdout.close()
         self.http.close()
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file, nothing of one that is gone."""
+    with suppress(OSError):
+        return path.read_text()
+    return ""
 
 
 def until(condition: Callable[[], bool], limit_s: float) -> None:

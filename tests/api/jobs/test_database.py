@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from tests.api.jobs.pgserver import Postgres
 from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import Work
+from tiger.api.jobs.job import DatabaseDownError, JobFilter, Work
 from tiger.api.jobs.store import Store
 
 
@@ -44,6 +44,10 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     store.waiting()
     store.states([job.id])
     store.page("me", None, 5)
+    some = JobFilter(statuses=("done", "failed"), kinds=("assign",), since_s=1.0, until_s=2.0)
+    for wanted in (some, JobFilter(statuses=("failed",)), JobFilter(kinds=("plan",))):
+        store.page("me", f"1.0-{job.id}", 5, wanted)
+    store.purge(job.id, "me")
     store.cancel(job.id, "me")
     store.delete(store.list_expired(0.0, 5))
     with database.read() as connection:
@@ -57,3 +61,16 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     assert not [
         (statement, step) for statement, step in plans if step.startswith(("SCAN tiger_jobs", "USE TEMP B-TREE"))
     ]
+
+
+def test_bug_tables_that_are_gone_are_a_lost_database(
+    tmp_path: Path, url: str | None, request: pytest.FixtureRequest
+) -> None:
+    """Of PostgreSQL it was an error of the service."""
+    database = Database(request.getfixturevalue("database") if url else f"sqlite:///{tmp_path}/jobs")
+    database.prepare()
+    with database.begin() as connection:
+        connection.execute(sa.text("DROP TABLE tiger_jobs"))
+    with pytest.raises(DatabaseDownError):
+        Store(database, 9).get("0" * 32, "")
+    database.close()

@@ -94,10 +94,10 @@ def test_a_job_of_a_dead_server_is_taken_over_and_can_be_cancelled(loop: Runner,
 
 
 def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -> None:
-    """It may be what its servers died of."""
+    """It may be what its servers died of, which is no fault of the request."""
     lease = claim_as(jobs, "ghost", WORK, 10)
     failed = loop.run(wait_until_ended(jobs, lease.job_id))
-    assert (failed.status, failed.problem and failed.problem["status"]) == ("failed", 500)
+    assert (failed.status, failed.problem and failed.problem["status"]) == ("failed", 503)
 
 
 @pytest.mark.slow
@@ -128,3 +128,19 @@ def test_bug_a_server_whose_clock_is_set_keeps_its_jobs(loop: Runner, jobs: Dura
     other.leave()
     loop.run(until(lambda: going_on(jobs, Lease(lease.job_id, 1))))
     loop.run(jobs.cancel(lease.job_id, ""))
+
+
+def test_a_purge_gives_its_room_back_soon(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that goes on is left alone, and those who watch one that is purged see no more of it."""
+    monkeypatch.setattr("tiger.api.jobs.maintenance.SOON_S", 0.0)
+    shrunk: list[bool] = []
+
+    async def story() -> tuple[bool, bool, Job | None]:
+        job = await jobs.submit(LONG)
+        refused = await jobs.purge(job.id, "")
+        await jobs.cancel(job.id, "")
+        monkeypatch.setattr(jobs._database, "shrink", lambda: bool(shrunk.append(True)))
+        return refused, await jobs.purge(job.id, ""), await jobs.get(job.id, "")
+
+    assert loop.run(story()) == (False, True, None)
+    loop.run(until(lambda: bool(shrunk)))

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import Work
+from tiger.api.jobs.job import JobFilter, Work
 from tiger.api.jobs.store import Store
 from tiger.errors import InputError
 
@@ -51,6 +51,23 @@ def test_the_first_version_is_brought_up_to_date(empty: Database, monkeypatch: p
     claim = Claims(empty, "here").claim_next()
     assert claim is not None
     assert claim.body == b"{}"
+
+
+def test_the_pages_of_an_older_version_are_read_by_their_new_index(
+    empty: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has what lists are filtered by, and the jobs of before are in it."""
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
+        empty.prepare()
+    job, _ = Store(empty, 9).insert(Work(kind="plan", body=b"{}"))
+    empty.prepare()
+    (index,) = (
+        each for each in sa.inspect(empty.engine).get_indexes("tiger_jobs") if each["name"] == "tiger_jobs_page"
+    )
+    assert index["column_names"] == ["owner", "created_s", "id", "status", "kind"]
+    found, _ = Store(empty, 9).page("", None, 5, JobFilter(statuses=("queued",), kinds=("plan",)))
+    assert found == (job,)
 
 
 def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,20 +1,23 @@
 """Rebalancers as rows of both databases: keys, steps at the same time, limits, and what expires."""
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.disk import DiskSpace
-from tiger.api.jobs.job import DiskFullError, KeyReusedError
+from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
 from tiger.api.jobs.rebalancer import NewRebalancer, RebalancersFullError, Step, StoredRebalancer
 from tiger.api.jobs.rebalancer_store import KEPT_ANSWERS, RebalancerStore
 
+GONE = StoredRebalancer(id="1", owner="", body=b"", state=b"", steps=0, created_s=0.0, expires_s=0.0)
 NEW = NewRebalancer(body=b"{}", state=b'{"n": 0}')
 
 
@@ -169,3 +172,25 @@ def test_a_full_disk_takes_no_step(store: RebalancerStore, tmp_path: Path, monke
     with pytest.raises(DiskFullError):
         store.take_step(replace(step(kept), answer=Vast()))
     assert store.delete(kept.id, "")
+
+
+def test_bug_a_lost_disk_takes_no_step(store: RebalancerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a lost database takes none: it was an error of the service."""
+    monkeypatch.setattr(store.database, "disk", DiskSpace(tmp_path / "gone" / "rows", 0))
+    with pytest.raises(DatabaseDownError):
+        store.take_step(step(GONE))
+
+
+def test_bug_a_key_whose_rebalancer_is_deleted_meanwhile_makes_another(
+    store: RebalancerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken when this one was inserted, and free when that was looked for."""
+    insert, tries = RebalancerStore._insert, itertools.count()
+
+    def insert_late(*args: Any) -> StoredRebalancer:
+        if next(tries) == 0:
+            raise sa.exc.IntegrityError("", {}, Exception())
+        return insert(*args)
+
+    monkeypatch.setattr(RebalancerStore, "_insert", insert_late)
+    assert store.insert(replace(NEW, key="k")).steps == 0

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -80,7 +82,9 @@ def collect_refusals(service: Service) -> list[httpx.Response]:
     answers = [service.http.get("/readyz"), service.http.post("/assign", json=TINY, headers=LATER)]
     assert [answer.status_code for answer in answers] == [503, 503]
     assert {answer.headers["content-type"] for answer in answers} == {"application/problem+json"}
-    assert answers[0].json()["database"] is False
+    assert (answers[0].json()["database"], answers[0].json()["workers"]) == (False, True)
+    assert [service.http.get(f"/readyz/{part}").status_code for part in ("database", "workers")] == [503, 200]
+    assert service.http.post("/assign", json=TINY).status_code == 200
     return answers
 
 
@@ -120,6 +124,40 @@ def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: P
     until(lambda: alone.http.get("/readyz").status_code == 200, 5)
     alone.wait_until_done(ids, 20)
     assert alone.said("database") < 20
+
+
+def test_bug_small_solves_go_on_while_the_database_hangs(alone: Service, postgres: Postgres) -> None:
+    """Readiness says so: all of it is lost for a balancer that asks for all, and none of the workers."""
+    postgres.signal(signal.SIGSTOP)
+    try:
+        shown = alone.http.get("/readyz")
+        assert (shown.status_code, shown.json()["database"], shown.json()["workers"]) == (503, False, True)
+        assert (shown.json()["routes"]["/assign"], shown.json()["routes"]["/jobs"]) == ("limited", "unavailable")
+        assert alone.http.get("/readyz/workers").json() == {"workers": True}
+        assert alone.http.get("/readyz/database").status_code == 503
+        assert alone.http.post("/assign", json=TINY).json()["feasible"]
+    finally:
+        postgres.signal(signal.SIGCONT)
+    until(lambda: alone.http.get("/readyz").status_code == 200, 60)
+
+
+def test_bug_a_body_is_not_blamed_for_workers_that_are_killed(stack: ExitStack, tmp_path: Path) -> None:
+    """Whenever that is while they read it: the answer is the job, or 503 with when to ask again, and never 422."""
+    service = Service(tmp_path / "a", TIGER_WORKERS="2")
+    stack.callback(service.close)
+    service.ready()
+    edges = [{"source": k % 3000, "target": (k * 7 + 1) % 3000, "weight": 1} for k in range(60_000)]
+    body = {"tasks": {"nodes": [{"id": k} for k in range(3000)], "edges": edges}, "topology": "torus:64x64"}
+    asked = partial(service.http.post, "/assign", json=body | {"time_limit_s": 0.1}, headers=LATER, timeout=120)
+    with ThreadPoolExecutor(4) as clients:
+        answers = [clients.submit(asked) for _ in range(16)]
+        while not all(answer.done() for answer in answers):
+            for worker in service.list_workers():
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+            time.sleep(1.0)
+    found = {(answer.result().status_code, answer.result().headers.get("retry-after")) for answer in answers}
+    assert found <= {(202, "1"), (503, "5")}
 
 
 def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:

@@ -1,7 +1,6 @@
 """The edge as a whole, around a service of a few routes."""
 
 import re
-from collections.abc import Mapping
 
 import httpx
 import pytest
@@ -26,9 +25,9 @@ ERRORS = {
 }
 
 
-async def ready() -> Mapping[str, bool]:
+async def ready() -> bool:
     """Say that all is well."""
-    return {"database": True, "workers": True}
+    return True
 
 
 async def fail(name: str, wait: int = 0) -> None:
@@ -41,13 +40,16 @@ async def fine() -> dict[str, str]:
     return {"status": "ok"}
 
 
+READY = {"/readyz", "/readyz/database", "/readyz/workers"}
+
+
 def service(**changes: object) -> FastAPI:
     """Return a service with one key and few routes."""
     app = FastAPIOffline(title="x", redoc_url=None, redirect_slashes=False)
     metrics = Metrics()
     settings = Settings(api_keys=keys.parse(KEY)).model_copy(update=changes)
     edge.protect(app, settings, metrics)
-    app.router.routes.extend(edge.operations(metrics, ready))
+    app.router.routes.extend(edge.operations(metrics, {"database": ready, "workers": ready}))
     app.add_api_route("/healthz", fine)
     app.add_api_route("/errors/{name}", fail, methods=["GET", "POST"])
     return app
@@ -70,7 +72,7 @@ def test_every_route_but_health_needs_a_key(client: TestClient) -> None:
     paths = {re.sub(r"{\w+}", "x", route.path) for route in client.app.routes if hasattr(route, "path")}  # type: ignore[attr-defined]
     paths |= {"/metrics", "/readyz", "/static-offline-docs/swagger-ui.css"}
     refused = {path for path in paths if client.get(path).status_code == 401}
-    assert paths - refused == {"/healthz", "/readyz"}
+    assert paths - refused == {"/healthz", *READY}
     assert {"/docs", "/openapi.json", "/metrics"} <= refused
     assert all(client.get(path, headers=GOOD).status_code != 401 for path in paths - {"/errors/x"})
 

@@ -52,8 +52,13 @@ def test_what_is_refused_is_documented() -> None:
 @pytest.mark.parametrize(
     ("status", "settings", "wrap", "open_to_all"),
     [
-        (401, {"api_keys": parse("k" * 16)}, lambda app: app, {"/", "/healthz", "/readyz"}),
-        (429, {"rate": "1/day"}, lambda app: app, {"/", "/healthz", "/readyz"}),
+        (
+            401,
+            {"api_keys": parse("k" * 16)},
+            lambda app: app,
+            {"/", "/healthz", "/readyz", "/readyz/database", "/readyz/workers"},
+        ),
+        (429, {"rate": "1/day"}, lambda app: app, {"/", "/healthz", "/readyz", "/readyz/database", "/readyz/workers"}),
         (421, {}, Local, set()),
     ],
 )

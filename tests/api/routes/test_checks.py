@@ -2,15 +2,21 @@
 
 import asyncio
 import json
+import os
+import re
+import signal
+import time
 from asyncio import Runner
+from functools import partial
 
 import pytest
 
-from tests.api.desk import LIMITS, Clerk, Desk, settle
-from tiger.api.middleware.problems import Problem, RefusedError
+from tests.api.desk import LIMITS, Desk, settle
+from tiger.api.middleware.problems import Problem, RefusedError, problem_of
 from tiger.api.routes import checks
 from tiger.api.routes.checks import LARGE_BYTES, Checks, find_fault
 from tiger.api.routes.entries import ASSIGN
+from tiger.api.schemas.limits import Limits
 from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
 
@@ -57,9 +63,33 @@ def test_long_bodies_are_read_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     assert asyncio.run(story()) == 429
 
 
-def test_a_body_that_takes_too_long_to_read_is_refused() -> None:
+def test_a_body_that_takes_too_long_to_read_is_refused(
+    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is bad input, and no failure of the service."""
-    clerk = Clerk()
-    clerk.says = SolverLostError("ended after 15 s")
-    with pytest.raises(InputError, match="expected a body that can be read"):
-        asyncio.run(Checks(clerk, LIMITS).check(ASSIGN.check, LONG))
+    monkeypatch.setattr(checks, "CHECK_S", 0.2)
+    with pytest.raises(InputError, match=r"expected a body that can be read in 0\.2 s"):
+        loop.run(Checks(one, LIMITS).check(read_for_ever, LONG))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_bug_a_worker_that_was_killed_is_not_the_fault_of_the_body_it_read(
+    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """The answer was 422; it is as little the body's fault that a worker is halted."""
+    monkeypatch.setattr(checks, "LATE_S", 0.5 - checks.CHECK_S if number == signal.SIGSTOP else 10.0)
+    with pytest.raises(SolverLostError) as caught:
+        loop.run(Checks(one, LIMITS).check(partial(signal_self, number), LONG))
+    problem = problem_of(caught.value)
+    assert (problem.status, problem.headers) == (503, {"Retry-After": "5"})
+
+
+def read_for_ever(body: bytes, _: Limits) -> None:
+    """Take a processor and do not come back to run a handler."""
+    re.match(r"(a*)*b", "a" * 1000)
+
+
+def signal_self(number: int, body: bytes, _: Limits) -> None:
+    """Send the worker that reads a body a signal, and go on reading where it is still there."""
+    os.kill(os.getpid(), number)
+    time.sleep(60)

@@ -1,6 +1,7 @@
 """Small requests, answered one after the other."""
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -8,6 +9,8 @@ from tests.api.desk import LIMITS, Desk, settle
 from tiger.api.middleware.problems import RefusedError
 from tiger.api.routes import inline
 from tiger.api.routes.inline import Inline
+from tiger.api.schemas.limits import Limits
+from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
 
 
@@ -63,17 +66,27 @@ def test_work_that_is_not_small_is_given_up(loop: asyncio.Runner) -> None:
     loop.run(scenario())
 
 
-@pytest.mark.parametrize("error", [InputError, RefusedError])
-def test_bug_what_waits_for_workers_to_start_may_be_asked_again(loop: asyncio.Runner, error: type[Exception]) -> None:
+def test_bug_what_waits_for_a_worker_may_be_asked_again(loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not refused as if it were too large, which it may not be."""
+    monkeypatch.setattr(inline, "LATE_S", 0.0)
 
     async def scenario() -> None:
-        desk = Desk()
-        desk.warm = error is InputError
-        with pytest.raises(error):
-            await Inline(desk, LIMITS).answer_in_time(bytes.__add__, b"", 0.01, "an answer")
+        with pytest.raises(RefusedError) as caught:
+            await Inline(Desk(), LIMITS).answer_in_time(bytes.__add__, b"", 0.01, "an answer")
+        assert (caught.value.problem.status, caught.value.problem.headers) == (503, {"Retry-After": "5"})
 
     loop.run(scenario())
+
+
+def test_what_takes_a_worker_too_long_is_refused(loop: asyncio.Runner, one: Workers) -> None:
+    """To ask again would not help."""
+    with pytest.raises(InputError, match=r"expected an answer within 0.1 s, got more"):
+        loop.run(Inline(one, LIMITS).answer_in_time(count_on, b"", 0.1, "an answer"))
+
+
+def count_on(_: bytes, __: Limits) -> None:
+    """Count for ever."""
+    sum(itertools.count())
 
 
 @pytest.mark.parametrize("patient_s", [0.0, 9.0])

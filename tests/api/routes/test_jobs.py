@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, get_args
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -11,6 +13,7 @@ from fastapi.testclient import TestClient
 from tests.api.desk import Clerk, job
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
+from tiger.api.jobs.job import Status
 from tiger.api.schemas.jobs import JobBody, summary
 from tiger.api.settings import Settings
 
@@ -123,6 +126,7 @@ def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
         ("GET", "{}/files/mapping.csv"),
         ("GET", "{}/files/%00"),
         ("DELETE", "{}"),
+        ("DELETE", "{}?purge=true"),
     ],
 )
 def test_a_job_of_another_key_is_unknown(client: TestClient, method: str, path: str) -> None:
@@ -147,6 +151,44 @@ def test_jobs_are_listed_by_page(client: TestClient) -> None:
     assert client.get("/jobs", headers={"X-API-Key": KEYS[1]}).json() == {"jobs": [], "next": None}
 
 
+def test_bug_jobs_are_filtered(client: TestClient, clerk: Clerk) -> None:
+    """By status, of which there may be several, kind and age; the next page is of the same jobs."""
+    places = [submit(client) for _ in range(3)]
+    client.delete(places[1])
+    since = datetime.fromtimestamp(client.get(places[0]).json()["created_s"] - 60, UTC).isoformat()
+    filters = {"status": ["running", "queued", "done"], "kind": "assign", "created_after": since}
+    first = client.get("/jobs", params={**filters, "limit": 1}).json()
+    assert parse_qs(urlsplit(first["next"]).query)["status"] == filters["status"]
+    second = client.get(first["next"]).json()
+    assert [f"/jobs/{page['jobs'][0]['id']}" for page in (first, second)] == [places[2], places[0]]
+    assert second["next"] is None
+    for others in ({"kind": "plan"}, {"status": "failed"}, {"created_before": since}):
+        assert client.get("/jobs", params=others).json()["jobs"] == []
+
+
+def test_a_purged_job_is_gone(client: TestClient, clerk: Clerk) -> None:
+    """With all that it has left; to purge it again is to ask for one that never was."""
+    clerk.takes_s = 0.0
+    place = submit(client)
+    client.get(place, params={"wait": 9})
+    answer = client.delete(place, params={"purge": "true"})
+    assert (answer.status_code, answer.content) == (204, b"")
+    paths = (place, f"{place}/files", f"{place}/view")
+    assert [client.get(path).status_code for path in paths] == [404] * 3
+    assert client.delete(place, params={"purge": "true"}).status_code == 404
+    assert client.get("/jobs").json()["jobs"] == []
+
+
+def test_a_job_that_goes_on_is_not_purged(client: TestClient) -> None:
+    """It is to be cancelled first, so that no work is lost by mistake."""
+    place = submit(client)
+    answer = client.delete(place, params={"purge": "true"})
+    assert (answer.status_code, answer.headers["content-type"]) == (409, "application/problem+json")
+    assert (answer.headers["location"], client.get(place).json()["status"]) == (place, "running")
+    assert client.delete(place, params={"purge": "false"}).json()["status"] == "cancelled"
+    assert client.delete(place, params={"purge": "true"}).status_code == 204
+
+
 @pytest.mark.parametrize(
     ("path", "pointer"),
     [
@@ -157,6 +199,13 @@ def test_jobs_are_listed_by_page(client: TestClient) -> None:
         ("/jobs?after=%00", "#/after"),
         (f"/jobs?after={'x' * 300}", "#/after"),
         ("/jobs?after=0", "#/after"),
+        ("/jobs?status=open", "#/status/0"),
+        ("/jobs?status=done&status=", "#/status/1"),
+        ("/jobs?kind=views", "#/kind/0"),
+        ("/jobs?created_after=1700000000", "#/created_after"),
+        ("/jobs?created_after=2026-01-31T12:00:00", "#/created_after"),
+        ("/jobs?created_after=2026-01-31T12:00:00+01:00", "#/created_after"),
+        ("/jobs?created_before=2026-02-31T12:00:00Z", "#/created_before"),
         ("/jobs/none?wait=-1", "#/wait"),
         ("/jobs/none?wait=nan", "#/wait"),
         ("/jobs/none?wait=inf", "#/wait"),
@@ -173,12 +222,16 @@ def test_the_document_describes_jobs(client: TestClient) -> None:
     """With every answer that there may be."""
     paths: dict[str, Any] = client.get("/openapi.json").json()["paths"]
     statuses = {f"{verb} {path}": set(route["responses"]) for path in paths for verb, route in paths[path].items()}
-    always = {"200", "401", "405", "421", "429", "500", "503"}
+    always = {"200", "401", "405", "421", "422", "429", "500", "503"}
     assert statuses["get /jobs"] == always | {"422"}
     assert statuses["get /jobs/{job_id}"] == statuses["get /jobs/{job_id}/events"] == always | {"404", "422"}
     assert statuses["get /jobs/{job_id}/view"] == statuses["get /jobs/{job_id}/files"] == always | {"404", "422"}
     assert statuses["get /jobs/{job_id}/files/{name}"] == always | {"404", "422"}
-    assert statuses["delete /jobs/{job_id}"] == always | {"202", "404", "422"}
+    assert statuses["delete /jobs/{job_id}"] == always | {"202", "204", "404", "409", "422"}
+    parameters = {each["name"]: each for each in paths["/jobs"]["get"]["parameters"]}
+    assert list(parameters) == ["after", "limit", "status", "kind", "created_after", "created_before"]
+    assert parameters["status"]["schema"]["items"]["enum"] == list(get_args(Status))
+    assert parameters["created_after"]["schema"]["anyOf"][0]["format"] == "date-time"
 
 
 @pytest.mark.parametrize(("path", "known"), [("/jobs/none", "DELETE, GET"), ("/metrics", "GET"), ("/place", "POST")])

@@ -10,6 +10,7 @@ from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.routes import inline, previews
 from tiger.api.settings import Settings
+from tiger.api.workers.processes import TooMuchWorkError
 
 
 @pytest.fixture
@@ -42,13 +43,21 @@ def test_a_fault_is_pointed_at(solving: TestClient) -> None:
         assert (answer.status_code, [error["pointer"] for error in answer.json()["errors"]]) == (422, [pointer])
 
 
-def test_a_preview_that_takes_long_asks_too_much(
+def test_a_preview_that_takes_long_asks_too_much(client: TestClient, clerk: Clerk) -> None:
+    """To ask again would not help."""
+    clerk.says = TooMuchWorkError("took more")
+    assert client.post("/views", json={"tasks": "ring:4"}).status_code == 422
+
+
+def test_bug_a_worker_that_is_too_slow_is_no_fault_of_a_preview(
     client: TestClient, clerk: Clerk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To ask again would not help."""
+    """It may be halted, or the machine busy."""
     clerk.takes_s = 60.0
     monkeypatch.setattr(previews, "PREVIEW_S", 0.05)
-    assert client.post("/views", json={"tasks": "ring:4"}).status_code == 422
+    monkeypatch.setattr(inline, "LATE_S", 0.0)
+    answer = client.post("/views", json={"tasks": "ring:4"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
 
 
 def test_a_preview_waits_for_no_worker_for_long(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ from asyncio import Runner
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
+from multiprocessing.synchronize import RLock
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,7 +22,7 @@ from pebble.pool.process import PoolManager
 
 from tiger.api.routes.document import parse
 from tiger.api.workers.pool import ForkContext, Pool, WorkerProcess
-from tiger.api.workers.processes import TRIES, SolverLostError, Workers, _contain, _init_worker
+from tiger.api.workers.processes import TRIES, SolverLostError, Workers, _contain, _init_worker, prepare
 from tiger.errors import InputError
 
 # No other pool bounds its workers by as much.
@@ -239,6 +241,64 @@ def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Wo
     for thread in lost._pool._loops:
         thread.join(300)
         assert not thread.is_alive()
+
+
+def test_bug_a_worker_that_is_killed_with_a_lock_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was killed while it was sent a large body kept all calls waiting for two minutes."""
+    monkeypatch.setattr("tiger.api.workers.pool.LOCKED_S", 0.05)
+    prepare().result()
+    context = ForkContext()
+    lock = context.RLock()
+    for locks in ((), (lock,)):
+        process = context.Process(target=end_with, name="x", args=locks, kwargs={})
+        process.start()
+        process.join()
+        with pytest.raises(BrokenProcessPool) if locks else nullcontext():
+            process.is_alive()
+
+
+@pytest.mark.slow
+def test_bug_calls_go_on_when_a_worker_is_killed_while_it_is_sent_work(loop: Runner, tmp_path: Path) -> None:
+    """They are made again, by other processes, and in seconds."""
+
+    async def scenario() -> list[int]:
+        pool = Workers(2)
+        going = [asyncio.ensure_future(pool.run(120, note_and_sleep, tmp_path / "pid"))]
+        while not (tmp_path / "pid").exists():
+            await asyncio.sleep(0.1)
+        going.append(asyncio.ensure_future(pool.run(120, len, bytes(40 << 20))))
+        assert pool._pool is not None
+        await asyncio.to_thread(kill_with_lock, pool._pool._context, int((tmp_path / "pid").read_text()))
+        async with asyncio.timeout(90):
+            found = await asyncio.gather(*going)
+        await pool.stop()
+        return found
+
+    assert loop.run(scenario()) == [1, 40 << 20]
+
+
+def end_with(*locks: RLock) -> None:
+    """Take locks and end with them."""
+    for lock in locks:
+        lock.acquire()
+    os._exit(9)
+
+
+def note_and_sleep(path: Path) -> int:
+    """Say which process this is, and sleep."""
+    path.with_suffix(".new").write_text(str(os.getpid()))
+    path.with_suffix(".new").rename(path)
+    return slept(3.0)
+
+
+def kill_with_lock(context: ForkContext, but: int) -> None:
+    """Kill the processes of a pool but one, once a lock is held."""
+    while context.locks[0].acquire(block=False):
+        context.locks[0].release()
+        time.sleep(0.002)
+    for member in context.members:
+        if member.pid not in (None, but):
+            os.kill(member.pid, signal.SIGKILL)
 
 
 def lose_process(loop: Runner, one: Workers) -> None:

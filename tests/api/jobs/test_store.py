@@ -1,0 +1,109 @@
+"""Jobs as rows of both databases: lists of some of them, and those that are purged."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from tiger.api.jobs.claims import Claims, Outcome
+from tiger.api.jobs.database import Database
+from tiger.api.jobs.files import JobFile
+from tiger.api.jobs.job import Job, JobFilter, Kind, Work
+from tiger.api.jobs.migrations import BODIES, FILES, JOBS
+from tiger.api.jobs.store import Store
+
+FILE = JobFile(name="mapping.csv", description="", media_type="text/csv", size=1, packed=b"x")
+
+
+@pytest.fixture
+def store(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Store]:
+    """Return a store with empty tables."""
+    database = Database(request.getfixturevalue("database") if url else f"sqlite:///{tmp_path}/jobs")
+    database.prepare()
+    yield Store(database, 100)
+    database.close()
+
+
+def insert(store: Store, created_s: float, kind: Kind = "assign", key: str | None = None) -> Job:
+    """Return a new job that was created at a time."""
+    job, _ = store.insert(Work(kind=kind, body=b"{}", owner="me", key=key))
+    with store.database.begin() as connection:
+        connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(created_s=created_s))
+    return job
+
+
+def finish(store: Store) -> None:
+    """Have the oldest job that waits done, with a file."""
+    claims = Claims(store.database, "here")
+    claim = claims.claim_next()
+    assert claim is not None
+    assert claims.finish(claim.lease, Outcome(status="done", report=b"{}", files=(FILE,)))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (JobFilter(), [5, 4, 3, 2, 1]),
+        (JobFilter(statuses=("queued",)), [5, 4, 2]),
+        (JobFilter(statuses=("done", "cancelled")), [3, 1]),
+        (JobFilter(kinds=("plan", "place")), [4, 3]),
+        (JobFilter(kinds=("plan",), statuses=("queued",)), [4]),
+        (JobFilter(since_s=2.0, until_s=4.0), [3, 2]),
+        (JobFilter(statuses=("failed",)), []),
+    ],
+)
+def test_bug_a_list_is_of_the_jobs_that_are_wanted(store: Store, wanted: JobFilter, found: list[int]) -> None:
+    """On all pages, whatever is submitted or deleted between two of them."""
+    kinds: tuple[Kind, ...] = ("assign", "assign", "place", "plan", "assign")
+    jobs = [insert(store, float(k), kind) for k, kind in enumerate(kinds, 1)]
+    finish(store)
+    store.cancel(jobs[2].id, "me")
+    seen, cursor = [], None
+    for created_s in itertools.count(100):
+        page, cursor = store.page("me", cursor, 1, wanted)
+        seen += [int(job.created_s) for job in page]
+        if cursor is None:
+            break
+        store.purge(page[0].id, "me")
+        insert(store, float(created_s), "experts")
+    assert seen == found
+
+
+def test_a_purged_job_leaves_nothing(store: Store) -> None:
+    """Neither files nor a body; one that goes on and one of another owner stay."""
+    job = insert(store, 1.0)
+    assert not store.purge(job.id, "me")
+    finish(store)
+    assert not store.purge(job.id, "you")
+    assert not store.purge("none", "me")
+    assert store.purge(job.id, "me")
+    assert not store.purge(job.id, "me")
+    with store.database.read() as connection:
+        left = [connection.execute(sa.select(table.c.id)).all() for table in (JOBS, FILES, BODIES)]
+    assert left == [[], [], []]
+
+
+def test_the_key_of_a_purged_job_is_free(store: Store) -> None:
+    """The same request is a new job, as it is after the days that jobs are kept."""
+    job = insert(store, 1.0, key="k")
+    finish(store)
+    assert store.insert(Work(kind="assign", body=b"{}", owner="me", key="k")) == (store.get(job.id, "me"), False)
+    store.purge(job.id, "me")
+    again, new = store.insert(Work(kind="plan", body=b"[]", owner="me", key="k"))
+    assert (new, again.id != job.id) == (True, True)
+
+
+def test_bug_a_key_whose_job_is_purged_meanwhile_makes_another(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was taken when this one was inserted, and free when that was looked for."""
+    keep, tries = Store._insert, itertools.count()
+
+    def insert_late(*args: Any) -> Job:
+        if next(tries) == 0:
+            raise sa.exc.IntegrityError("", {}, Exception())
+        return keep(*args)
+
+    monkeypatch.setattr(Store, "_insert", insert_late)
+    assert store.insert(Work(kind="assign", body=b"{}", key="k"))[1]
