@@ -26,7 +26,7 @@ class ReadyBody(BaseModel):
 
 def router(ready: Ready) -> APIRouter:
     """Return the route `/readyz`, which asks `ready` and takes an error, or two seconds of silence, for a no."""
-    routes = APIRouter()
+    routes = APIRouter(generate_unique_id_function=lambda route: route.name)
 
     @routes.get("/readyz", summary="Answer 200 while work can be taken", response_model=ReadyBody, responses=UNREADY)
     async def readiness() -> Response | Mapping[str, bool]:
