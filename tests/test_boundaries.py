@@ -72,6 +72,7 @@ PARTIES = {
         "pydantic_settings",
         "starlette",
         "structlog",
+        "typing_extensions",
         "uvicorn",
     },
 }
