@@ -27,17 +27,17 @@ from client import Client
 from client.api.default import assign, place, plan
 from client.models import *
 
-service = Client(base_url=sys.argv[1], timeout=120, raise_on_unexpected_status=True)
+service = Client(base_url=sys.argv[1], timeout=600, raise_on_unexpected_status=True)
 edges = [TaskEdge(source=k, target=k + 1) for k in range(3)]
 graph = TaskGraph(nodes=[TaskNode(id=k) for k in range(4)], edges=edges)
-mapped = assign.sync(client=service, body=AssignRequest(tasks=graph, topology="grid:2x2", seed=1), prefer="wait=100")
+mapped = assign.sync(client=service, body=AssignRequest(tasks=graph, topology="grid:2x2", seed=1), prefer="wait=500")
 costs = {"forward_s": 0.01, "backward_s": "20ms", "parameter_bytes": "1MB", "activation_bytes": 1000}
 layers = LayerTable(layers=[Layer(name=f"layer{k}", **costs) for k in range(4)])
 devices = DeviceTable(devices=[Device(name="a"), Device(name="b")], uniform_bandwidth="1GB/s", uniform_latency=0)
-placed = place.sync(client=service, body=PlaceRequest(model=layers, cluster=devices), prefer="wait=100")
+placed = place.sync(client=service, body=PlaceRequest(model=layers, cluster=devices), prefer="wait=500")
 shape = TransformerShape(layers=8, hidden=512, heads=8, vocabulary=1000, sequence=512)
-wanted = PlanRequest(model=Transformer(transformer=shape), cluster="dgx:1", time_limit_s=5)
-planned = plan.sync(client=service, body=wanted, prefer="wait=100")
+wanted = PlanRequest(model=Transformer(transformer=shape), cluster="dgx:1", pipeline=2, tensor=2)
+planned = plan.sync(client=service, body=wanted, prefer="wait=500")
 refused = assign.sync(client=service, body=AssignRequest(tasks="ring:4", topology="moebius:3"))
 assert isinstance(refused, Problem), refused
 print(json.dumps([mapped.cost, len(placed.stages), planned.feasible, refused.errors[0].pointer]))
@@ -50,8 +50,8 @@ from models import *
 
 def ask(path, request):
     body = request.model_dump_json(exclude_unset=True)
-    headers = {"Content-Type": "application/json", "Prefer": "wait=100"}
-    return httpx.post(sys.argv[1] + path, content=body, headers=headers, timeout=120).content
+    headers = {"Content-Type": "application/json", "Prefer": "wait=500"}
+    return httpx.post(sys.argv[1] + path, content=body, headers=headers, timeout=600).content
 
 edges = [TaskEdge(source=k, target=k + 1) for k in range(3)]
 graph = TaskGraph(nodes=[TaskNode(id=k) for k in range(4)], edges=edges)
@@ -62,7 +62,7 @@ layers = LayerTable(layers=[Layer(name=f"layer{k}", **costs) for k in range(4)])
 devices = DeviceTable(devices=[Device(name="a"), Device(name="b")], uniform_bandwidth="1GB/s", uniform_latency=0)
 placed = PlacementReport.model_validate_json(ask("/place", PlaceRequest(model=layers, cluster=devices)))
 shape = TransformerShape(layers=8, hidden=512, heads=8, vocabulary=1000, sequence=512)
-wanted = PlanRequest(model=Transformer(transformer=shape), cluster="dgx:1", time_limit_s=5)
+wanted = PlanRequest(model=Transformer(transformer=shape), cluster="dgx:1", pipeline=2, tensor=2)
 planned = PlanReport.model_validate_json(ask("/plan", wanted))
 refused = ProblemBody.model_validate_json(ask("/assign", AssignRequest(tasks="ring:4", topology="moebius:3")))
 print(json.dumps([mapped.cost, len(placed.stages), planned.feasible, refused.errors[0].pointer]))
@@ -74,7 +74,7 @@ import type { components, paths } from "./service.js";
 
 declare const process: { argv: string[] };
 const service = createClient<paths>({ baseUrl: process.argv[2] });
-const header = { Prefer: "wait=100" };
+const header = { Prefer: "wait=500" };
 const nodes = [0, 1, 2, 3].map((id) => ({ id }));
 const edges = [0, 1, 2].map((k) => ({ source: k, target: k + 1 }));
 const tasks: components["schemas"]["TaskGraph"] = { nodes, edges };
@@ -84,7 +84,7 @@ const layers = nodes.map(({ id }) => ({ name: `layer${id}`, ...costs }));
 const cluster = { devices: [{ name: "a" }, { name: "b" }], uniform_bandwidth: "1GB/s", uniform_latency: 0 };
 const placed = await service.POST("/place", { params: { header }, body: { model: { layers }, cluster } });
 const transformer = { layers: 8, hidden: 512, heads: 8, vocabulary: 1000, sequence: 512 };
-const wanted = { model: { transformer }, cluster: "dgx:1", time_limit_s: 5 };
+const wanted = { model: { transformer }, cluster: "dgx:1", pipeline: 2, tensor: 2 };
 const planned = await service.POST("/plan", { params: { header }, body: wanted });
 const refused = await service.POST("/assign", { body: { tasks: "ring:4", topology: "moebius:3" } });
 const cost = mapped.data && "cost" in mapped.data ? mapped.data.cost : mapped.error;
@@ -139,7 +139,7 @@ def node(work: Path) -> Path:
 @pytest.fixture(scope="module")
 def url(work: Path) -> Iterator[str]:
     """Return the address of a service."""
-    service = Service(work / "data").ready(600)
+    service = Service(work / "data", TIGER_MAX_WAIT_S="600").ready(600)
     yield str(service.http.base_url).rstrip("/")
     service.end()
 
