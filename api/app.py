@@ -1,7 +1,7 @@
 """The REST service: `create_app` builds it, and nothing happens at import."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import structlog
@@ -11,14 +11,13 @@ from fastapi.responses import HTMLResponse
 from fastapi_offline import FastAPIOffline
 
 from tiger import __version__
+from tiger.api import openapi
 from tiger.api.jobs.factory import JobsFactory, make_durable_jobs
-from tiger.api.middleware import keys
 from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.middleware.stack import operations, protect
-from tiger.api.routes import answers
+from tiger.api.routes import answers, requests
 from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
-from tiger.api.routes.examples import EXAMPLES, EXPERT_MAPS, PLACEMENTS, PLANS, PREVIEWS, REBALANCERS, STEPS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
 from tiger.api.routes.page import add_page
@@ -26,15 +25,11 @@ from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.schemas import limits
-from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
-from tiger.api.schemas.circuits import CircuitRequest
-from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.jobs import JobBody, JobsBody
-from tiger.api.schemas.placement import PlaceRequest, PlanRequest
-from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody, RebalancerRequest, StepRequest
+from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
 from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
-from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody, ViewRequest
+from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody
 from tiger.api.settings import Settings, load
 from tiger.api.workers.processes import Workers, prepare
 
@@ -45,16 +40,6 @@ NICE = 5
 # Seconds for workers to start, with kernels to compile, and between two looks at whether they are there.
 WARM_UP_S, LOOK_S = 600.0, 2.0
 LOG = structlog.get_logger()
-REQUESTS = [request.schema() for request in (AssignRequest, CircuitRequest)]
-REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
-# Of several fields exactly one is stated.
-ONE = {"minProperties": 1, "maxProperties": 1}
-VIEW_REQUEST = {"schema": ViewRequest.schema() | ONE, "examples": PREVIEWS}
-STEP_REQUEST = {"schema": StepRequest.schema() | ONE, "examples": STEPS}
-PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
-PLAN_REQUEST = {"schema": PlanRequest.schema(), "examples": PLANS}
-REBALANCER_REQUEST = {"schema": RebalancerRequest.schema(), "examples": REBALANCERS}
-EXPERT_REQUEST = {"schema": ExpertRequest.schema(), "examples": EXPERT_MAPS}
 
 
 def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_durable_jobs) -> FastAPI:
@@ -72,6 +57,8 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         redoc_url=None,
         redirect_slashes=False,
         dependencies=[Depends(refuse_unknown_parameters)],
+        # What generated clients call an operation.
+        generate_unique_id_function=lambda route: route.name,
     )
     app.add_api_route("/docs", show_documentation, include_in_schema=False)
     protect(app, used, metrics)
@@ -95,8 +82,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     app.router.routes.extend(
         operations(metrics, {"database": service.jobs.ready, "workers": service.are_workers_ready})
     )
-    if used.api_keys:
-        keys.document(app)
+    openapi.complete(app, used.api_keys)
     return app
 
 
@@ -222,7 +208,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_model=Answer,
         response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
         responses=answers.WORK,
-        openapi_extra=_document_request(REQUEST),
+        openapi_extra=requests.ASSIGN,
     )
     app.add_api_route(
         "/place",
@@ -233,7 +219,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_description="The report; where the cluster cannot hold the network, `feasible` is false and "
         "`violations` say by how much.",
         responses=answers.WORK,
-        openapi_extra=_document_request(PLACE_REQUEST),
+        openapi_extra=requests.PLACE,
     )
     app.add_api_route(
         "/plan",
@@ -243,7 +229,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_model=PlanBody,
         response_description="The report; where no plan fits, `feasible` is false and `violations` say why.",
         responses=answers.WORK,
-        openapi_extra=_document_request(PLAN_REQUEST),
+        openapi_extra=requests.PLAN,
     )
     app.add_api_route(
         "/experts",
@@ -253,7 +239,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_model=ExpertBody,
         response_description="The report, with the map to use, and the verdict where one is in use.",
         responses=answers.WORK,
-        openapi_extra=_document_request(EXPERT_REQUEST),
+        openapi_extra=requests.EXPERTS,
     )
 
 
@@ -267,7 +253,7 @@ def _add_previews(app: FastAPI, previews: PreviewRoute) -> None:
         response_model=PreviewBody,
         response_description="What a picture of it shows.",
         responses=answers.PREVIEWED,
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": VIEW_REQUEST}}},
+        openapi_extra=requests.VIEW,
     )
 
 
@@ -276,6 +262,7 @@ def _add_files(app: FastAPI, jobs: JobRoutes) -> None:
     app.add_api_route(
         "/jobs/{job_id}/view",
         jobs.view,
+        operation_id="view_job",
         summary="Show the answer of a job as a picture does",
         response_model=ViewBody,
         responses=answers.LEFT,
@@ -283,6 +270,7 @@ def _add_files(app: FastAPI, jobs: JobRoutes) -> None:
     app.add_api_route(
         "/jobs/{job_id}/files",
         jobs.files,
+        operation_id="list_files",
         summary="List the files of a job",
         response_model=list[FileBody],
         responses=answers.LEFT,
@@ -290,6 +278,7 @@ def _add_files(app: FastAPI, jobs: JobRoutes) -> None:
     app.add_api_route(
         "/jobs/{job_id}/files/{name}",
         jobs.file,
+        operation_id="read_file",
         summary="Download a file of a job",
         response_class=Response,
         responses=answers.FILE,
@@ -299,14 +288,25 @@ def _add_files(app: FastAPI, jobs: JobRoutes) -> None:
 def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     """Add the routes of jobs."""
     app.add_api_route(
-        "/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.document_errors()
+        "/jobs",
+        jobs.page,
+        operation_id="list_jobs",
+        summary="List jobs",
+        response_model=JobsBody,
+        responses=answers.document_errors(),
     )
     app.add_api_route(
-        "/jobs/{job_id}", jobs.show, summary="Show a job", response_model=JobBody, responses=answers.SHOWN
+        "/jobs/{job_id}",
+        jobs.show,
+        operation_id="show_job",
+        summary="Show a job",
+        response_model=JobBody,
+        responses=answers.SHOWN,
     )
     app.add_api_route(
         "/jobs/{job_id}/events",
         jobs.events,
+        operation_id="follow_job",
         summary="Follow a job",
         response_class=Response,
         responses=answers.STREAMED,
@@ -314,6 +314,7 @@ def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     app.add_api_route(
         "/jobs/{job_id}",
         jobs.cancel,
+        operation_id="cancel_job",
         methods=["DELETE"],
         summary="Cancel a job",
         response_model=JobBody,
@@ -326,16 +327,18 @@ def _add_rebalancers(app: FastAPI, rebalancers: RebalancerRoutes) -> None:
     app.add_api_route(
         "/rebalancers",
         rebalancers.begin,
+        operation_id="begin_rebalancer",
         methods=["POST"],
         summary="Begin to follow a pipeline whose layers change while it trains",
         status_code=201,
         response_model=RebalancerBody,
         responses=answers.BEGUN,
-        openapi_extra=_document_request(REBALANCER_REQUEST, answers.REPEATS),
+        openapi_extra=requests.REBALANCER,
     )
     app.add_api_route(
         "/rebalancers/{rebalancer_id}",
         rebalancers.show,
+        operation_id="show_rebalancer",
         summary="Show a rebalancer",
         response_model=RebalancerBody,
         responses=answers.LEFT,
@@ -343,27 +346,21 @@ def _add_rebalancers(app: FastAPI, rebalancers: RebalancerRoutes) -> None:
     app.add_api_route(
         "/rebalancers/{rebalancer_id}/steps",
         rebalancers.step,
+        operation_id="step_rebalancer",
         methods=["POST"],
         summary="Have a rebalancer decide whether layers move",
         response_model=DecisionBody,
         response_description="The decision: the plan from now on, and the moves that lead there.",
         responses=answers.STEPPED,
-        openapi_extra=_document_request(STEP_REQUEST, answers.REPEATS),
+        openapi_extra=requests.STEP,
     )
     app.add_api_route(
         "/rebalancers/{rebalancer_id}",
         rebalancers.delete,
+        operation_id="delete_rebalancer",
         methods=["DELETE"],
         summary="Forget a rebalancer",
         status_code=204,
         response_class=Response,
         responses=answers.LEFT,
     )
-
-
-def _document_request(
-    content: Mapping[str, object], parameters: Sequence[object] = answers.PARAMETERS
-) -> dict[str, object]:
-    """Document the body and the headers of a request."""
-    body = {"required": True, "content": {"application/json": content}}
-    return {"requestBody": body, "parameters": [*parameters]}

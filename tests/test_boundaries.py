@@ -66,6 +66,7 @@ PARTIES = {
         "pydantic_settings",
         "starlette",
         "structlog",
+        "typing_extensions",
         "uvicorn",
     },
 }

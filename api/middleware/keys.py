@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -19,9 +18,10 @@ OPEN_FOLDER = "/page/"
 # Characters of a key, and of its name, which are enough of its digest to know keys apart.
 SHORTEST, LONGEST, NAME = 16, 256, 12
 WRITTEN = re.compile(r"[!-+\--~]+")
+NEEDED = "Needed where the operator has set `TIGER_API_KEYS`; one of the two headers will do."
 SCHEMES = {
-    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-    "bearer": {"type": "http", "scheme": "bearer"},
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": NEEDED},
+    "bearer": {"type": "http", "scheme": "bearer", "description": NEEDED},
 }
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tiger"'}
 
@@ -51,21 +51,6 @@ def parse(text: str) -> tuple[Key, ...]:
     if len({key.owner for key in keys}) < len(keys):
         raise ValueError("expected every key once, got one again")
     return keys
-
-
-def document(app: FastAPI) -> None:
-    """Have the OpenAPI document say how a key is sent, and where none is needed."""
-    plain = app.openapi
-
-    def openapi() -> dict[str, object]:
-        found = plain()
-        found["components"]["securitySchemes"] = SCHEMES
-        found["security"] = [{name: []} for name in SCHEMES]
-        for path in OPEN & found["paths"].keys():
-            found["paths"][path]["get"]["security"] = []
-        return found
-
-    app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents
 
 
 def is_open(path: str) -> bool:

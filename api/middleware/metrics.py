@@ -35,7 +35,7 @@ LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0
 SOLVES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 TEXT = answers.document_errors() | {
-    200: {"description": "The figures, as Prometheus reads them.", "content": {"text/plain": {}}}
+    200: {"description": "The figures, as Prometheus reads them.", "content": {"text/plain": {"schema": answers.TEXT}}}
 }
 
 
@@ -142,7 +142,9 @@ class RequestMetrics:
 
 def router(metrics: Metrics) -> APIRouter:
     """Return the route `/metrics`."""
-    routes = APIRouter(dependencies=[Depends(refuse_unknown_parameters)])
+    routes = APIRouter(
+        dependencies=[Depends(refuse_unknown_parameters)], generate_unique_id_function=lambda route: route.name
+    )
 
     @routes.get("/metrics", summary="Measure the service, for Prometheus", response_class=Response, responses=TEXT)
     def figures() -> Response:

@@ -19,6 +19,8 @@ from starlette.types import Receive, Scope, Send
 
 from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
 from tiger.api.jobs.rebalancer import RebalancersFullError
+from tiger.api.schemas.closed import refer
+from tiger.api.schemas.problems import ProblemBody
 from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
@@ -219,26 +221,5 @@ def _title(status: int) -> str:
 
 def document_problems(sentences: Mapping[int, str]) -> dict[int | str, dict[str, object]]:
     """Return OpenAPI responses for problems from {status: sentence}."""
-    content = {MEDIA_TYPE: {"schema": SCHEMA}}
+    content = {MEDIA_TYPE: {"schema": refer(ProblemBody.__name__)}}
     return {status: {"description": sentence, "content": content} for status, sentence in sentences.items()}
-
-
-SCHEMA = {
-    "title": "Problem",
-    "type": "object",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {
-        "type": {"type": "string", "format": "uri-reference"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["pointer", "detail"],
-                "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}},
-            },
-        },
-    },
-}

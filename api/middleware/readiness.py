@@ -57,7 +57,9 @@ def router(parts: Mapping[str, Ready]) -> APIRouter:
 
     Every part is asked on its own; an error, or two seconds of silence, is taken for a no.
     """
-    routes = APIRouter(dependencies=[Depends(refuse_unknown_parameters)])
+    routes = APIRouter(
+        dependencies=[Depends(refuse_unknown_parameters)], generate_unique_id_function=lambda route: route.name
+    )
     everything = partial(_answer_whole, parts)
     _add(routes, "/readyz", everything, "Answer 200 while all work can be taken", ReadyBody)
     for part, ready in parts.items():

@@ -27,48 +27,14 @@ export interface AssignRequest {
    * whose ending says what it is, and its text. A `.ram` file has the rule `levels` unless another is stated. A string
    * is never opened as a file.
    */
-  tasks: string | {
-    directed?: boolean;
-    multigraph?: boolean;
-    nodes: {
-      id: string | number | unknown[];
-      work?: number;
-      memory?: number;
-    }[];
-    edges: {
-      source: string | number | unknown[];
-      target: string | number | unknown[];
-      weight?: number;
-    }[];
-  } | {
-    file: string;
-    text: string;
-  };
+  tasks: string | TaskGraph | FileText;
   /**
    * Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with `id` and optionally
    * `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`, or a file of hardware as
    * `{file, text}`: its name, whose ending says what it is, and its text. A string is never opened as a file. Left out
    * where the tasks are a `.dat` file, which has its own distances, and nowhere else.
    */
-  topology?: string | {
-    directed?: boolean;
-    multigraph?: boolean;
-    nodes: {
-      id: string | number | unknown[];
-      slots?: number;
-      cost?: number;
-      memory?: number;
-    }[];
-    edges: {
-      source: string | number | unknown[];
-      target: string | number | unknown[];
-      weight?: number;
-      bandwidth?: number;
-    }[];
-  } | {
-    file: string;
-    text: string;
-  } | null;
+  topology?: string | HardwareGraph | FileText | null;
   /** How tasks share a node; one-to-one where that fits. */
   rule?: "one-to-one" | "levels" | "capacity" | null;
   /** Tasks that fit on a node, under the capacity rule. */
@@ -96,15 +62,7 @@ export interface AssignRequest {
   /** Launcher that the order of tasks as ranks is written for, in the field `emitted`. */
   emit?: "openmpi" | "prrte" | "slurm" | "mpich" | "intel" | "torchrun" | "nccl" | "kueue" | "volcano" | "permutation" | "csv" | "dot" | null;
   /** What is inside the nodes; tasks go to its units, called NODE/UNIT. */
-  node_topology?: {
-    /** Specification, or a file of hardware as its name and its text. */
-    topology: string | {
-      file: string;
-      text: string;
-    };
-    /** The nodes that have this inside, such as `gpu[0-3],n7`; all without it. */
-    hosts?: string | null;
-  }[] | null;
+  node_topology?: InsideBody[] | null;
   /** Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it. */
   labels?: string[] | null;
   /** Units that tasks go to of a machine as lstopo describes it; its cores without it. */
@@ -117,14 +75,7 @@ export interface AssignRequest {
    */
   allocation?: string[] | null;
   /** Links that other jobs use in part; traffic keeps off them. */
-  running?: {
-    /** A node. */
-    a: string;
-    /** The node at the other end. */
-    b: string;
-    /** The part of the bandwidth in use. */
-    share: number;
-  }[];
+  running?: ShareBody[];
   /** Node of every task that must go there. */
   pinned?: Record<string, string>;
   /** Pairs [task, node] that must not meet. */
@@ -132,14 +83,7 @@ export interface AssignRequest {
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;
   /** Penalties, temperatures and encoding of the QUBOs. */
-  ising?: {
-    /** Penalties as a multiple of their safe bound, not tuned. */
-    penalty_scale?: number | null;
-    /** Inverse temperatures, hot then cold, in 1 / cost. */
-    beta_range?: [number, number] | null;
-    /** Whether slack bits encode what a node may hold. */
-    capacity?: "slack" | "slack-free";
-  };
+  ising?: IsingBody;
 }
 
 /**
@@ -236,39 +180,7 @@ export interface CircuitRequest {
    * errors from 0 to 1 (faulty), times in seconds. A file of these, or with two qubits on every line, is `{file,
    * text}`. No string is opened as a file.
    */
-  topology: string | [number, number][] | {
-    coupling_map: [number, number][];
-    num_qubits?: number;
-  } | {
-    nodes: {
-      id: string | number | unknown[];
-    }[];
-    edges: {
-      source: string | number | unknown[];
-      target: string | number | unknown[];
-    }[];
-  } | {
-    num_qubits: number;
-    gates: {
-      name: string;
-      qubits: number[];
-      error?: number;
-      duration?: number;
-    }[];
-    measure?: {
-      qubit: number;
-      error?: number;
-      duration?: number;
-    }[];
-    qubits?: {
-      qubit: number;
-      t1?: number;
-      t2?: number;
-    }[];
-  } | {
-    file: string;
-    text: string;
-  };
+  topology: string | [number, number][] | CouplingMap | Target | HardwareGraph | FileText;
   /** Samples the Ising proposals, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -337,6 +249,12 @@ export interface ClusterView {
   memory_bytes: (number | null)[];
 }
 
+/** Describe a device by its pairs of coupled qubits. */
+export interface CouplingMap {
+  coupling_map: [number, number][];
+  num_qubits?: number;
+}
+
 /**
  * Hold the movement under the trivial layout, the static QUBO's, in the levels model, and of the routed circuit. None
  * where a placement is missing, or needs a way between parts of the device that are not connected.
@@ -388,6 +306,24 @@ export interface Degrees {
   microbatch: number | null;
 }
 
+/** Describe a device. */
+export interface Device {
+  kind?: "accelerator" | "cpu";
+  memory_bytes?: number | string;
+  speed?: number;
+  name: string;
+  machine?: string;
+}
+
+/** Describe the connection of two devices. */
+export interface DeviceLink {
+  bandwidth?: number | string;
+  latency?: number | string;
+  table?: (number | string)[][] | MeasuredText;
+  a: string;
+  b: string;
+}
+
 /**
  * Hold the tokens of a step for each device, by layers, before and after, and lower bounds on the largest. `bound` is
  * None where loads have no price.
@@ -396,6 +332,45 @@ export interface DeviceLoads {
   before: number[][];
   after: number[][];
   bound: number[] | null;
+}
+
+/** Describe devices one by one, with links or what every two of them have between them. */
+export interface DeviceTable {
+  devices: Device[];
+  uniform_bandwidth?: number | string;
+  uniform_latency?: number | string;
+  uniform_table?: (number | string)[][] | MeasuredText;
+  links?: DeviceLink[];
+}
+
+/** Describe what one operator sends another as dnn-partitioning does; the cost is in ms. */
+export interface DnnPartitioningEdge {
+  sourceId: number | string;
+  destId: number | string;
+  cost: number;
+  size?: number;
+}
+
+/** Describe operators and devices as dnn-partitioning does. */
+export interface DnnPartitioningGraph {
+  nodes: DnnPartitioningNode[];
+  edges: DnnPartitioningEdge[];
+  maxFPGAs?: number;
+  maxSizePerFPGA?: number;
+  maxCPUs?: number;
+}
+
+/** Describe an operator as dnn-partitioning does; latencies are in ms. */
+export interface DnnPartitioningNode {
+  id: number | string;
+  supportedOnFpga: boolean | number;
+  cpuLatency: number;
+  fpgaLatency: number;
+  isBackwardNode: boolean | number;
+  name?: string;
+  colorClass?: number | string;
+  size?: number;
+  layerId?: number | string;
 }
 
 /**
@@ -506,298 +481,7 @@ export interface ExpertRequest {
    * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
    * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
    */
-  cluster: string | {
-    devices: {
-      name: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      machine?: string;
-    }[];
-    uniform_bandwidth?: number | string;
-    uniform_latency?: number | string;
-    uniform_table?: (number | string)[][] | {
-      csv: string;
-      where?: Record<string, unknown>;
-    };
-    links?: {
-      a: string;
-      b: string;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[];
-  } | {
-    machines: {
-      count?: number;
-      devices?: number;
-      nic?: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    }[];
-    nics?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    fallback?: string;
-  } | {
-    hosts: {
-      file: string;
-      text: string;
-    };
-    machine: {
-      devices?: number;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    } | string | {
-      devices: {
-        name: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        machine?: string;
-      }[];
-      uniform_bandwidth?: number | string;
-      uniform_latency?: number | string;
-      uniform_table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      links?: {
-        a: string;
-        b: string;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }[];
-    } | {
-      machines: {
-        count?: number;
-        devices?: number;
-        nic?: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      }[];
-      nics?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-      fallback?: string;
-    } | {
-      file: string;
-      text: string;
-    } | {
-      hosts: string;
-      machine: {
-        devices?: number;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      } | string | {
-        devices: {
-          name: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          machine?: string;
-        }[];
-        uniform_bandwidth?: number | string;
-        uniform_latency?: number | string;
-        uniform_table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        links?: {
-          a: string;
-          b: string;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }[];
-      } | {
-        machines: {
-          count?: number;
-          devices?: number;
-          nic?: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-          lanes?: number[][];
-          lane_bandwidth?: number | string;
-          lane_latency?: number | string;
-          nvidia_smi_topo?: string;
-          nccl_topo?: string;
-          classes?: Record<string, {
-            bandwidth?: number | string;
-            latency?: number | string;
-            table?: (number | string)[][] | {
-              csv: string;
-              where?: Record<string, unknown>;
-            };
-          }>;
-        }[];
-        nics?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-        fallback?: string;
-      } | {
-        file: string;
-        text: string;
-      };
-    }[];
-    networks?: {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[] | Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    labels?: string[];
-  } | {
-    nvidia_smi_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    nccl_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    file: string;
-    text: string;
-  };
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
   /** The map in use: the expert of every slot of each layer. */
   in_use?: number[][] | null;
 }
@@ -813,6 +497,13 @@ export interface ExpertStage {
   load_before: number;
 }
 
+/** Point at a field of a request, and say what is wrong with it. */
+export interface FieldErrorBody {
+  /** A JSON pointer in fragment form, such as `#/tasks/nodes/0/id`. */
+  pointer: string;
+  detail: string;
+}
+
 /** Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`. */
 export interface FileBody {
   name: string;
@@ -820,6 +511,12 @@ export interface FileBody {
   description: string;
   bytes: number;
   media_type: string;
+}
+
+/** Hold a file as its name, whose ending says what it is, and its text. */
+export interface FileText {
+  file: string;
+  text: string;
 }
 
 /**
@@ -838,6 +535,30 @@ export interface GraphView {
   directed: boolean;
   total: number;
   total_edges: number;
+}
+
+/** Describe hardware as networkx writes a graph in node-link form. */
+export interface HardwareGraph {
+  directed?: boolean;
+  multigraph?: boolean;
+  nodes: HardwareNode[];
+  edges: HardwareLink[];
+}
+
+/** Describe a link of hardware; the weight is its length. */
+export interface HardwareLink {
+  source: number | string | unknown[];
+  target: number | string | unknown[];
+  weight?: number;
+  bandwidth?: number;
+}
+
+/** Describe a node of hardware. */
+export interface HardwareNode {
+  id: number | string | unknown[];
+  slots?: number;
+  cost?: number;
+  memory?: number;
 }
 
 /** Show a topology. */
@@ -861,6 +582,38 @@ export interface HardwareView {
 /** Say that the server answers. */
 export interface HealthBody {
   status?: "ok";
+}
+
+/** Describe hosts by a file of their network, and what is inside all of them, or inside those listed. */
+export interface HostTable {
+  hosts: FileText;
+  machine: MachineInside | string | DeviceTable | MachineTable | FileText | HostsInside[];
+  networks?: Network[] | Record<string, Network>;
+  labels?: string[];
+}
+
+/** Describe what is inside some hosts. */
+export interface HostsInside {
+  hosts?: string;
+  machine?: MachineInside | string | DeviceTable | MachineTable | FileText;
+}
+
+/** Say what is inside nodes. */
+export interface InsideBody {
+  /** Specification, or a file of hardware as its name and its text. */
+  topology: string | FileText;
+  /** The nodes that have this inside, such as `gpu[0-3],n7`; all without it. */
+  hosts?: string | null;
+}
+
+/** Set the QUBOs that are sampled; what is not given is chosen by the solver. */
+export interface IsingBody {
+  /** Penalties as a multiple of their safe bound, not tuned. */
+  penalty_scale?: number | null;
+  /** Inverse temperatures, hot then cold, in 1 / cost. */
+  beta_range?: [number, number] | null;
+  /** Whether slack bits encode what a node may hold. */
+  capacity?: "slack" | "slack-free";
 }
 
 /** Describe a job; the report of one that was cancelled is the best found so far, if anything was. */
@@ -894,6 +647,29 @@ export interface JobsBody {
   next: string | null;
 }
 
+/** Describe a layer; times are seconds of one microbatch. */
+export interface Layer {
+  name: string;
+  forward_s: number | string;
+  backward_s: number | string;
+  parameter_bytes: number | string;
+  activation_bytes: number | string;
+  weight_s?: number | string;
+  state_bytes?: number | string;
+  held_bytes?: number | string;
+  reduced_bytes?: number | string;
+  reductions?: number;
+  kind?: "embedding" | "layer" | "mtp" | "head";
+  module?: string;
+}
+
+/** Describe the layers of a model, with edges other than from one to the next, and groups that share parameters. */
+export interface LayerTable {
+  layers: Layer[];
+  edges?: string[][];
+  tied?: string[][];
+}
+
 /** Hold the bytes that an iteration sends between two devices, both directions together. */
 export interface Link {
   a: string;
@@ -911,6 +687,49 @@ export interface LinkLoad {
   load: number;
   share: number;
   before: number | null;
+}
+
+/** Describe a group of equal machines. */
+export interface Machine {
+  kind?: "accelerator" | "cpu";
+  memory_bytes?: number | string;
+  speed?: number;
+  bandwidth?: number | string;
+  latency?: number | string;
+  table?: (number | string)[][] | MeasuredText;
+  devices?: number;
+  lanes?: number[][];
+  lane_bandwidth?: number | string;
+  lane_latency?: number | string;
+  nvidia_smi_topo?: string;
+  nccl_topo?: string;
+  classes?: Record<string, Network>;
+  count?: number;
+  nic?: string;
+}
+
+/** Describe what is inside a machine. */
+export interface MachineInside {
+  kind?: "accelerator" | "cpu";
+  memory_bytes?: number | string;
+  speed?: number;
+  bandwidth?: number | string;
+  latency?: number | string;
+  table?: (number | string)[][] | MeasuredText;
+  devices?: number;
+  lanes?: number[][];
+  lane_bandwidth?: number | string;
+  lane_latency?: number | string;
+  nvidia_smi_topo?: string;
+  nccl_topo?: string;
+  classes?: Record<string, Network>;
+}
+
+/** Describe machines by groups, and the networks between them. */
+export interface MachineTable {
+  machines: Machine[];
+  nics?: Record<string, Network>;
+  fallback?: string;
 }
 
 /**
@@ -933,6 +752,12 @@ export interface MappingView {
 export interface MatrixView {
   size: number;
   tasks_per_cell: number;
+}
+
+/** Describe measured times by the text of a CSV file, and which of its rows to take. */
+export interface MeasuredText {
+  csv: string;
+  where?: Record<string, unknown>;
 }
 
 /**
@@ -977,6 +802,31 @@ export interface Move {
   seconds: number;
 }
 
+/** Describe a machine by what NCCL dumps. */
+export interface NcclMachine {
+  kind?: "accelerator" | "cpu";
+  memory_bytes?: number | string;
+  speed?: number;
+  nccl_topo: string;
+  classes?: Record<string, Network>;
+}
+
+/** Describe what a connection carries, by bandwidth and latency or by measured times. */
+export interface Network {
+  bandwidth?: number | string;
+  latency?: number | string;
+  table?: (number | string)[][] | MeasuredText;
+}
+
+/** Describe a machine by what `nvidia-smi topo -m` prints. */
+export interface NvidiaMachine {
+  kind?: "accelerator" | "cpu";
+  memory_bytes?: number | string;
+  speed?: number;
+  nvidia_smi_topo: string;
+  classes?: Record<string, Network>;
+}
+
 /**
  * Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound. `cyclic`
  * is its value in the cyclic order, None where that has not been made feasible.
@@ -987,6 +837,25 @@ export interface Objective {
   baseline: number;
   cyclic: number | null;
   bound: number | null;
+}
+
+/** Describe an operator. */
+export interface Operator {
+  name: string;
+  seconds: number | string;
+  cpu_seconds?: number | string;
+  memory_bytes?: number | string;
+  output_bytes?: number | string;
+  output_seconds?: number | string;
+  colocate?: number | string;
+  backward?: boolean | number;
+  accelerator?: boolean | number;
+}
+
+/** Describe operators, and which sends to which. */
+export interface OperatorTable {
+  operators: Operator[];
+  edges: string[][];
 }
 
 /**
@@ -1007,6 +876,11 @@ export interface Order {
   value: number[];
 }
 
+/** Describe a PipeDream profile by its text. */
+export interface PipeDreamProfile {
+  graph: string;
+}
+
 /** Ask which layers or operators of a model run on which devices of a cluster. */
 export interface PlaceRequest {
   /**
@@ -1019,95 +893,7 @@ export interface PlaceRequest {
    * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
    * model that is a string is never opened as a file.
    */
-  model: string | {
-    layers: {
-      name: string;
-      forward_s: number | string;
-      backward_s: number | string;
-      parameter_bytes: number | string;
-      activation_bytes: number | string;
-      weight_s?: number | string;
-      state_bytes?: number | string;
-      held_bytes?: number | string;
-      reduced_bytes?: number | string;
-      reductions?: number;
-      kind?: "embedding" | "layer" | "mtp" | "head";
-      module?: string;
-    }[];
-    edges?: string[][];
-    tied?: string[][];
-  } | {
-    transformer: {
-      layers: number;
-      hidden: number;
-      heads: number;
-      vocabulary: number;
-      sequence: number;
-      batch?: number;
-      ffn?: number;
-      kv_heads?: number;
-      experts?: number;
-      top_k?: number;
-      gated?: boolean;
-      tied?: boolean;
-      dtype?: "bf16" | "fp16" | "fp32";
-      attention?: "flash" | "full";
-      serve?: boolean;
-      flops?: number;
-    };
-  } | {
-    graph: string;
-  } | {
-    name: string;
-    forward_s: number | string;
-    backward_s: number | string;
-    parameter_bytes: number | string;
-    activation_bytes: number | string;
-    weight_s?: number | string;
-    state_bytes?: number | string;
-    held_bytes?: number | string;
-    reduced_bytes?: number | string;
-    reductions?: number;
-    kind?: "embedding" | "layer" | "mtp" | "head";
-    module?: string;
-  }[] | {
-    nodes: {
-      id: number | string;
-      supportedOnFpga: true | false | 0 | 1;
-      cpuLatency: number;
-      fpgaLatency: number;
-      isBackwardNode: true | false | 0 | 1;
-      name?: string;
-      colorClass?: number | string;
-      size?: number;
-      layerId?: number | string;
-    }[];
-    edges: {
-      sourceId: number | string;
-      destId: number | string;
-      cost: number;
-      size?: number;
-    }[];
-    maxFPGAs?: number;
-    maxSizePerFPGA?: number;
-    maxCPUs?: number;
-  } | {
-    operators: {
-      name: string;
-      seconds: number | string;
-      cpu_seconds?: number | string;
-      memory_bytes?: number | string;
-      output_bytes?: number | string;
-      output_seconds?: number | string;
-      colocate?: number | string;
-      backward?: true | false | 0 | 1;
-      accelerator?: true | false | 0 | 1;
-    }[];
-    edges: string[][];
-  } | {
-    file: string;
-    text: string;
-  };
+  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
@@ -1116,298 +902,7 @@ export interface PlaceRequest {
    * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. Only a
    * graph of operators that states its devices goes without.
    */
-  cluster?: string | {
-    devices: {
-      name: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      machine?: string;
-    }[];
-    uniform_bandwidth?: number | string;
-    uniform_latency?: number | string;
-    uniform_table?: (number | string)[][] | {
-      csv: string;
-      where?: Record<string, unknown>;
-    };
-    links?: {
-      a: string;
-      b: string;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[];
-  } | {
-    machines: {
-      count?: number;
-      devices?: number;
-      nic?: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    }[];
-    nics?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    fallback?: string;
-  } | {
-    hosts: {
-      file: string;
-      text: string;
-    };
-    machine: {
-      devices?: number;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    } | string | {
-      devices: {
-        name: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        machine?: string;
-      }[];
-      uniform_bandwidth?: number | string;
-      uniform_latency?: number | string;
-      uniform_table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      links?: {
-        a: string;
-        b: string;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }[];
-    } | {
-      machines: {
-        count?: number;
-        devices?: number;
-        nic?: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      }[];
-      nics?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-      fallback?: string;
-    } | {
-      file: string;
-      text: string;
-    } | {
-      hosts: string;
-      machine: {
-        devices?: number;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      } | string | {
-        devices: {
-          name: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          machine?: string;
-        }[];
-        uniform_bandwidth?: number | string;
-        uniform_latency?: number | string;
-        uniform_table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        links?: {
-          a: string;
-          b: string;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }[];
-      } | {
-        machines: {
-          count?: number;
-          devices?: number;
-          nic?: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-          lanes?: number[][];
-          lane_bandwidth?: number | string;
-          lane_latency?: number | string;
-          nvidia_smi_topo?: string;
-          nccl_topo?: string;
-          classes?: Record<string, {
-            bandwidth?: number | string;
-            latency?: number | string;
-            table?: (number | string)[][] | {
-              csv: string;
-              where?: Record<string, unknown>;
-            };
-          }>;
-        }[];
-        nics?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-        fallback?: string;
-      } | {
-        file: string;
-        text: string;
-      };
-    }[];
-    networks?: {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[] | Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    labels?: string[];
-  } | {
-    nvidia_smi_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    nccl_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    file: string;
-    text: string;
-  } | null;
+  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText | null;
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
@@ -1564,95 +1059,7 @@ export interface PlanRequest {
    * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
    * model that is a string is never opened as a file.
    */
-  model: string | {
-    layers: {
-      name: string;
-      forward_s: number | string;
-      backward_s: number | string;
-      parameter_bytes: number | string;
-      activation_bytes: number | string;
-      weight_s?: number | string;
-      state_bytes?: number | string;
-      held_bytes?: number | string;
-      reduced_bytes?: number | string;
-      reductions?: number;
-      kind?: "embedding" | "layer" | "mtp" | "head";
-      module?: string;
-    }[];
-    edges?: string[][];
-    tied?: string[][];
-  } | {
-    transformer: {
-      layers: number;
-      hidden: number;
-      heads: number;
-      vocabulary: number;
-      sequence: number;
-      batch?: number;
-      ffn?: number;
-      kv_heads?: number;
-      experts?: number;
-      top_k?: number;
-      gated?: boolean;
-      tied?: boolean;
-      dtype?: "bf16" | "fp16" | "fp32";
-      attention?: "flash" | "full";
-      serve?: boolean;
-      flops?: number;
-    };
-  } | {
-    graph: string;
-  } | {
-    name: string;
-    forward_s: number | string;
-    backward_s: number | string;
-    parameter_bytes: number | string;
-    activation_bytes: number | string;
-    weight_s?: number | string;
-    state_bytes?: number | string;
-    held_bytes?: number | string;
-    reduced_bytes?: number | string;
-    reductions?: number;
-    kind?: "embedding" | "layer" | "mtp" | "head";
-    module?: string;
-  }[] | {
-    nodes: {
-      id: number | string;
-      supportedOnFpga: true | false | 0 | 1;
-      cpuLatency: number;
-      fpgaLatency: number;
-      isBackwardNode: true | false | 0 | 1;
-      name?: string;
-      colorClass?: number | string;
-      size?: number;
-      layerId?: number | string;
-    }[];
-    edges: {
-      sourceId: number | string;
-      destId: number | string;
-      cost: number;
-      size?: number;
-    }[];
-    maxFPGAs?: number;
-    maxSizePerFPGA?: number;
-    maxCPUs?: number;
-  } | {
-    operators: {
-      name: string;
-      seconds: number | string;
-      cpu_seconds?: number | string;
-      memory_bytes?: number | string;
-      output_bytes?: number | string;
-      output_seconds?: number | string;
-      colocate?: number | string;
-      backward?: true | false | 0 | 1;
-      accelerator?: true | false | 0 | 1;
-    }[];
-    edges: string[][];
-  } | {
-    file: string;
-    text: string;
-  };
+  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -1691,306 +1098,26 @@ export interface PlanRequest {
    * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
    * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
    */
-  cluster: string | {
-    devices: {
-      name: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      machine?: string;
-    }[];
-    uniform_bandwidth?: number | string;
-    uniform_latency?: number | string;
-    uniform_table?: (number | string)[][] | {
-      csv: string;
-      where?: Record<string, unknown>;
-    };
-    links?: {
-      a: string;
-      b: string;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[];
-  } | {
-    machines: {
-      count?: number;
-      devices?: number;
-      nic?: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    }[];
-    nics?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    fallback?: string;
-  } | {
-    hosts: {
-      file: string;
-      text: string;
-    };
-    machine: {
-      devices?: number;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    } | string | {
-      devices: {
-        name: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        machine?: string;
-      }[];
-      uniform_bandwidth?: number | string;
-      uniform_latency?: number | string;
-      uniform_table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      links?: {
-        a: string;
-        b: string;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }[];
-    } | {
-      machines: {
-        count?: number;
-        devices?: number;
-        nic?: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      }[];
-      nics?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-      fallback?: string;
-    } | {
-      file: string;
-      text: string;
-    } | {
-      hosts: string;
-      machine: {
-        devices?: number;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      } | string | {
-        devices: {
-          name: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          machine?: string;
-        }[];
-        uniform_bandwidth?: number | string;
-        uniform_latency?: number | string;
-        uniform_table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        links?: {
-          a: string;
-          b: string;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }[];
-      } | {
-        machines: {
-          count?: number;
-          devices?: number;
-          nic?: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-          lanes?: number[][];
-          lane_bandwidth?: number | string;
-          lane_latency?: number | string;
-          nvidia_smi_topo?: string;
-          nccl_topo?: string;
-          classes?: Record<string, {
-            bandwidth?: number | string;
-            latency?: number | string;
-            table?: (number | string)[][] | {
-              csv: string;
-              where?: Record<string, unknown>;
-            };
-          }>;
-        }[];
-        nics?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-        fallback?: string;
-      } | {
-        file: string;
-        text: string;
-      };
-    }[];
-    networks?: {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[] | Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    labels?: string[];
-  } | {
-    nvidia_smi_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    nccl_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    file: string;
-    text: string;
-  };
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
 }
 
-/** Say what a job failed of, as the problem document that the request itself would have been answered with. */
+/** Hold a plan: stage j has layers cuts[j] to cuts[j + 1] - 1, and runs on device j. */
+export interface PlanStated {
+  /** Rising numbers of layers from 0 to how many there are. */
+  cuts: number[];
+  /** Names of devices in a row, one a stage. */
+  devices: string[];
+}
+
+/** Say why a request was refused, or what failed; a job has that of the request which it came from. */
 export interface ProblemBody {
   type: string;
+  /** The phrase of the status. */
   title: string;
   status: number;
   detail: string;
+  /** The fields at fault, where there are any. */
+  errors?: FieldErrorBody[];
   [name: string]: unknown;
 }
 
@@ -2079,95 +1206,7 @@ export interface RebalancerRequest {
    * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
    * model that is a string is never opened as a file.
    */
-  model: string | {
-    layers: {
-      name: string;
-      forward_s: number | string;
-      backward_s: number | string;
-      parameter_bytes: number | string;
-      activation_bytes: number | string;
-      weight_s?: number | string;
-      state_bytes?: number | string;
-      held_bytes?: number | string;
-      reduced_bytes?: number | string;
-      reductions?: number;
-      kind?: "embedding" | "layer" | "mtp" | "head";
-      module?: string;
-    }[];
-    edges?: string[][];
-    tied?: string[][];
-  } | {
-    transformer: {
-      layers: number;
-      hidden: number;
-      heads: number;
-      vocabulary: number;
-      sequence: number;
-      batch?: number;
-      ffn?: number;
-      kv_heads?: number;
-      experts?: number;
-      top_k?: number;
-      gated?: boolean;
-      tied?: boolean;
-      dtype?: "bf16" | "fp16" | "fp32";
-      attention?: "flash" | "full";
-      serve?: boolean;
-      flops?: number;
-    };
-  } | {
-    graph: string;
-  } | {
-    name: string;
-    forward_s: number | string;
-    backward_s: number | string;
-    parameter_bytes: number | string;
-    activation_bytes: number | string;
-    weight_s?: number | string;
-    state_bytes?: number | string;
-    held_bytes?: number | string;
-    reduced_bytes?: number | string;
-    reductions?: number;
-    kind?: "embedding" | "layer" | "mtp" | "head";
-    module?: string;
-  }[] | {
-    nodes: {
-      id: number | string;
-      supportedOnFpga: true | false | 0 | 1;
-      cpuLatency: number;
-      fpgaLatency: number;
-      isBackwardNode: true | false | 0 | 1;
-      name?: string;
-      colorClass?: number | string;
-      size?: number;
-      layerId?: number | string;
-    }[];
-    edges: {
-      sourceId: number | string;
-      destId: number | string;
-      cost: number;
-      size?: number;
-    }[];
-    maxFPGAs?: number;
-    maxSizePerFPGA?: number;
-    maxCPUs?: number;
-  } | {
-    operators: {
-      name: string;
-      seconds: number | string;
-      cpu_seconds?: number | string;
-      memory_bytes?: number | string;
-      output_bytes?: number | string;
-      output_seconds?: number | string;
-      colocate?: number | string;
-      backward?: true | false | 0 | 1;
-      accelerator?: true | false | 0 | 1;
-    }[];
-    edges: string[][];
-  } | {
-    file: string;
-    text: string;
-  };
+  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /** The schedule that is simulated. */
   schedule?: "1f1b" | "gpipe";
   /** Microbatches in an iteration; 4 a stage. */
@@ -2187,305 +1226,9 @@ export interface RebalancerRequest {
    * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
    * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
    */
-  cluster: string | {
-    devices: {
-      name: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      machine?: string;
-    }[];
-    uniform_bandwidth?: number | string;
-    uniform_latency?: number | string;
-    uniform_table?: (number | string)[][] | {
-      csv: string;
-      where?: Record<string, unknown>;
-    };
-    links?: {
-      a: string;
-      b: string;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[];
-  } | {
-    machines: {
-      count?: number;
-      devices?: number;
-      nic?: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    }[];
-    nics?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    fallback?: string;
-  } | {
-    hosts: {
-      file: string;
-      text: string;
-    };
-    machine: {
-      devices?: number;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    } | string | {
-      devices: {
-        name: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        machine?: string;
-      }[];
-      uniform_bandwidth?: number | string;
-      uniform_latency?: number | string;
-      uniform_table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      links?: {
-        a: string;
-        b: string;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }[];
-    } | {
-      machines: {
-        count?: number;
-        devices?: number;
-        nic?: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      }[];
-      nics?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-      fallback?: string;
-    } | {
-      file: string;
-      text: string;
-    } | {
-      hosts: string;
-      machine: {
-        devices?: number;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      } | string | {
-        devices: {
-          name: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          machine?: string;
-        }[];
-        uniform_bandwidth?: number | string;
-        uniform_latency?: number | string;
-        uniform_table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        links?: {
-          a: string;
-          b: string;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }[];
-      } | {
-        machines: {
-          count?: number;
-          devices?: number;
-          nic?: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-          lanes?: number[][];
-          lane_bandwidth?: number | string;
-          lane_latency?: number | string;
-          nvidia_smi_topo?: string;
-          nccl_topo?: string;
-          classes?: Record<string, {
-            bandwidth?: number | string;
-            latency?: number | string;
-            table?: (number | string)[][] | {
-              csv: string;
-              where?: Record<string, unknown>;
-            };
-          }>;
-        }[];
-        nics?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-        fallback?: string;
-      } | {
-        file: string;
-        text: string;
-      };
-    }[];
-    networks?: {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[] | Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    labels?: string[];
-  } | {
-    nvidia_smi_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    nccl_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    file: string;
-    text: string;
-  };
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
   /** The plan in use; the best by the times of the model without it. */
-  plan?: {
-    /** Rising numbers of layers from 0 to how many there are. */
-    cuts: number[];
-    /** Names of devices in a row, one a stage. */
-    devices: string[];
-  } | null;
+  plan?: PlanStated | null;
 }
 
 /**
@@ -2568,6 +1311,16 @@ export interface RuledOut {
   why: string;
 }
 
+/** Say what part of a link other jobs use. */
+export interface ShareBody {
+  /** A node. */
+  a: string;
+  /** The node at the other end. */
+  b: string;
+  /** The part of the bandwidth in use. */
+  share: number;
+}
+
 /** Describe a solver. */
 export interface SolverBody {
   name: string;
@@ -2603,6 +1356,65 @@ export interface StepRequest {
   lost?: string | null;
   /** Seconds that an iteration may take: move to as few devices as that needs. */
   target_s?: number | null;
+}
+
+/** Describe a device as a Target of Qiskit. */
+export interface Target {
+  num_qubits: number;
+  gates: TargetGate[];
+  measure?: TargetMeasurement[];
+  qubits?: TargetQubit[];
+}
+
+/** Describe a gate on the qubits of a device; errors are from 0 to 1, times in seconds. */
+export interface TargetGate {
+  name: string;
+  qubits: number[];
+  error?: number;
+  duration?: number;
+}
+
+/** Describe the measurement of a qubit; errors are from 0 to 1, times in seconds. */
+export interface TargetMeasurement {
+  qubit: number;
+  error?: number;
+  duration?: number;
+}
+
+/** Describe how long a qubit keeps its state, in seconds. */
+export interface TargetQubit {
+  qubit: number;
+  t1?: number;
+  t2?: number;
+}
+
+/** Describe what one task sends another; the weight is the traffic. */
+export interface TaskEdge {
+  source: number | string | unknown[];
+  target: number | string | unknown[];
+  weight?: number;
+}
+
+/** Describe tasks as networkx writes a graph in node-link form, with edges, hyperedges or both. */
+export interface TaskGraph {
+  directed?: boolean;
+  multigraph?: boolean;
+  nodes: TaskNode[];
+  edges?: TaskEdge[];
+  hyperedges?: TaskHyperedge[];
+}
+
+/** Describe tasks that all get one message. */
+export interface TaskHyperedge {
+  tasks: (number | string | unknown[])[];
+  volume?: number;
+}
+
+/** Describe a task. */
+export interface TaskNode {
+  id: number | string | unknown[];
+  work?: number;
+  memory?: number;
 }
 
 /** Show a task graph, its edges by their traffic. */
@@ -2677,6 +1489,31 @@ export interface TrafficView {
   bytes: (number | null)[];
 }
 
+/** Describe a transformer by its shape. */
+export interface Transformer {
+  transformer: TransformerShape;
+}
+
+/** Describe the numbers of a transformer, as `tiger.pipeline.models.shape.Shape` has them. */
+export interface TransformerShape {
+  layers: number;
+  hidden: number;
+  heads: number;
+  vocabulary: number;
+  sequence: number;
+  batch?: number;
+  ffn?: number;
+  kv_heads?: number;
+  experts?: number;
+  top_k?: number;
+  gated?: boolean;
+  tied?: boolean;
+  dtype?: "bf16" | "fp16" | "fp32";
+  attention?: "flash" | "full";
+  serve?: boolean;
+  flops?: number;
+}
+
 /**
  * Compare a mapping with the best simple order that a launcher has: in blocks, which is the scheduler's, or cyclic.
  * `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
@@ -2699,449 +1536,15 @@ export interface Verdict {
 /** Ask for the picture of one thing that other requests may state. */
 export interface ViewRequest {
   /** Tasks, as `POST /assign` takes them. */
-  tasks?: string | {
-    directed?: boolean;
-    multigraph?: boolean;
-    nodes: {
-      id: string | number | unknown[];
-      work?: number;
-      memory?: number;
-    }[];
-    edges: {
-      source: string | number | unknown[];
-      target: string | number | unknown[];
-      weight?: number;
-    }[];
-  } | {
-    file: string;
-    text: string;
-  } | null;
+  tasks?: string | TaskGraph | FileText | null;
   /** Hardware or a device, as `POST /assign` takes them. */
-  topology?: string | {
-    directed?: boolean;
-    multigraph?: boolean;
-    nodes: {
-      id: string | number | unknown[];
-      slots?: number;
-      cost?: number;
-      memory?: number;
-    }[];
-    edges: {
-      source: string | number | unknown[];
-      target: string | number | unknown[];
-      weight?: number;
-      bandwidth?: number;
-    }[];
-  } | {
-    file: string;
-    text: string;
-  } | [number, number][] | {
-    coupling_map: [number, number][];
-    num_qubits?: number;
-  } | {
-    num_qubits: number;
-    gates: {
-      name: string;
-      qubits: number[];
-      error?: number;
-      duration?: number;
-    }[];
-    measure?: {
-      qubit: number;
-      error?: number;
-      duration?: number;
-    }[];
-    qubits?: {
-      qubit: number;
-      t1?: number;
-      t2?: number;
-    }[];
-  } | null;
+  topology?: string | HardwareGraph | FileText | [number, number][] | CouplingMap | Target | null;
   /** A circuit, as `POST /assign` takes it. */
   circuit?: string | null;
   /** A model, as `POST /place` takes it; `nodes` and `operators` are shown with their edges. */
-  model?: string | {
-    layers: {
-      name: string;
-      forward_s: number | string;
-      backward_s: number | string;
-      parameter_bytes: number | string;
-      activation_bytes: number | string;
-      weight_s?: number | string;
-      state_bytes?: number | string;
-      held_bytes?: number | string;
-      reduced_bytes?: number | string;
-      reductions?: number;
-      kind?: "embedding" | "layer" | "mtp" | "head";
-      module?: string;
-    }[];
-    edges?: string[][];
-    tied?: string[][];
-  } | {
-    transformer: {
-      layers: number;
-      hidden: number;
-      heads: number;
-      vocabulary: number;
-      sequence: number;
-      batch?: number;
-      ffn?: number;
-      kv_heads?: number;
-      experts?: number;
-      top_k?: number;
-      gated?: boolean;
-      tied?: boolean;
-      dtype?: "bf16" | "fp16" | "fp32";
-      attention?: "flash" | "full";
-      serve?: boolean;
-      flops?: number;
-    };
-  } | {
-    graph: string;
-  } | {
-    name: string;
-    forward_s: number | string;
-    backward_s: number | string;
-    parameter_bytes: number | string;
-    activation_bytes: number | string;
-    weight_s?: number | string;
-    state_bytes?: number | string;
-    held_bytes?: number | string;
-    reduced_bytes?: number | string;
-    reductions?: number;
-    kind?: "embedding" | "layer" | "mtp" | "head";
-    module?: string;
-  }[] | {
-    nodes: {
-      id: number | string;
-      supportedOnFpga: true | false | 0 | 1;
-      cpuLatency: number;
-      fpgaLatency: number;
-      isBackwardNode: true | false | 0 | 1;
-      name?: string;
-      colorClass?: number | string;
-      size?: number;
-      layerId?: number | string;
-    }[];
-    edges: {
-      sourceId: number | string;
-      destId: number | string;
-      cost: number;
-      size?: number;
-    }[];
-    maxFPGAs?: number;
-    maxSizePerFPGA?: number;
-    maxCPUs?: number;
-  } | {
-    operators: {
-      name: string;
-      seconds: number | string;
-      cpu_seconds?: number | string;
-      memory_bytes?: number | string;
-      output_bytes?: number | string;
-      output_seconds?: number | string;
-      colocate?: number | string;
-      backward?: true | false | 0 | 1;
-      accelerator?: true | false | 0 | 1;
-    }[];
-    edges: string[][];
-  } | {
-    file: string;
-    text: string;
-  } | null;
+  model?: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | null;
   /** A cluster, as `POST /place` takes it. */
-  cluster?: string | {
-    devices: {
-      name: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      machine?: string;
-    }[];
-    uniform_bandwidth?: number | string;
-    uniform_latency?: number | string;
-    uniform_table?: (number | string)[][] | {
-      csv: string;
-      where?: Record<string, unknown>;
-    };
-    links?: {
-      a: string;
-      b: string;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[];
-  } | {
-    machines: {
-      count?: number;
-      devices?: number;
-      nic?: string;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    }[];
-    nics?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    fallback?: string;
-  } | {
-    hosts: {
-      file: string;
-      text: string;
-    };
-    machine: {
-      devices?: number;
-      kind?: "accelerator" | "cpu";
-      memory_bytes?: number | string;
-      speed?: number;
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      lanes?: number[][];
-      lane_bandwidth?: number | string;
-      lane_latency?: number | string;
-      nvidia_smi_topo?: string;
-      nccl_topo?: string;
-      classes?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-    } | string | {
-      devices: {
-        name: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        machine?: string;
-      }[];
-      uniform_bandwidth?: number | string;
-      uniform_latency?: number | string;
-      uniform_table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-      links?: {
-        a: string;
-        b: string;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }[];
-    } | {
-      machines: {
-        count?: number;
-        devices?: number;
-        nic?: string;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      }[];
-      nics?: Record<string, {
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-      }>;
-      fallback?: string;
-    } | {
-      file: string;
-      text: string;
-    } | {
-      hosts: string;
-      machine: {
-        devices?: number;
-        kind?: "accelerator" | "cpu";
-        memory_bytes?: number | string;
-        speed?: number;
-        bandwidth?: number | string;
-        latency?: number | string;
-        table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        lanes?: number[][];
-        lane_bandwidth?: number | string;
-        lane_latency?: number | string;
-        nvidia_smi_topo?: string;
-        nccl_topo?: string;
-        classes?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-      } | string | {
-        devices: {
-          name: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          machine?: string;
-        }[];
-        uniform_bandwidth?: number | string;
-        uniform_latency?: number | string;
-        uniform_table?: (number | string)[][] | {
-          csv: string;
-          where?: Record<string, unknown>;
-        };
-        links?: {
-          a: string;
-          b: string;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }[];
-      } | {
-        machines: {
-          count?: number;
-          devices?: number;
-          nic?: string;
-          kind?: "accelerator" | "cpu";
-          memory_bytes?: number | string;
-          speed?: number;
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-          lanes?: number[][];
-          lane_bandwidth?: number | string;
-          lane_latency?: number | string;
-          nvidia_smi_topo?: string;
-          nccl_topo?: string;
-          classes?: Record<string, {
-            bandwidth?: number | string;
-            latency?: number | string;
-            table?: (number | string)[][] | {
-              csv: string;
-              where?: Record<string, unknown>;
-            };
-          }>;
-        }[];
-        nics?: Record<string, {
-          bandwidth?: number | string;
-          latency?: number | string;
-          table?: (number | string)[][] | {
-            csv: string;
-            where?: Record<string, unknown>;
-          };
-        }>;
-        fallback?: string;
-      } | {
-        file: string;
-        text: string;
-      };
-    }[];
-    networks?: {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }[] | Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-    labels?: string[];
-  } | {
-    nvidia_smi_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    nccl_topo: string;
-    kind?: "accelerator" | "cpu";
-    memory_bytes?: number | string;
-    speed?: number;
-    classes?: Record<string, {
-      bandwidth?: number | string;
-      latency?: number | string;
-      table?: (number | string)[][] | {
-        csv: string;
-        where?: Record<string, unknown>;
-      };
-    }>;
-  } | {
-    file: string;
-    text: string;
-  } | null;
+  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText | null;
 }
 
 /** Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes. */

@@ -58,6 +58,7 @@ JOB: JsonDict = {
     "problem": None,
     "report": None,
 }
+TEXT: JsonDict = {"type": "string"}
 EVENT_TEXT = 'event: progress\ndata: {"id": "a4c6f1de", "status": "running"}\n\n'
 
 
@@ -94,12 +95,15 @@ STREAMED: Responses = document_errors(404) | {
     200: {
         "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "
         "JSON: only `done` has the report. Comments keep an idle stream open.",
-        "content": {EVENTS: {"example": EVENT_TEXT}},
+        "content": {EVENTS: {"schema": TEXT, "example": EVENT_TEXT}},
     }
 }
 LEFT: Responses = document_errors(404)
 FILE: Responses = document_errors(404) | {
-    200: {"description": "The text of the file.", "content": {"text/plain": {}, "text/csv": {}, "application/json": {}}}
+    200: {
+        "description": "The text of the file.",
+        "content": {"text/plain": {"schema": TEXT}, "text/csv": {"schema": TEXT}, "application/json": {}},
+    }
 }
 PREVIEWED: Responses = document_errors(400, 408, 413, 415)
 BEGUN: Responses = document_errors(400, 408, 413, 415) | {201: {"headers": LOCATION}}

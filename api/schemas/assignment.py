@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BeforeValidator, FailFast, Field, WithJsonSchema
+from pydantic import BeforeValidator, FailFast, Field
 from pydantic_core import PydanticCustomError
 
-from tiger.api.schemas.closed import Closed, Pins
-from tiger.api.schemas.files import FILE
-from tiger.api.schemas.graphs import node_link
+from tiger.api.schemas.closed import Closed, Documented, Pins
+from tiger.api.schemas.files import FileText
+from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.launchers.formats import EmitOptions
 from tiger.mapping.request import MappingOptions
@@ -42,18 +42,9 @@ def _check_hardware(value: object) -> object:
     return value
 
 
-Tasks = Annotated[
-    dict[str, object],
-    WithJsonSchema(
-        {"anyOf": [node_link({"work": "number", "memory": "integer"}, {"weight": "number"}).json_schema, FILE]}
-    ),
-]
-NODES = {"slots": "integer", "cost": "number", "memory": "integer"}
-Hardware = Annotated[
-    dict[str, object],
-    WithJsonSchema({"anyOf": [node_link(NODES, {"weight": "number", "bandwidth": "number"}).json_schema, FILE]}),
-]
-Inside = Annotated[dict[str, object], WithJsonSchema(FILE)]
+Tasks = Annotated[dict[str, object], Documented(TaskGraph | FileText)]
+Hardware = Annotated[dict[str, object], Documented(HardwareGraph | FileText)]
+Inside = Annotated[dict[str, object], Documented(FileText)]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Beta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

@@ -1,15 +1,15 @@
 """The request of `POST /assign` for a circuit."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NotRequired
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
-from pydantic.config import JsonDict
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
-from tiger.api.schemas.closed import Closed
-from tiger.api.schemas.files import FILE
-from tiger.api.schemas.graphs import list_measurements, node_graph
+from tiger.api.schemas.closed import Closed, Documented
+from tiger.api.schemas.files import FileText
+from tiger.api.schemas.graphs import HardwareGraph
 from tiger.circuits.params import LayoutOptions
 from tiger.model.options import about
 
@@ -30,30 +30,54 @@ def _check_device(value: object) -> object:
     return value
 
 
-QUBITS: JsonDict = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
-TARGET: JsonDict = {
-    "type": "object",
-    "required": ["num_qubits", "gates"],
-    "properties": {
-        "num_qubits": {"type": "integer", "minimum": 1},
-        "gates": list_measurements(
-            {"name": {"type": "string"}, "qubits": QUBITS | {"minItems": 1}}, "error", "duration"
-        ),
-        "measure": list_measurements({"qubit": {"type": "integer"}}, "error", "duration"),
-        "qubits": list_measurements({"qubit": {"type": "integer"}}, "t1", "t2"),
-    },
-}
-COUPLING: JsonDict = {
-    "type": "object",
-    "required": ["coupling_map"],
-    "properties": {"coupling_map": {"type": "array", "items": QUBITS}, "num_qubits": {"type": "integer"}},
-}
-Device = Annotated[
-    str | list[object] | dict[str, object],
-    WithJsonSchema(
-        {"oneOf": [{"type": "string"}, {"type": "array", "items": QUBITS}, COUPLING, node_graph(), TARGET, FILE]}
-    ),
-]
+Qubit = Annotated[int, Field(ge=0)]
+Pair = Annotated[list[Qubit], Field(min_length=2, max_length=2)]
+Amount = Annotated[float, Field(ge=0)]
+
+
+class CouplingMap(TypedDict):
+    """Describe a device by its pairs of coupled qubits."""
+
+    coupling_map: list[Pair]
+    num_qubits: NotRequired[int]
+
+
+class TargetGate(TypedDict):
+    """Describe a gate on the qubits of a device; errors are from 0 to 1, times in seconds."""
+
+    name: str
+    qubits: Annotated[list[Qubit], Field(min_length=1, max_length=2)]
+    error: NotRequired[Amount]
+    duration: NotRequired[Amount]
+
+
+class TargetMeasurement(TypedDict):
+    """Describe the measurement of a qubit; errors are from 0 to 1, times in seconds."""
+
+    qubit: int
+    error: NotRequired[Amount]
+    duration: NotRequired[Amount]
+
+
+class TargetQubit(TypedDict):
+    """Describe how long a qubit keeps its state, in seconds."""
+
+    qubit: int
+    t1: NotRequired[Amount]
+    t2: NotRequired[Amount]
+
+
+class Target(TypedDict):
+    """Describe a device as a Target of Qiskit."""
+
+    num_qubits: Annotated[int, Field(ge=1)]
+    gates: list[TargetGate]
+    measure: NotRequired[list[TargetMeasurement]]
+    qubits: NotRequired[list[TargetQubit]]
+
+
+Coupling = list[Pair] | CouplingMap | Target
+Device = Annotated[str | list[object] | dict[str, object], Documented(str | Coupling | HardwareGraph | FileText)]
 
 
 @dataclass(frozen=True, kw_only=True)

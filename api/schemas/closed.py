@@ -1,14 +1,27 @@
 """Requests as dataclasses that take known fields of the right types alone."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Annotated, Self, cast
 
-from pydantic import BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaMode, JsonSchemaValue
 from pydantic_core import CoreSchema
+from pydantic_core.core_schema import union_schema
 
 from tiger.errors import InputError
 
+REFERENCE = "#/components/schemas/{model}"
+# Of requests that state exactly one of their fields.
+ONE_FIELD = ConfigDict(extra="forbid", strict=True, json_schema_extra={"minProperties": 1, "maxProperties": 1})
 ADAPTERS: dict[type[object], TypeAdapter[object]] = {}
 
 
@@ -23,6 +36,17 @@ def _keep_first_wrong(value: object) -> object:
 Pins = Annotated[dict[str, str], BeforeValidator(_keep_first_wrong), Field(json_schema_extra={"default": {}})]
 
 
+class Documented:
+    """Document a value, which is checked where it is read, as one of some type; to be annotated with."""
+
+    def __init__(self, kind: object) -> None:
+        self.kind = kind
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the JSON schema of the type, a reference where it is one; in a union of one, as pydantic has it."""
+        return handler(union_schema([TypeAdapter(self.kind).core_schema]))  # type: ignore[arg-type]  # a type, or a union
+
+
 class Closed:
     """Refuse fields that are not known, and values of another type; a base of dataclasses."""
 
@@ -32,13 +56,6 @@ class Closed:
     def read(cls, data: object) -> Self:
         """Return the request that parsed JSON states; raise pydantic's ValidationError."""
         return cast(Self, _adapter(cls).validate_python(data))
-
-    @classmethod
-    def schema(cls) -> dict[str, object]:
-        """Return the JSON schema, which refers to nothing, as it stands inside an OpenAPI document."""
-        schema = _adapter(cls).json_schema()
-        definitions = schema.pop("$defs", {})
-        return cast(dict[str, object], _inline(schema, definitions))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[object], handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -57,6 +74,19 @@ class Closed:
         return {name: value for name, value in data.items() if name in known or name == unknown}
 
 
+def refer(name: str) -> dict[str, object]:
+    """Return a reference to a component of the OpenAPI document."""
+    return {"$ref": REFERENCE.format(model=name)}
+
+
+def document_requests(kinds: Sequence[type["Closed"]]) -> dict[str, object]:
+    """Return the components that requests are in an OpenAPI document, each by its name, and those they refer to."""
+    modes: list[tuple[str, JsonSchemaMode, TypeAdapter[object]]]
+    modes = [(kind.__name__, "validation", _adapter(kind)) for kind in kinds]
+    _, schema = TypeAdapter.json_schemas(modes, ref_template=REFERENCE)
+    return cast(dict[str, object], schema["$defs"])
+
+
 def only_stated(request: Closed) -> str:
     """Return the one field that a request states; raise InputError where it states none, or several."""
     known = [field.name for field in fields(request)]  # type: ignore[arg-type]  # those below Closed are dataclasses
@@ -72,15 +102,3 @@ def _adapter(kind: type[object]) -> TypeAdapter[object]:
     if kind not in ADAPTERS:
         ADAPTERS[kind] = TypeAdapter(kind)
     return ADAPTERS[kind]
-
-
-def _inline(schema: object, definitions: Mapping[str, object]) -> object:
-    """Return a schema in which every reference is replaced by what it refers to."""
-    if isinstance(schema, list):
-        return [_inline(part, definitions) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found = definitions.get(str(schema.get("$ref", "")).rpartition("/")[2], {})
-    merged = {**cast(dict[str, object], found), **schema}
-    merged.pop("$ref", None)
-    return {name: _inline(part, definitions) for name, part in merged.items()}

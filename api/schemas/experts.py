@@ -3,37 +3,27 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import WithJsonSchema
-from pydantic.config import JsonDict
-
-from tiger.api.schemas.closed import Closed
+from tiger.api.schemas.closed import Closed, Documented
 from tiger.api.schemas.limits import Limits, fault
 from tiger.api.schemas.placement import CLUSTER, Needed
 from tiger.model.options import about
 from tiger.pipeline.experts.params import ExpertOptions
-
-NUMBERS: JsonDict = {"type": "array", "items": {"type": "number"}}
-CHOICES: JsonDict = {"type": "array", "items": {"type": "integer"}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertRequest(ExpertOptions, Closed):
     """Ask where the experts of a mixture go, and whether a change of the map in use pays."""
 
-    trace: Annotated[
-        list[object],
-        WithJsonSchema({"type": "array", "items": {"anyOf": [NUMBERS, {"type": "array", "items": CHOICES}]}}),
-    ] = field(
+    trace: Annotated[list[object], Documented(list[list[int] | list[float] | list[list[int]]])] = field(
         metadata=about(
             "The expert of each token in each layer, [tokens, layers], or the k of each, [tokens, layers, k]; with "
             "`kind` loads the tokens of a step that go to each expert, [layers, experts]."
         )
     )
     cluster: Needed = field(metadata=about(CLUSTER))
-    in_use: Annotated[
-        list[object] | None,
-        WithJsonSchema({"anyOf": [{"type": "array", "items": CHOICES}, {"type": "null"}]}),
-    ] = field(default=None, metadata=about("The map in use: the expert of every slot of each layer."))
+    in_use: Annotated[list[object] | None, Documented(list[list[int]] | None)] = field(
+        default=None, metadata=about("The map in use: the expert of every slot of each layer.")
+    )
 
 
 def check_experts(limits: Limits, request: ExpertRequest) -> None:

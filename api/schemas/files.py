@@ -2,18 +2,21 @@
 
 from pathlib import Path
 
-from pydantic.config import JsonDict
+from pydantic import ConfigDict
+from typing_extensions import TypedDict
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import find_file, text_of
 
-FILE: JsonDict = {
-    "type": "object",
-    "required": ["file", "text"],
-    "properties": {"file": {"type": "string"}, "text": {"type": "string"}},
-    "additionalProperties": False,
-}
+
+class FileText(TypedDict):
+    """Hold a file as its name, whose ending says what it is, and its text."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # as pydantic documents
+
+    file: str
+    text: str
 
 
 def open_document(field: str, stated: object) -> object:

@@ -1,36 +1,71 @@
-"""What node-link graphs look like in the documentation of requests, as JSON Schema."""
+"""What graphs look like in the documentation of requests; they are checked where they are read."""
 
-from pydantic import WithJsonSchema
-from pydantic.config import JsonDict
+from typing import Annotated, NotRequired
 
+from pydantic import Field
+from typing_extensions import TypedDict
 
-def node_link(node: dict[str, str], edge: dict[str, str]) -> WithJsonSchema:
-    """Document a node-link graph by the types of the numbers, all optional and >= 0, on its nodes and its edges."""
-    lists = {"nodes": list_records(("id",), node), "edges": list_records(("source", "target"), edge)}
-    flags = {"directed": {"type": "boolean"}, "multigraph": {"type": "boolean"}}
-    return WithJsonSchema({"type": "object", "required": list(lists), "properties": {**flags, **lists}})
-
-
-def list_records(ids: tuple[str, ...], numbers: dict[str, str]) -> JsonDict:
-    """Document a list of objects with ids, which they must have, and numbers, which they may have."""
-    names: JsonDict = {name: {"type": ["string", "number", "array"]} for name in ids}
-    amounts: JsonDict = {name: {"type": kind, "minimum": 0} for name, kind in numbers.items()}
-    return {
-        "type": "array",
-        "items": {"type": "object", "required": list(ids), "properties": {**names, **amounts}},
-    }
+# The id of a node; a list is called by its parts, with commas between them.
+Id = int | float | str | list[object]
+Amount = Annotated[float, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0)]
 
 
-def list_measurements(names: JsonDict, *numbers: str) -> JsonDict:
-    """Document a list of objects with fields, which they must have, and numbers, which they may have."""
-    amounts: JsonDict = {name: {"type": "number", "minimum": 0} for name in numbers}
-    return {
-        "type": "array",
-        "items": {"type": "object", "required": list(names), "properties": {**names, **amounts}},
-    }
+class TaskNode(TypedDict):
+    """Describe a task."""
+
+    id: Id
+    work: NotRequired[Amount]
+    memory: NotRequired[Whole]
 
 
-def node_graph() -> JsonDict:
-    """Document a node-link graph by the ids of its nodes and edges alone."""
-    lists: JsonDict = {"nodes": list_records(("id",), {}), "edges": list_records(("source", "target"), {})}
-    return {"type": "object", "required": list(lists), "properties": lists}
+class TaskEdge(TypedDict):
+    """Describe what one task sends another; the weight is the traffic."""
+
+    source: Id
+    target: Id
+    weight: NotRequired[Amount]
+
+
+class TaskHyperedge(TypedDict):
+    """Describe tasks that all get one message."""
+
+    tasks: list[Id]
+    volume: NotRequired[Amount]
+
+
+class TaskGraph(TypedDict):
+    """Describe tasks as networkx writes a graph in node-link form, with edges, hyperedges or both."""
+
+    directed: NotRequired[bool]
+    multigraph: NotRequired[bool]
+    nodes: list[TaskNode]
+    edges: NotRequired[list[TaskEdge]]
+    hyperedges: NotRequired[list[TaskHyperedge]]
+
+
+class HardwareNode(TypedDict):
+    """Describe a node of hardware."""
+
+    id: Id
+    slots: NotRequired[Whole]
+    cost: NotRequired[Amount]
+    memory: NotRequired[Whole]
+
+
+class HardwareLink(TypedDict):
+    """Describe a link of hardware; the weight is its length."""
+
+    source: Id
+    target: Id
+    weight: NotRequired[Amount]
+    bandwidth: NotRequired[Amount]
+
+
+class HardwareGraph(TypedDict):
+    """Describe hardware as networkx writes a graph in node-link form."""
+
+    directed: NotRequired[bool]
+    multigraph: NotRequired[bool]
+    nodes: list[HardwareNode]
+    edges: list[HardwareLink]

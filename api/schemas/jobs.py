@@ -5,6 +5,7 @@ import json
 from pydantic import BaseModel, ConfigDict, Field
 
 from tiger.api.jobs.job import Job, Kind, Status
+from tiger.api.schemas.problems import ProblemBody
 from tiger.api.schemas.reports import CircuitBody, ExpertBody, PlacementBody, PlanBody, ReportBody
 
 MEDIA_TYPE = "application/json"
@@ -19,17 +20,6 @@ class ProgressBody(BaseModel):
     cost: float | None = Field(default=None, description="The best so far; once a job has ended, its report counts.")
     bound: float | None = Field(default=None, description="No answer can cost less.")
     fraction: float | None = Field(default=None, description="How much of the work is done, from 0 to 1.")
-
-
-class ProblemBody(BaseModel):
-    """Say what a job failed of, as the problem document that the request itself would have been answered with."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: str
-    title: str
-    status: int
-    detail: str
 
 
 class JobSummary(BaseModel):

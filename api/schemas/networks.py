@@ -1,100 +1,251 @@
-"""What models and clusters look like in the documentation of requests, as JSON Schema."""
+"""What models and clusters look like in the documentation of requests; they are checked where they are read."""
 
-from dataclasses import MISSING, fields
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, NotRequired
 
-from pydantic.config import JsonDict
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from tiger.api.schemas.files import FILE
-from tiger.pipeline.models.shape import Shape
+from tiger.api.schemas.files import FileText
+from tiger.pipeline.hardware.cluster import DeviceKind
+from tiger.pipeline.models.layers import LayerKind
+from tiger.pipeline.models.shape import Attention, Precision
 
-NUMBER: JsonDict = {"type": "number"}
-STRING: JsonDict = {"type": "string"}
 # Bytes, bytes/s or seconds as a number, or with a unit as text.
-QUANTITY: JsonDict = {"type": ["number", "string"]}
-COUNT: JsonDict = {"type": "integer", "minimum": 1}
-TYPES: dict[type, JsonDict] = {bool: {"type": "boolean"}, int: COUNT, float: NUMBER}
+Quantity = float | str
+Count = Annotated[int, Field(ge=1)]
+# As dnn-partitioning writes truth values.
+Flag = bool | Annotated[int, Field(ge=0, le=1)]
+Number = int | str
+Names = list[list[str]]
 
 
-def _object(required: JsonDict, optional: JsonDict) -> JsonDict:
-    """Document an object by the fields that it must have, and those it may have."""
-    return {"type": "object", "required": [*required], "properties": required | optional}
+class Layer(TypedDict):
+    """Describe a layer; times are seconds of one microbatch."""
+
+    name: str
+    forward_s: Quantity
+    backward_s: Quantity
+    parameter_bytes: Quantity
+    activation_bytes: Quantity
+    weight_s: NotRequired[Quantity]
+    state_bytes: NotRequired[Quantity]
+    held_bytes: NotRequired[Quantity]
+    reduced_bytes: NotRequired[Quantity]
+    reductions: NotRequired[float]
+    kind: NotRequired[LayerKind]
+    module: NotRequired[str]
 
 
-def _list(entry: JsonDict) -> JsonDict:
-    """Document a list by what it holds."""
-    return {"type": "array", "items": entry}
+class LayerTable(TypedDict):
+    """Describe the layers of a model, with edges other than from one to the next, and groups that share parameters."""
+
+    layers: list[Layer]
+    edges: NotRequired[Names]
+    tied: NotRequired[Names]
 
 
-def _shape() -> JsonDict:
-    """Document the shape of a transformer by the fields that it has, those without a default first."""
-    types = get_type_hints(Shape)
-    entries = {field.name: _value(types[field.name]) for field in fields(Shape)}
-    needed = {field.name for field in fields(Shape) if field.default is MISSING}
-    required: JsonDict = {name: entry for name, entry in entries.items() if name in needed}
-    optional: JsonDict = {name: entry for name, entry in entries.items() if name not in needed}
-    return _object(required, optional)
+class TransformerShape(TypedDict):
+    """Describe the numbers of a transformer, as `tiger.pipeline.models.shape.Shape` has them."""
+
+    layers: Count
+    hidden: Count
+    heads: Count
+    vocabulary: Count
+    sequence: Count
+    batch: NotRequired[Count]
+    ffn: NotRequired[Count]
+    kv_heads: NotRequired[Count]
+    experts: NotRequired[Count]
+    top_k: NotRequired[Count]
+    gated: NotRequired[bool]
+    tied: NotRequired[bool]
+    dtype: NotRequired[Precision]
+    attention: NotRequired[Attention]
+    serve: NotRequired[bool]
+    flops: NotRequired[float]
 
 
-def _value(stated: object) -> JsonDict:
-    """Document a word out of several, or a number or truth value that may be left out."""
-    if get_origin(stated) is Literal:
-        return {"enum": [*get_args(stated)]}
-    return next(TYPES[kind] for kind in (stated, *get_args(stated)) if kind in TYPES)
+class Transformer(TypedDict):
+    """Describe a transformer by its shape."""
+
+    transformer: TransformerShape
 
 
-NAMES = _list(_list(STRING))
-NAMED: JsonDict = {"name": STRING}
-COSTS: JsonDict = dict.fromkeys(("forward_s", "backward_s", "parameter_bytes", "activation_bytes"), QUANTITY)
-MORE_COSTS: JsonDict = dict.fromkeys(("weight_s", "state_bytes", "held_bytes", "reduced_bytes"), QUANTITY)
-MORE_COSTS |= {"reductions": NUMBER}
-KIND: JsonDict = {"enum": ["embedding", "layer", "mtp", "head"]}
-LAYERS = _list(_object(NAMED | COSTS, MORE_COSTS | {"kind": KIND, "module": STRING}))
-FLAG: JsonDict = {"enum": [True, False, 0, 1]}
-ID: JsonDict = {"type": ["integer", "string"]}
-NODE = _object(
-    {"id": ID, "supportedOnFpga": FLAG, "cpuLatency": NUMBER, "fpgaLatency": NUMBER, "isBackwardNode": FLAG},
-    {"name": STRING, "colorClass": ID, "size": NUMBER, "layerId": ID},
-)
-EDGE = _object({"sourceId": ID, "destId": ID, "cost": NUMBER}, {"size": NUMBER})
-STATED: JsonDict = {"maxFPGAs": {"type": "integer"}, "maxSizePerFPGA": NUMBER, "maxCPUs": {"type": "integer"}}
-AMOUNTS: JsonDict = dict.fromkeys(("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds"), QUANTITY)
-OPERATOR = _object(NAMED | {"seconds": QUANTITY}, AMOUNTS | {"colocate": ID, "backward": FLAG, "accelerator": FLAG})
-MODELS = (
-    _object({"layers": LAYERS}, {"edges": NAMES, "tied": NAMES}),
-    _object({"transformer": _shape()}, {}),
-    _object({"graph": STRING}, {}),
-    LAYERS,
-    _object({"nodes": _list(NODE), "edges": _list(EDGE)}, STATED),
-    _object({"operators": _list(OPERATOR), "edges": NAMES}, {}),
-)
+class PipeDreamProfile(TypedDict):
+    """Describe a PipeDream profile by its text."""
 
-# Pairs of bytes and seconds, or text of a CSV file and what to take of it.
-MEASURED: JsonDict = {"anyOf": [_list(_list(QUANTITY)), _object({"csv": STRING}, {"where": {"type": "object"}})]}
-CONNECTION: JsonDict = {"bandwidth": QUANTITY, "latency": QUANTITY, "table": MEASURED}
-DEVICE: JsonDict = {"kind": {"enum": ["accelerator", "cpu"]}, "memory_bytes": QUANTITY, "speed": NUMBER}
-LANES: JsonDict = {"lanes": _list(_list({"type": "integer"})), "lane_bandwidth": QUANTITY, "lane_latency": QUANTITY}
-NETWORKS: JsonDict = {"type": "object", "additionalProperties": _object({}, CONNECTION)}
-PRINTED: JsonDict = {"nvidia_smi_topo": STRING, "nccl_topo": STRING, "classes": NETWORKS}
-MACHINE = _object({}, {"count": COUNT, "devices": COUNT, "nic": STRING} | DEVICE | CONNECTION | LANES | PRINTED)
-LISTED = _object(
-    {"devices": _list(_object(NAMED, DEVICE | {"machine": STRING}))},
-    {f"uniform_{name}": entry for name, entry in CONNECTION.items()}
-    | {"links": _list(_object({"a": STRING, "b": STRING}, CONNECTION))},
-)
-GROUPS = _object({"machines": _list(MACHINE)}, {"nics": NETWORKS, "fallback": STRING})
-# What is inside a host, and either that of all, or of those listed.
-GROUP = _object({}, {"devices": COUNT} | DEVICE | CONNECTION | LANES | PRINTED)
-INSIDE: JsonDict = {"anyOf": [GROUP, STRING, LISTED, GROUPS, FILE]}
-INSIDES: JsonDict = {"anyOf": [INSIDE, _list(_object({"hosts": STRING, "machine": INSIDE}, {}))]}
-HOSTS = _object(
-    {"hosts": FILE, "machine": INSIDES},
-    {"networks": {"anyOf": [_list(_object({}, CONNECTION)), NETWORKS]}, "labels": _list(STRING)},
-)
-CLUSTERS = (
-    LISTED,
-    GROUPS,
-    HOSTS,
-    _object({"nvidia_smi_topo": STRING}, DEVICE | {"classes": NETWORKS}),
-    _object({"nccl_topo": STRING}, DEVICE | {"classes": NETWORKS}),
-)
+    graph: str
+
+
+class DnnPartitioningNode(TypedDict):
+    """Describe an operator as dnn-partitioning does; latencies are in ms."""
+
+    id: Number
+    supportedOnFpga: Flag
+    cpuLatency: float
+    fpgaLatency: float
+    isBackwardNode: Flag
+    name: NotRequired[str]
+    colorClass: NotRequired[Number]
+    size: NotRequired[float]
+    layerId: NotRequired[Number]
+
+
+class DnnPartitioningEdge(TypedDict):
+    """Describe what one operator sends another as dnn-partitioning does; the cost is in ms."""
+
+    sourceId: Number
+    destId: Number
+    cost: float
+    size: NotRequired[float]
+
+
+class DnnPartitioningGraph(TypedDict):
+    """Describe operators and devices as dnn-partitioning does."""
+
+    nodes: list[DnnPartitioningNode]
+    edges: list[DnnPartitioningEdge]
+    maxFPGAs: NotRequired[int]
+    maxSizePerFPGA: NotRequired[float]
+    maxCPUs: NotRequired[int]
+
+
+class Operator(TypedDict):
+    """Describe an operator."""
+
+    name: str
+    seconds: Quantity
+    cpu_seconds: NotRequired[Quantity]
+    memory_bytes: NotRequired[Quantity]
+    output_bytes: NotRequired[Quantity]
+    output_seconds: NotRequired[Quantity]
+    colocate: NotRequired[Number]
+    backward: NotRequired[Flag]
+    accelerator: NotRequired[Flag]
+
+
+class OperatorTable(TypedDict):
+    """Describe operators, and which sends to which."""
+
+    operators: list[Operator]
+    edges: Names
+
+
+Model = LayerTable | Transformer | PipeDreamProfile | list[Layer] | DnnPartitioningGraph | OperatorTable | FileText
+
+
+class MeasuredText(TypedDict):
+    """Describe measured times by the text of a CSV file, and which of its rows to take."""
+
+    csv: str
+    where: NotRequired[dict[str, object]]
+
+
+# Pairs of bytes and seconds, or a table.
+Measured = list[list[Quantity]] | MeasuredText
+
+
+class Network(TypedDict):
+    """Describe what a connection carries, by bandwidth and latency or by measured times."""
+
+    bandwidth: NotRequired[Quantity]
+    latency: NotRequired[Quantity]
+    table: NotRequired[Measured]
+
+
+Networks = dict[str, Network]
+
+
+class DeviceOptions(TypedDict):
+    """Hold what may be said of a device."""
+
+    kind: NotRequired[DeviceKind]
+    memory_bytes: NotRequired[Quantity]
+    speed: NotRequired[float]
+
+
+class Device(DeviceOptions):
+    """Describe a device."""
+
+    name: str
+    machine: NotRequired[str]
+
+
+class DeviceLink(Network):
+    """Describe the connection of two devices."""
+
+    a: str
+    b: str
+
+
+class DeviceTable(TypedDict):
+    """Describe devices one by one, with links or what every two of them have between them."""
+
+    devices: list[Device]
+    uniform_bandwidth: NotRequired[Quantity]
+    uniform_latency: NotRequired[Quantity]
+    uniform_table: NotRequired[Measured]
+    links: NotRequired[list[DeviceLink]]
+
+
+class MachineInside(DeviceOptions, Network):
+    """Describe what is inside a machine."""
+
+    devices: NotRequired[Count]
+    lanes: NotRequired[list[list[int]]]
+    lane_bandwidth: NotRequired[Quantity]
+    lane_latency: NotRequired[Quantity]
+    nvidia_smi_topo: NotRequired[str]
+    nccl_topo: NotRequired[str]
+    classes: NotRequired[Networks]
+
+
+class Machine(MachineInside):
+    """Describe a group of equal machines."""
+
+    count: NotRequired[Count]
+    nic: NotRequired[str]
+
+
+class MachineTable(TypedDict):
+    """Describe machines by groups, and the networks between them."""
+
+    machines: list[Machine]
+    nics: NotRequired[Networks]
+    fallback: NotRequired[str]
+
+
+Inside = MachineInside | str | DeviceTable | MachineTable | FileText
+
+
+class HostsInside(TypedDict):
+    """Describe what is inside some hosts."""
+
+    hosts: NotRequired[str]
+    machine: NotRequired[Inside]
+
+
+class HostTable(TypedDict):
+    """Describe hosts by a file of their network, and what is inside all of them, or inside those listed."""
+
+    hosts: FileText
+    machine: Inside | list[HostsInside]
+    networks: NotRequired[list[Network] | Networks]
+    labels: NotRequired[list[str]]
+
+
+class NvidiaMachine(DeviceOptions):
+    """Describe a machine by what `nvidia-smi topo -m` prints."""
+
+    nvidia_smi_topo: str
+    classes: NotRequired[Networks]
+
+
+class NcclMachine(DeviceOptions):
+    """Describe a machine by what NCCL dumps."""
+
+    nccl_topo: str
+    classes: NotRequired[Networks]
+
+
+Cluster = DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText

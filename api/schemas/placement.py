@@ -3,12 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from tiger.api.schemas.closed import Closed, Pins
-from tiger.api.schemas.files import FILE
-from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.api.schemas import networks
+from tiger.api.schemas.closed import Closed, Documented, Pins
 from tiger.model.options import about
 from tiger.pipeline.params import PlaceOptions
 from tiger.pipeline.planning.params import PlanOptions
@@ -33,20 +32,11 @@ def _check_needed(value: object) -> object:
     return value
 
 
-Model = Annotated[
-    str | list[object] | dict[str, object],
-    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS, FILE]}),
-]
+Model = Annotated[str | list[object] | dict[str, object], Documented(str | networks.Model)]
 Hardware = Annotated[
-    str | dict[str, object] | None,
-    BeforeValidator(_check_cluster),
-    WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE, {"type": "null"}]}),
+    str | dict[str, object] | None, BeforeValidator(_check_cluster), Documented(str | networks.Cluster | None)
 ]
-Needed = Annotated[
-    str | dict[str, object],
-    BeforeValidator(_check_needed),
-    WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, FILE]}),
-]
+Needed = Annotated[str | dict[str, object], BeforeValidator(_check_needed), Documented(str | networks.Cluster)]
 CLUSTER = (
     "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
     "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "

@@ -5,20 +5,19 @@ import sys
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from pydantic.config import JsonDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from tiger.api.jobs.rebalancer import StoredRebalancer
-from tiger.api.schemas.closed import Closed
+from tiger.api.schemas.closed import ONE_FIELD, Closed, Documented
 from tiger.api.schemas.placement import CLUSTER, ModelBody, Needed
 from tiger.api.schemas.reports import AsDocument
 from tiger.model.options import about
 from tiger.pipeline.rebalancing.decision import Decision
 from tiger.pipeline.rebalancing.params import RebalanceOptions
 
-SECONDS: JsonDict = {"type": "array", "items": {"type": "number", "minimum": 0}}
-LOADS: JsonDict = {"oneOf": [SECONDS, {"type": "array", "items": SECONDS, "minItems": 1, "maxItems": 2}]}
+Seconds = list[Annotated[float, Field(ge=0)]]
+Loads = Seconds | Annotated[list[Seconds], Field(min_length=1, max_length=2)]
 
 
 def _check_loads(value: object) -> object:
@@ -59,14 +58,14 @@ class RebalancerRequest(RebalanceOptions, ModelBody, Closed):
 class StepRequest(Closed):
     """Tell a rebalancer one thing, which it decides upon."""
 
-    loads: Annotated[list[float] | list[list[float]] | None, BeforeValidator(_check_loads), WithJsonSchema(LOADS)] = (
-        field(
-            default=None,
-            metadata=about(
-                "Seconds that each layer, or each stage of the plan in use, took for one microbatch: of both passes "
-                "together, or two arrays, of the forward and of the backward ones."
-            ),
-        )
+    __pydantic_config__ = ONE_FIELD
+
+    loads: Annotated[list[float] | list[list[float]] | None, BeforeValidator(_check_loads), Documented(Loads)] = field(
+        default=None,
+        metadata=about(
+            "Seconds that each layer, or each stage of the plan in use, took for one microbatch: of both passes "
+            "together, or two arrays, of the forward and of the backward ones."
+        ),
     )
     lost: str | None = field(default=None, metadata=about("A device that is gone for good: plan without it."))
     target_s: float | None = field(

@@ -3,24 +3,20 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from pydantic.config import JsonDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from tiger.api.jobs.files import FileInfo
+from tiger.api.schemas import networks
 from tiger.api.schemas.assignment import Hardware, Tasks
-from tiger.api.schemas.circuits import COUPLING, QUBITS, TARGET
-from tiger.api.schemas.closed import Closed
-from tiger.api.schemas.files import FILE
-from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.api.schemas.circuits import Coupling
+from tiger.api.schemas.closed import ONE_FIELD, Closed, Documented
 from tiger.api.schemas.reports import AsDocument
 from tiger.model.options import about
 from tiger.plotting.views.mapping import MappingView
 from tiger.plotting.views.placement import PlacementView
 from tiger.plotting.views.preview import CircuitPreview, ClusterView, HardwareView, ModelView, TasksView
 from tiger.plotting.views.routed import CircuitView
-
-PAIRS: JsonDict = {"type": "array", "items": QUBITS}
 
 
 def _take(wanted: str, *kinds: type) -> BeforeValidator:
@@ -34,14 +30,16 @@ def _take(wanted: str, *kinds: type) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Device = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [PAIRS, COUPLING, TARGET]})]
-Model = Annotated[list[object] | dict[str, object], WithJsonSchema({"anyOf": [*MODELS, FILE]})]
-Cluster = Annotated[dict[str, object], WithJsonSchema({"anyOf": [*CLUSTERS, FILE]})]
+Device = Annotated[list[object] | dict[str, object], Documented(Coupling)]
+Model = Annotated[list[object] | dict[str, object], Documented(networks.Model)]
+Cluster = Annotated[dict[str, object], Documented(networks.Cluster)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ViewRequest(Closed):
     """Ask for the picture of one thing that other requests may state."""
+
+    __pydantic_config__ = ONE_FIELD
 
     tasks: Annotated[
         str | Tasks | None,

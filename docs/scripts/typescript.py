@@ -33,21 +33,19 @@ def main() -> int:
 
 
 def declare_types(document: Schema) -> str:
-    """Return the types of all schemas and requests of a document, and what every operation takes and answers."""
+    """Return the types of all schemas of a document, and what every operation takes and answers."""
     schemas = cast(Mapping[str, Schema], _at(document, "components", "schemas"))
     operations = list(_operations(document))
-    requests = {str(each["title"]): each for _, taken, _ in operations for each in taken if "title" in each}
-    # A request has no other name than its title.
-    bodies = [(name, _union(map(_type, map(_refer, taken)))) for name, taken, _ in operations if taken]
+    bodies = [(name, _type(taken)) for name, taken, _ in operations if taken]
     answers = [(name, _union(map(_type, given))) for name, _, given in operations]
-    parts = [_declare(name, schema) for name, schema in sorted({**requests, **schemas}.items())]
+    parts = [_declare(name, schema) for name, schema in sorted(schemas.items())]
     parts.append(_list_operations("Requests", "What the body of a request states.", bodies))
     parts.append(_list_operations("Answers", "What the body of an answer states, where that is no problem.", answers))
     return HEAD + "".join(f"\n{part}\n" for part in parts)
 
 
-def _operations(document: Schema) -> Iterator[tuple[str, list[Schema], list[Schema]]]:
-    """Yield the name of every operation, the schemas that its body may have, and those of its good answers."""
+def _operations(document: Schema) -> Iterator[tuple[str, Schema, list[Schema]]]:
+    """Yield the name of every operation, the schema of its body, empty without one, and those of its good answers."""
     for path, verbs in cast(Mapping[str, Mapping[str, Schema]], document["paths"]).items():
         for verb, operation in verbs.items():
             given = [
@@ -55,9 +53,7 @@ def _operations(document: Schema) -> Iterator[tuple[str, list[Schema], list[Sche
                 for status, response in cast(Mapping[str, Schema], operation["responses"]).items()
                 if status.startswith("2") and (schema := _at(response, "content", JSON, "schema"))
             ]
-            body = _at(operation, "requestBody", "content", JSON, "schema")
-            taken = cast(list[Schema], body.get("oneOf", [body] if body else []))
-            yield f"{verb.upper()} {path}", taken, given
+            yield f"{verb.upper()} {path}", _at(operation, "requestBody", "content", JSON, "schema"), given
 
 
 def _at(schema: Schema, *names: str) -> Schema:
@@ -65,11 +61,6 @@ def _at(schema: Schema, *names: str) -> Schema:
     for name in names:
         schema = cast(Schema, schema.get(name, {}))
     return schema
-
-
-def _refer(stated: Schema) -> Schema:
-    """Return a reference to a schema by its title, or the schema itself without one."""
-    return {"$ref": stated["title"]} if "title" in stated else stated
 
 
 def _declare(name: str, schema: Schema) -> str:

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.routes.placement import answer, check
+from tiger.api.schemas.closed import document_requests, refer
 from tiger.api.schemas.limits import Limits
-from tiger.api.schemas.networks import CLUSTERS, GROUP, MODELS
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.api.schemas.reports import model_of
 from tiger.api.workers.processes import Workers
@@ -156,15 +156,10 @@ def test_quantities_with_units_are_those_without() -> None:
 
 def test_bug_the_document_allows_quantities_with_units() -> None:
     """In layers, operators, devices, links and lanes."""
-    layers, operators = MODELS[0]["properties"]["layers"], MODELS[5]["properties"]["operators"]
-    fields = (
-        layers["items"]["properties"]
-        | operators["items"]["properties"]
-        | CLUSTERS[1]["properties"]["machines"]["items"]["properties"]
-    )
-    quantities = {
-        name for name, entry in fields.items() if "string" in entry.get("type", ()) and "number" in entry["type"]
-    }
+    models: dict[str, Any] = document_requests([PlaceRequest])
+    fields = {**models["Layer"]["properties"], **models["Operator"]["properties"], **models["Machine"]["properties"]}
+    forms = [{"type": "number"}, {"type": "string"}]
+    quantities = {name for name, entry in fields.items() if entry.get("anyOf") == forms}
     assert quantities >= {"forward_s", "state_bytes", "seconds", "memory_bytes", "bandwidth", "latency", "lane_latency"}
 
 
@@ -341,42 +336,36 @@ def test_a_flood_of_errors_is_one() -> None:
 
 
 def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
-    """With worked examples, and nothing that refers elsewhere."""
-    post = refusing.get("/openapi.json").json()["paths"]["/place"]["post"]
+    """With worked examples."""
+    document = refusing.get("/openapi.json").json()
+    post = document["paths"]["/place"]["post"]
     content = post["requestBody"]["content"]["application/json"]
-    assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLACEMENTS), {"model"})
-    assert "$ref" not in str(PlaceRequest.schema())
+    assert (set(content["examples"]), content["schema"]) == (set(PLACEMENTS), refer("PlaceRequest"))
+    assert document["components"]["schemas"]["PlaceRequest"]["required"] == ["model"]
     assert {"200", "202", "400", "409", "413", "415", "422", "429", "503"} <= set(post["responses"])
-
-
-def _properties(schema: dict[str, Any], key: str) -> set[str]:
-    """Return the fields of the entries of a list in a schema, or of an object in it."""
-    entry = schema["properties"][key]
-    return set(entry.get("items", entry)["properties"])
 
 
 def test_the_document_shows_every_field_of_models_and_clusters() -> None:
     """Those that are read, and no others."""
-    table, shaped, _, _, nodes, operators = MODELS
-    assert _properties(table, "layers") == set(COLUMNS)
-    assert _properties(nodes, "nodes") == {key for keys in NODE for key in keys}
-    assert _properties(nodes, "edges") == {key for keys in EDGE for key in keys}
-    assert set(nodes["properties"]) == {"nodes", "edges", *DEVICES}
-    assert _properties(operators, "operators") == {"name", "seconds", *OPTIONAL}
-    assert _properties(shaped, "transformer") == {field.name for field in dataclasses.fields(Shape)}
-    devices, machines, hosts, *_ = CLUSTERS
-    assert _properties(devices, "devices") == {"name", *DEVICE_FIELDS, "machine"}
-    assert _properties(devices, "links") == {"a", "b", *CONNECTION_FIELDS}
-    assert _properties(machines, "machines") > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
-    assert (set(GROUP["properties"]), set(hosts["properties"])) == (set(INSIDE_FIELDS), set(HOST_FIELDS))
+    models: dict[str, Any] = document_requests([PlaceRequest])
+    shown = {name: set(model["properties"]) for name, model in models.items()}
+    assert shown["Layer"] == set(COLUMNS)
+    assert shown["DnnPartitioningNode"] == {key for keys in NODE for key in keys}
+    assert shown["DnnPartitioningEdge"] == {key for keys in EDGE for key in keys}
+    assert shown["DnnPartitioningGraph"] == {"nodes", "edges", *DEVICES}
+    assert shown["Operator"] == {"name", "seconds", *OPTIONAL}
+    assert shown["TransformerShape"] == {field.name for field in dataclasses.fields(Shape)}
+    assert shown["Device"] == {"name", *DEVICE_FIELDS, "machine"}
+    assert shown["DeviceLink"] == {"a", "b", *CONNECTION_FIELDS}
+    assert shown["Machine"] > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
+    assert (shown["MachineInside"], shown["HostTable"]) == (set(INSIDE_FIELDS), set(HOST_FIELDS))
 
 
-@pytest.mark.parametrize("group", sorted(MODELS[1]["properties"]["transformer"]["properties"]))
-def test_the_shape_in_the_document_has_types(group: str) -> None:
-    """A number, a truth value, or one of some words; only what has no default is required."""
-    shape = MODELS[1]["properties"]["transformer"]
-    assert {"type", "enum"} & set(shape["properties"][group])
-    assert shape["required"] == ["layers", "hidden", "heads", "vocabulary", "sequence"]
+def test_the_shape_in_the_document_needs_what_has_no_default() -> None:
+    """As the dataclass that is made of it."""
+    shape: dict[str, Any] = document_requests([PlaceRequest])["TransformerShape"]  # type: ignore[assignment]
+    needed = [field.name for field in dataclasses.fields(Shape) if field.default is dataclasses.MISSING]
+    assert shape["required"] == needed == ["layers", "hidden", "heads", "vocabulary", "sequence"]
 
 
 @pytest.mark.parametrize("name", PLACEMENTS)

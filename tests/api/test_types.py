@@ -19,9 +19,11 @@ THING = {
     },
     "additionalProperties": True,
 }
-BODY = {"title": "Ask", "type": "object", "properties": {"n": {"type": "number"}}}
+ASK = {"type": "object", "properties": {"n": {"type": "number"}}}
+ROW = {"type": "object", "additionalProperties": {"type": "boolean"}}
+BODY = {"oneOf": [{"$ref": "#/components/schemas/Ask"}, {"type": "string"}]}
 DOCUMENT = {
-    "components": {"schemas": {"Thing": THING, "Row": {"type": "object", "additionalProperties": {"type": "boolean"}}}},
+    "components": {"schemas": {"Thing": THING, "Row": ROW, "Ask": ASK}},
     "paths": {
         "/things": {
             "post": {
@@ -58,7 +60,7 @@ export interface Thing {
 
 /** What the body of a request states. */
 export interface Requests {
-  "POST /things": Ask;
+  "POST /things": Ask | string;
 }
 
 /** What the body of an answer states, where that is no problem. */

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from tests.api.routes.test_files import BELL
 from tiger.api.routes.examples import DIAMOND, PREVIEWS
 from tiger.api.routes.views import check, preview
+from tiger.api.schemas.closed import document_requests
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import PreviewBody, ViewRequest
 from tiger.errors import InputError
@@ -102,4 +103,6 @@ def test_what_is_of_another_type_is_refused(stated: dict[str, object]) -> None:
 
 def test_exactly_one_thing_is_asked_for() -> None:
     """As the OpenAPI document says of the five fields."""
-    assert sorted(ViewRequest.schema()["properties"]) == ["circuit", "cluster", "model", "tasks", "topology"]  # type: ignore[call-overload]
+    model: dict[str, Any] = document_requests([ViewRequest])["ViewRequest"]  # type: ignore[assignment]
+    assert sorted(model["properties"]) == ["circuit", "cluster", "model", "tasks", "topology"]
+    assert (model["minProperties"], model["maxProperties"]) == (1, 1)

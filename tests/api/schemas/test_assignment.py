@@ -1,9 +1,12 @@
 """The schema of a request."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
 from tiger.api.schemas.assignment import AssignRequest, IsingBody
+from tiger.api.schemas.closed import document_requests, refer
 
 BARE = {"tasks": {"nodes": []}, "topology": "grid:2"}
 
@@ -132,8 +135,10 @@ def test_options_of_the_ising_path_are_checked(value: object, place: tuple[objec
     assert [error["loc"] for error in refusal.value.errors()] == [("ising", *place)]
 
 
-def test_the_schema_of_a_request_refers_to_nothing() -> None:
-    """It stands inside an OpenAPI document, where definitions of its own would not be found."""
-    schema = AssignRequest.schema()
-    assert "$ref" not in str(schema)
-    assert set(schema["properties"]["ising"]["properties"]) == {"penalty_scale", "beta_range", "capacity"}
+def test_a_request_refers_to_its_parts_by_name() -> None:
+    """They stand beside it in an OpenAPI document."""
+    models: dict[str, Any] = document_requests([AssignRequest])
+    assert models["AssignRequest"]["properties"]["ising"]["$ref"] == "#/components/schemas/IsingBody"
+    assert set(models["IsingBody"]["properties"]) == {"penalty_scale", "beta_range", "capacity"}
+    tasks = models["AssignRequest"]["properties"]["tasks"]["anyOf"]
+    assert tasks == [{"type": "string"}, refer("TaskGraph"), refer("FileText")]
