@@ -1,7 +1,7 @@
 """The REST service: `create_app` builds it, and nothing happens at import."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import structlog
