@@ -79,7 +79,7 @@ def test_requests_and_answers_have_different_names() -> None:
 def test_operations_have_short_names(document: Schema) -> None:
     """Generated functions are called by them."""
     names = [operation["operationId"] for verbs in document["paths"].values() for operation in verbs.values()]
-    assert {"assign", "place", "plan", "show_job", "list_jobs", "figures", "readiness"} <= set(names)
+    assert {"assign", "place", "plan", "show_job", "list_jobs", "figures", "readyz", "readyz_workers"} <= set(names)
     assert len(names) == len(set(names))
 
 
