@@ -6,6 +6,7 @@ Rights do not bind root, so that the folders of numba refuse by themselves here.
 import errno
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_what_is_said_of_kernels_that_are_compiled(double, read_alone, tmp_path)
     assert f"kept in {tmp_path / 'temporary'}" in said
     assert f"as none can be written to of {tmp_path / 'kept'}, " in said
     assert said.endswith(REMEDY)
-    (tmp_path / "temporary").rmdir()
+    shutil.rmtree(tmp_path / "temporary")
     assert find_place().describe().startswith("they are not kept, as none can be written to of ")
 
 
