@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
-from typing import ClassVar
 
 from numba.core import config
 from numba.core.caching import (
@@ -70,7 +69,11 @@ class UnwritableLocator(InTreeCacheLocator):
 class KernelFolders(CompileResultCacheImpl):
     """Find the folder of a function: numba's first one that can be written to, or else a temporary one."""
 
-    _locator_classes: ClassVar = [*CompileResultCacheImpl._locator_classes, TemporaryLocator, UnwritableLocator]
+    _locator_classes = [  # noqa: RUF012 (as numba declares it)
+        *CompileResultCacheImpl._locator_classes,
+        TemporaryLocator,
+        UnwritableLocator,
+    ]
 
 
 class KernelFile(IndexDataCacheFile):
