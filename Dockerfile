@@ -9,15 +9,20 @@ COPY api api
 RUN /opt/tiger/bin/pip install --no-cache-dir --disable-pip-version-check ".[all]" -c constraints.txt
 
 FROM python:3.11-slim
-RUN useradd --create-home --uid 10001 tiger
+# Clusters run it as another user, of group 0, which therefore may do what this user may.
+RUN useradd --create-home --uid 10001 --gid 0 tiger
 COPY --from=build /opt/tiger /opt/tiger
 ENV PATH=/opt/tiger/bin:$PATH \
+    HOME=/home/tiger \
     PYTHONUNBUFFERED=1 \
-    NUMBA_CACHE_DIR=/home/tiger/.cache/numba
-USER tiger
+    NUMBA_CACHE_DIR=/opt/tiger/kernels \
+    NUMBA_CPU_NAME=generic
+# The kernels are for any processor of this kind, so that none is compiled where the image runs.
+# A volume takes over the owner and the mode of the folder that it is mounted on.
+RUN tiger warm && mkdir -p /home/tiger/.local/share && mkdir -m 770 /home/tiger/.local/share/tiger && \
+    chown -R 10001:0 /home/tiger && chmod -R g=u /home/tiger && chmod a+rx /home/tiger
+USER 10001:0
 WORKDIR /home/tiger
-# A volume takes over the owner of the folder that it is mounted on.
-RUN tiger warm && mkdir -m 700 -p .local/share/tiger
 VOLUME /home/tiger/.local/share/tiger
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \

@@ -15,8 +15,9 @@ from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
 from tiger.solvers import compiler
+from tiger.solvers.kernel_folders import REMEDY, KernelFile, KernelFolders, find_place, list_unwritable
 
-MESSAGE = "compiling search kernels, 5 to 30 s; they are kept, so this happens once after installation"
+MESSAGE = "compiling search kernels, 5 to 30 s"
 
 VERSION = tuple(int(part) for part in numba.__version__.split(".")[:2])
 # The versions of numba whose internals `tiger.solvers.compiler` was tested with. Any other compiles kernels in its own
@@ -39,7 +40,7 @@ class Announcement(event.Listener):
         if not self._depth and module not in self._named:
             log = logging.getLogger("tiger")
             if not self._named:
-                log.warning(MESSAGE)
+                log.warning("%s; %s", MESSAGE, find_place().describe())
             log.warning("compiling: %s", module)
             self._named.add(module)
         self._depth += 1
@@ -104,26 +105,31 @@ class KernelCache(FunctionCache):
     looks at the files of all of that as well, and at constants from elsewhere.
     """
 
+    _impl_class = KernelFolders
+
     def __init__(self, function: FunctionType) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no annotations
+        stamp, chosen = self._cache_file._source_stamp, self._impl.locator
         # As it is when it is imported: what runs later is what was read then.
-        FILES.setdefault(function.__code__.co_filename, repr(self._cache_file._source_stamp))
+        FILES.setdefault(function.__code__.co_filename, repr(stamp))
+        folders = [locator.get_cache_path() for locator in (*list_unwritable(function, chosen), chosen)]
+        self._cache_file = KernelFile(folders, self._impl.filename_base, stamp)
         self._is_stamped = False
 
     def load_overload(self, sig: object, target_context: object) -> object:
         """Return what was compiled for a signature, None if nothing was."""
         self._stamp()
-        try:
-            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except (AttributeError, ImportError):
-            # The file names types of arguments that have since moved, and is read before its date is looked at.
-            self.flush()  # type: ignore[no-untyped-call]
-            return None
+        return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]  # as above
 
     def save_overload(self, sig: object, data: object) -> None:
-        """Keep what was compiled for a signature."""
+        """Keep what was compiled for a signature, or say why it cannot be kept; it is used nevertheless."""
         self._stamp()
-        super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # numba has no annotations
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]  # as above
+        except OSError as error:
+            if find_place().folder and not LOSSES:
+                logging.getLogger("tiger").error("search kernels are not kept: %s; %s", error, REMEDY)
+            LOSSES.append(error)
 
     def _index_key(self, sig: tuple[types.Type, ...], codegen: object) -> tuple[object, ...]:
         """Return what a compiled function is kept by, with the names of fields, as code finds fields by their order."""
@@ -137,6 +143,8 @@ class KernelCache(FunctionCache):
             self._is_stamped = True
 
 
+# Why compiled kernels could not be kept, in this process.
+LOSSES: list[OSError] = []
 # What numba tells the state of each file by, in some versions a hash of it and in others its date.
 FILES: dict[str, str] = {}
 
@@ -144,7 +152,7 @@ FILES: dict[str, str] = {}
 def hash_sources(function: FunctionType) -> str:
     """Return a hash of the files of a function and of all that it calls, of the constants these name, and of HOW.
 
-    Raises RuntimeError where a file that is not known has no folder for a cache.
+    Raises RuntimeError for a function that is in no file.
     """
     functions, parts = [function], {_stamp_file(known) for known in HOW}
     for known in functions:
@@ -171,7 +179,7 @@ def _stamp_file(function: FunctionType) -> str:
     """Return the stamp of a function's file, the first one that was asked for."""
     path = function.__code__.co_filename
     if path not in FILES:
-        FILES[path] = repr(FunctionCache(function)._cache_file._source_stamp)
+        FILES[path] = repr(KernelFolders(function).locator.get_source_stamp())  # type: ignore[no-untyped-call]  # as above
     return FILES[path]
 
 
@@ -218,7 +226,7 @@ def allocating_kernel(function: Function) -> Function:
 
 
 def _compile(function: Function, options: dict[str, object]) -> Function:
-    """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
+    """Return the function compiled, kept in numba's cache unless it is in no file."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set from the environment
         return function
     known = FIRST_KNOWN <= VERSION <= LAST_KNOWN

@@ -62,8 +62,26 @@ def test_bug_the_jobs_of_a_container_outlive_it(monkeypatch) -> None:
     for name in ("XDG_DATA_HOME", "TIGER_DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     folder = load().data_dir
-    _, _, own = DOCKERFILE.partition("USER tiger\nWORKDIR /home/tiger\n")
-    assert f"mkdir -m 700 -p {folder.relative_to('/home/tiger')}\nVOLUME {folder}\n" in own
+    made, _, own = DOCKERFILE.partition("USER 10001:0\nWORKDIR /home/tiger\n")
+    assert f"mkdir -m 770 {folder} && " in made
+    assert f"VOLUME {folder}\n" in own
+
+
+def test_bug_a_cluster_could_not_tell_that_the_user_is_not_root() -> None:
+    """It knows numbers alone; whichever it takes is of group 0, and finds its home and the kernels all the same."""
+    user, _, group = re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE)[-1].partition(":")
+    assert (int(user) > 0, int(group)) == (True, 0)
+    environment = dict(re.findall(r"\b([A-Z_]+)=(/\S+|\w+)", DOCKERFILE))
+    assert {environment[name].rpartition("/")[0] for name in ("HOME", "NUMBA_CACHE_DIR")} == {"/home", "/opt/tiger"}
+    assert environment["NUMBA_CPU_NAME"] == "generic"
+
+
+def test_containers_of_the_image_write_to_their_volumes_alone() -> None:
+    """And have no privileges that they could use."""
+    for name in ("api", "scheduler", "worker"):
+        service = SERVICES[name]
+        assert (service["read_only"], service["tmpfs"], service["cap_drop"]) == (True, ["/tmp"], ["ALL"])
+        assert service["security_opt"] == ["no-new-privileges:true"]
 
 
 @pytest.mark.parametrize("missing", SET)

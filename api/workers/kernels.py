@@ -9,6 +9,7 @@ from tiger.bounds.warm import warm as warm_bounds
 from tiger.circuits.warm import warm as warm_circuits
 from tiger.pipeline.warm import load as load_placements
 from tiger.solvers.kernel import UncompiledError, refuse_to_compile
+from tiger.solvers.kernel_folders import find_place
 from tiger.solvers.warm import warm as warm_searches
 
 COMPILE = "from tiger.api.workers import kernels; kernels.compile_all()"
@@ -19,13 +20,14 @@ def load() -> None:
 
     Compilers leave some 500 MiB behind in a process that lasts, and in all that are forked from it. Where a kernel is
     missing, a process of its own compiles them all into the cache, and ends. What it cannot write there is compiled
-    here after all.
+    here after all, which all that is forked from this process shares; where nothing can be written, all of it, once.
     """
     try:
         with refuse_to_compile():
             _warm()
     except UncompiledError:
-        subprocess.run([sys.executable, "-c", COMPILE], check=False)  # noqa: S603 (this very program)
+        if find_place().folder:
+            subprocess.run([sys.executable, "-c", COMPILE], check=False)  # noqa: S603 (this very program)
         _warm()
 
 

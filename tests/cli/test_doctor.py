@@ -17,7 +17,9 @@ from tiger.cli.app import run
 from tiger.cli.diagnosis import Diagnosis, Finding
 from tiger.errors import InputError
 from tiger.solvers.kernel import UncompiledError
+from tiger.solvers.kernel_folders import REMEDY, Place
 
+NOWHERE = "cannot be written to: /opt/kernels"
 Doctor = Callable[[], tuple[int, dict[str, dict[str, object]]]]
 
 
@@ -60,6 +62,25 @@ def test_kernels_that_are_not_compiled_are_named(doctor: Doctor, monkeypatch: py
     status, found = doctor()
     assert (status, found["kernels"]["value"], found["kernels"]["good"]) == (0, "1 of 2 groups compiled", False)
     assert found["kernels"]["advice"] == "tiger warm, or the first use compiles: ring"
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_bug_a_kernel_cache_that_cannot_be_written_to_is_told(
+    compiled: object, doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the remedy where kernels are missing; where all are there, nothing has to be written."""
+
+    def load() -> None:
+        if not compiled:
+            raise UncompiledError
+
+    place = Place(folder=None, unwritable=(Path("/opt/kernels"),), lasts=False)
+    monkeypatch.setattr("tiger.solvers.kernel_folders.find_place", lambda: place)
+    monkeypatch.setattr("tiger.cli.warm.stages_of", lambda _: [("ring", load)])
+    _, found = doctor()
+    assert (found["kernel cache"]["value"], found["kernel cache"]["good"]) == (NOWHERE, bool(compiled))
+    assert found["kernel cache"]["advice"] == ("" if compiled else REMEDY)
+    assert found["kernels"]["advice"] == ("" if compiled else "the first use compiles: ring")
 
 
 def test_a_package_that_is_missing_is_a_fault_where_it_is_needed(

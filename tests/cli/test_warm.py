@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,8 @@ from tiger.cli import app, console
 from tiger.cli import warm as warming
 from tiger.pipeline import warm as placements
 from tiger.solvers import warm as searches
+from tiger.solvers.kernel import UncompiledError
+from tiger.solvers.kernel_folders import Place
 
 
 @pytest.mark.slow
@@ -23,6 +26,43 @@ def test_all_stages_are_warmed(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [*circuits.KERNELS, *searches.KERNELS, *placements.KERNELS, *bounds.KERNELS]
     assert sorted(name for name, _, _ in seen) == sorted(names)
     assert [step[1:] for step in seen] == [(done, len(names)) for done in range(1, len(names) + 1)]
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no folder to keep kernels in."""
+    place = Place(folder=None, unwritable=(Path("/opt/kernels"), Path("/root/.cache/numba")), lasts=False)
+    monkeypatch.setattr(warming, "find_place", lambda: place)
+
+
+def test_bug_kernels_that_cannot_be_kept_are_not_compiled_for_nothing(
+    nowhere: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command says which folders cannot be written to, and ends as with other bad input."""
+
+    def load() -> None:
+        raise UncompiledError
+
+    monkeypatch.setattr(warming, "stages_of", lambda _: [("ring", load)])
+    assert app.run(["warm"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "NUMBA_CACHE_DIR: expected a folder that can be written to, as none can of /opt/kernels, /root/" in said
+
+
+def test_kernels_that_are_there_need_no_folder_to_be_kept_in(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in an image whose file system is read alone."""
+    monkeypatch.setattr(warming, "stages_of", lambda _: [("ring", bool)])
+    monkeypatch.setattr(warming, "ProcessPoolExecutor", lambda _, **_others: ThreadPoolExecutor(1))
+    assert app.run(["warm"]) == 0
+
+
+def test_bug_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kernels that were compiled and could not be written are compiled again by whoever needs them."""
+    monkeypatch.setattr(warming, "LOSSES", [OSError(28, "No space left on device")])
+    monkeypatch.setattr(warming, "stages_of", lambda _: [("ring", bool)])
+    monkeypatch.setattr(warming, "ProcessPoolExecutor", lambda _, **_others: ThreadPoolExecutor(1))
+    assert app.run(["warm"]) == 2
+    assert "No space left on device" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_command_warms_what_it_uses() -> None:

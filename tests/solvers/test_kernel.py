@@ -18,6 +18,7 @@ from numba.core.dispatcher import Dispatcher
 from tiger.solvers import branch_and_bound, construction, kernel
 from tiger.solvers.annealing import moves
 from tiger.solvers.annealing.fixed_sums import sum_steps
+from tiger.solvers.kernel_folders import find_place
 
 KERNELS = {
     name: compiled
@@ -238,7 +239,8 @@ def test_compiling_is_announced_by_module(caplog):
             said.on_end(None)
             said.on_end(None)
     lines = [record.getMessage() for record in caplog.records]
-    assert lines == [kernel.MESSAGE, "compiling: solvers.dense", "compiling: solvers.annealing"]
+    why = f"{kernel.MESSAGE}; {find_place().describe()}"
+    assert lines == [why, "compiling: solvers.dense", "compiling: solvers.annealing"]
 
 
 @pytest.mark.slow

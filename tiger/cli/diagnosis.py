@@ -1,6 +1,5 @@
 """What there is on this machine of all that TIGER needs or can use."""
 
-import logging
 import os
 import platform
 import re
@@ -85,24 +84,19 @@ def _look_for(package: str, extra: str | None) -> Finding:
 
 
 def _look_at_kernels() -> Iterator[Finding]:
-    """Yield how many kernels are in numba's cache; none is compiled for that."""
-    from tiger.cli.warm import COMMANDS, stages_of
-    from tiger.solvers.kernel import UncompiledError, refuse_to_compile
+    """Yield how many kernels are compiled, and where others would be kept; none is compiled for that."""
+    from tiger.cli.warm import COMMANDS, list_missing, stages_of
+    from tiger.solvers.kernel_folders import REMEDY, find_place
 
-    logger, stages, missing = logging.getLogger("tiger"), stages_of(set(COMMANDS)), []
-    level = logger.level
-    # It would name every module that is not compiled.
-    logger.setLevel(logging.ERROR)
-    for name, load in stages:
-        try:
-            with refuse_to_compile():
-                load()
-        except UncompiledError:
-            missing.append(name)
-    logger.setLevel(level)
+    stages = stages_of(set(COMMANDS))
+    missing, place = list_missing(stages), find_place()
     value = f"{len(stages) - len(missing)} of {len(stages)} groups compiled"
-    advice = f"tiger warm, or the first use compiles: {', '.join(missing)}" if missing else ""
+    ahead = "tiger warm, or " if place.lasts else ""
+    advice = f"{ahead}the first use compiles: {', '.join(missing)}" if missing else ""
     yield Finding(name="kernels", value=value, good=not missing, advice=advice)
+    value = str(place.folder) if place.lasts else f"cannot be written to: {place.name_unwritable()}"
+    good = place.lasts or not missing
+    yield Finding(name="kernel cache", value=value, good=good, advice="" if good else REMEDY)
 
 
 def _look_at_solvers() -> Iterator[Finding]:

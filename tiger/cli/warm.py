@@ -9,26 +9,60 @@ from multiprocessing import get_context
 
 from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
+from tiger.errors import InputError
 from tiger.pipeline import warm as placements
 from tiger.solvers import warm as searches
+from tiger.solvers.kernel import LOSSES, UncompiledError, refuse_to_compile
+from tiger.solvers.kernel_folders import find_place
 
 Stage = tuple[str, Callable[[], None]]
 COMMANDS = ("assign", "layout", "place")
+# What numba reads, and is wrong where kernels cannot be kept.
+VARIABLE = "NUMBA_CACHE_DIR"
 
 
 def warm_all(commands: Iterable[str], compiled: Callable[[str, int, int], None]) -> None:
     """Compile what commands need, in as many processes as there are cores.
 
     `compiled` is called with every stage whose kernels are there, how many are, and of how many. A compilation locks
-    its process, so that threads would not help.
+    its process, so that threads would not help. Raises InputError where kernels are missing and cannot be kept.
     """
     stages = stages_of(set(commands))
+    place, losses = find_place(), set[str]()
+    if not place.lasts and list_missing(stages):
+        raise InputError(
+            VARIABLE, f"expected a folder that can be written to, as none can of {place.name_unwritable()}"
+        )
     workers = min(len(os.sched_getaffinity(0)), len(stages))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_name_no_modules) as pool:
-        names = {pool.submit(load): name for name, load in stages}
+        names = {pool.submit(_compile, load): name for name, load in stages}
         for count, future in enumerate(as_completed(names), 1):
-            future.result()
+            losses.update(future.result())
             compiled(names[future], count, len(names))
+    if losses:
+        raise InputError(VARIABLE, f"expected a folder that has room for kernels, got {'; '.join(sorted(losses)[:1])}")
+
+
+def _compile(load: Callable[[], None]) -> list[str]:
+    """Load a stage in a process of the pool, and return why this process could not keep kernels that it compiled."""
+    load()
+    return [str(loss) for loss in LOSSES]
+
+
+def list_missing(stages: Iterable[Stage]) -> list[str]:
+    """Return the stages some of whose kernels are compiled nowhere; none is compiled for that."""
+    logger, missing = logging.getLogger("tiger"), []
+    level = logger.level
+    # It would name every module that is not compiled.
+    logger.setLevel(logging.ERROR)
+    for name, load in stages:
+        try:
+            with refuse_to_compile():
+                load()
+        except UncompiledError:
+            missing.append(name)
+    logger.setLevel(level)
+    return missing
 
 
 def _name_no_modules() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tiger.api.middleware import log
 from tiger.api.workers import kernels
+from tiger.solvers.kernel_folders import Place
 
 CODE = """
 import numba
@@ -47,6 +48,15 @@ def test_bug_what_is_not_compiled_another_process_compiles(
     kernels.load()
     kernels.load()
     assert [command[-1] for command in compilations] == [kernels.COMPILE]
+
+
+def test_bug_nothing_was_compiled_twice_where_it_cannot_be_kept(
+    compilations: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process of its own would take as long, for nothing."""
+    monkeypatch.setattr(kernels, "find_place", lambda: Place(folder=None, unwritable=(), lasts=False))
+    kernels.load()
+    assert compilations == []
 
 
 def test_a_process_that_is_to_compile_does(compilations: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
