@@ -9,6 +9,7 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager.compilation_status import PassManagerState, WorkflowStatus
 from qiskit.transpiler import PassManager, StagedPassManager
 
+from tiger.circuits.transpiler.exits import EXITS
 from tiger.circuits.transpiler.source import Source
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
             inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
             count += sum(gates for gates, _ in inner)
             layers = max((depth for _, depth in inner), default=0)
-        elif len(node.qargs) == 2 and (node.is_standard_gate() or not node.is_directive()):
+        elif len(node.qargs) == 2 and (node.is_standard_gate() or not (node.is_directive() or node.name in EXITS)):
             layers = SWAP if node.name == "swap" else 1
             count += layers
         top = max((level.get(wire, 0) for wire in wires), default=0) + layers

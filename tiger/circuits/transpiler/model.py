@@ -10,6 +10,7 @@ from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
 from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
+from tiger.circuits.transpiler.exits import EXITS
 from tiger.errors import InputError
 
 Z: tuple[Axis, Axis] = ("z", "z")
@@ -27,7 +28,6 @@ AXES: dict[str, tuple[Axis | None, ...]] = {
     "rzx": ("z", "x"),
 }
 ROTATIONS = ("u", "u3")
-ESCAPES = ("break_loop", "continue_loop")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,7 +53,7 @@ class CircuitModel:
 def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> CircuitModel:
     """Read a circuit; without `commute` all operations on a wire keep their order.
 
-    Gates on three or more qubits, and loops that are left early, are bad input. O(g + wires touched).
+    Gates on three or more qubits are bad input. O(g + wires touched).
     """
     dag = circuit_to_dag(circuit, copy_operations=False) if isinstance(circuit, QuantumCircuit) else circuit
     operations = list(dag.topological_op_nodes())
@@ -154,9 +154,7 @@ def _list_inner_pairs(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[
 
 def _needs_adjacency(name: str, width: int, *, directive: bool) -> bool:
     """Return whether an operation needs its qubits adjacent."""
-    if name in ESCAPES:
-        raise InputError("circuit", f"expected loops that run to their end, found {name}, which cannot be routed")
-    if directive:
+    if directive or name in EXITS:
         return False
     if width > 2:
         raise InputError(

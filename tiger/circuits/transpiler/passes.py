@@ -23,7 +23,8 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
     """Choose a layout by the cost of the routed circuit.
 
     Sets `layout`; follow with FullAncillaAllocation, EnlargeWithAncilla, ApplyLayout and a routing pass.
-    TranspilerError for gates on more than two qubits and circuits that do not fit.
+    TranspilerError for gates on more than two qubits, for circuits that do not fit, and for those that need SWAPs where
+    a loop is left early, which other routing passes may get wrong.
     """
 
     def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
@@ -33,10 +34,10 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
 
     def run(self, dag: DAGCircuit) -> None:
         """Set the layout of a circuit."""
-        from tiger.circuits.transpiler.mapping import find_mapping
+        from tiger.circuits.transpiler.mapping import find_start
 
         with _transpiler_errors():
-            start = find_mapping(dag, self.device, self.params).emission.start
+            start = find_start(dag, self.device, self.params)
         layout = Layout(dict(zip(dag.qubits, start, strict=False)))
         for register in dag.qregs.values():
             layout.add_register(register)

@@ -37,6 +37,7 @@ from tiger.circuits.transpiler.delivery import (
     run_stage,
     weigh_depth,
 )
+from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling, working_device
@@ -104,8 +105,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
     pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
     `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
-    faulty pairs is not taken. Where the preset looks for better qubits after the optimization, a circuit on these is
-    one more, and is finished already: Qiskit's choice rests on the gates that the optimization leaves.
+    faulty pairs, or with SWAPs in loops that are left early, is not taken. Where the preset looks for better qubits
+    after the optimization, a circuit on these is one more, and is finished already: Qiskit's choice rests on the gates
+    that the optimization leaves.
 
     Where gates come first and the best circuit is ours but deeper than Qiskit's, the shallow rivals run, too, and of
     ours that are better than Qiskit's the one is taken that has the fewest gates by `weigh_depth`. In the table of
@@ -134,7 +136,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
         theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)))
-        if theirs is not None and not _avoids_faults(theirs.dag, self.device):
+        if theirs is not None and not (
+            _avoids_faults(theirs.dag, self.device) and keeps_exits((source or placed).dag, theirs.dag)
+        ):
             theirs = None
         if theirs is not None and theirs.dag == dag:
             theirs = ours[0]
@@ -201,11 +205,12 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     def _deliver(self, routed: Source, errors: "Errors | None") -> list[Made]:
         """Return a circuit and what it ends as, and the finished one on better qubits where there are some."""
         try:
-            end = deliver(self.preset, routed)
-            made = [(routed, measure(end.dag, errors))]
-            moved = self._move(end)
-            if moved is not None:
-                made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
+            with catch_panics():
+                end = deliver(self.preset, routed)
+                made = [(routed, measure(end.dag, errors))]
+                moved = self._move(end)
+                if moved is not None:
+                    made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
         except TranspilerError:
             return [(routed, NEVER)]
         return made

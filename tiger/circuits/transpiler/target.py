@@ -37,10 +37,15 @@ def working_device(device: Target | CouplingMap, coupling: Coupling) -> Target |
     whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
     if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
         return device
-    working = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
-    for qubit in set(range(coupling.size)) - set(working.physical_qubits):
-        working.add_physical_qubit(qubit)
-    return working
+    return map_of(coupling)
+
+
+def map_of(coupling: Coupling) -> CouplingMap:
+    """Return a coupling map as Qiskit has it, each edge in one direction."""
+    edges = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
+    for qubit in set(range(coupling.size)) - set(edges.physical_qubits):
+        edges.add_physical_qubit(qubit)
+    return edges
 
 
 def has_errors(device: Target | CouplingMap) -> bool:
