@@ -19,6 +19,8 @@ DeliveryObjective = Literal["auto", "depth", "success"]
 OBJECTIVES: tuple[DeliveryObjective, ...] = get_args(DeliveryObjective)
 # Two-qubit gates of a SWAP.
 SWAP = 3
+# Losses are sums, whose last digits depend on the order of the gates.
+DIGITS = 9
 
 
 class Delivery(NamedTuple):
@@ -35,6 +37,7 @@ NEVER = Delivery(np.inf, np.inf, np.inf)
 def rank(delivery: Delivery, objective: DeliveryObjective) -> tuple[float, ...]:
     """Return what deliveries are compared by: what the objective names first, then the others in their order."""
     gates, depth, loss = delivery
+    loss = round(loss, DIGITS)
     return {"auto": (gates, depth, loss), "depth": (depth, gates, loss), "success": (loss, gates, depth)}[objective]
 
 

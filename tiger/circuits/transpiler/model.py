@@ -122,7 +122,7 @@ class _Reader:
         wires = qubits + tuple([self._number(wire) for wire in self._list_classical(node)])
         axes = (None,) * len(wires)
         if node.is_control_flow():
-            return _Use(qubits, Step(wires, axes, inner=tuple(_list_inner_pairs(node.op, qubits))), axes)
+            return _Use(qubits, Step(wires, axes, inner=tuple(list_inner_pairs(node.op, qubits))), axes)
         pair = _needs_adjacency(node.name, len(qubits), directive=node.is_directive())
         return _Use(qubits, Step(wires, axes, pair), axes)
 
@@ -141,13 +141,13 @@ class _Reader:
         return self._wires.setdefault(wire, self._first + len(self._wires))
 
 
-def _list_inner_pairs(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+def list_inner_pairs(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """Yield the pairs that meet in the blocks of control flow, blocks inside them included."""
     for block in flow.blocks:
         for instruction in block.data:
             touched = tuple([qubits[block.find_bit(qubit).index] for qubit in instruction.qubits])
             if instruction.is_control_flow():
-                yield from _list_inner_pairs(instruction.operation, touched)
+                yield from list_inner_pairs(instruction.operation, touched)
             elif _needs_adjacency(instruction.name, len(touched), directive=instruction.is_directive()):
                 yield touched[0], touched[1]
 

@@ -11,6 +11,7 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import AnalysisPass, CouplingMap, Layout, Target, TransformationPass, TranspilerError
 
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> None:
         """Set the layout of a circuit."""
         from tiger.circuits.transpiler.mapping import find_start
@@ -56,6 +58,7 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit."""
         from tiger.circuits.transpiler.mapping import find_mapping
@@ -83,6 +86,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
         from tiger.circuits.transpiler.mapping import find_mapping
@@ -103,6 +107,7 @@ class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has 
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
         from tiger.circuits.transpiler.mapping import find_path_mapping
@@ -123,6 +128,7 @@ class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
         from tiger.circuits.transpiler.sabre_layout import find_mapping_for_sabre

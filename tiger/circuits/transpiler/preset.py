@@ -38,7 +38,9 @@ from tiger.circuits.transpiler.delivery import (
     weigh_depth,
 )
 from tiger.circuits.transpiler.exits import keeps_exits
+from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
+from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling, working_device
 
@@ -126,6 +128,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         super().__init__()
         self.device, self.preset, self.objective, self.rivals = device, preset, objective, rivals
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends best; the given one where others are as good."""
         source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
@@ -177,8 +180,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             with catch_panics():
                 if source is not None:
                     laid_out = self._lay_out(source)
-                else:
-                    laid_out = None if placed is None else self._lay_out_again(placed)
+                    return None if laid_out is None else self._settle(run_stage(self.preset.routing, laid_out))
+                laid_out = None if placed is None else self._lay_out_again(placed)
                 return None if laid_out is None else run_stage(self.preset.routing, laid_out)
         except TranspilerError:
             return None
@@ -188,6 +191,12 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if may_panic(source.dag, listed_coupling(self.device)):
             return None
         return run_stage(self.preset.layout, source)
+
+    def _settle(self, source: Source) -> Source:
+        """Return a circuit whose qubits that meet no other are in places that do not differ from call to call."""
+        if not has_errors(self.device):
+            return source
+        return run_stage(build_lone_placement(self.device), source)
 
     def _lay_out_again(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
@@ -220,7 +229,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if self.preset.post_optimization is None:
             return None
         found = run_stage(self.preset.post_optimization, end)
-        return None if found.properties["post_layout"] is None else run_stage(PassManager(ApplyLayout()), found)
+        if found.properties["post_layout"] is None:
+            return None
+        return self._settle(run_stage(PassManager(ApplyLayout()), found))
 
 
 def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Source]:

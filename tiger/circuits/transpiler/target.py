@@ -53,6 +53,12 @@ def has_errors(device: Target | CouplingMap) -> bool:
     return isinstance(device, Target) and any(error is not None for _, error in _list_gates(device))
 
 
+def has_readout_errors(target: Target) -> bool:
+    """Return whether a device knows the error of any measurement."""
+    rows = (target["measure"] or {}).values() if "measure" in target.operation_names else ()
+    return any(getattr(row, "error", None) is not None for row in rows)
+
+
 def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:
     """Yield the qubits and the error of every gate that is listed with its qubits."""
     for name in target.operation_names:
