@@ -86,6 +86,12 @@ def test_barriers_and_measurements_take_no_layer():
     assert count_depth(operations) == 1
 
 
+def test_bug_operations_on_no_qubits_are_left_out():
+    """As a store or a phase; a circuit may have nothing else."""
+    assert operations_of_gates([("store", ()), ("u", (1,)), ("global_phase", ())]).tolist() == [[ONE, 1, 1]]
+    assert not len(operations_of_gates([("store", ())]))
+
+
 def test_gates_on_three_qubits_are_bad_input():
     """The gate is named."""
     with pytest.raises(InputError, match="ccx on 3"):

@@ -1,7 +1,10 @@
 """What Qiskit's own layout and routing make of a circuit."""
 
 from qiskit.circuit import (
+    BoxOp,
+    BreakLoopOp,
     CircuitInstruction,
+    ContinueLoopOp,
     ControlFlowOp,
     ForLoopOp,
     IfElseOp,
@@ -17,10 +20,19 @@ from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 
 # Qiskit looks for layouts without SWAPs only where it knows the gates of a circuit.
-FLOWS = {"if_else": IfElseOp, "while_loop": WhileLoopOp, "for_loop": ForLoopOp, "switch_case": SwitchCaseOp}
+FLOWS = {
+    "if_else": IfElseOp,
+    "while_loop": WhileLoopOp,
+    "for_loop": ForLoopOp,
+    "switch_case": SwitchCaseOp,
+    "box": BoxOp,
+    "break_loop": BreakLoopOp,
+    "continue_loop": ContinueLoopOp,
+}
 GATES = ["cx", "u", "measure", "reset", "delay", *FLOWS]
 BASIS = [*GATES, "swap"]
 
@@ -33,6 +45,8 @@ def run_preset(
     errors: Errors | None = None,
 ) -> QuantumCircuit | None:
     """Return what Qiskit's preset layout and routing stages make of a circuit at a level and seed, None if they fail.
+
+    They fail, too, where they route in a loop that is left early, as what they return is another circuit then.
 
     Other gates than SWAPs stand as CX or U, as they keep their number and their order; `fixed[n]` is a layout to start
     from, and errors let Qiskit look for better qubits at the end.
@@ -51,9 +65,10 @@ def run_preset(
         return None
     try:
         with catch_panics():
-            return stages.run(reduced)
+            routed = stages.run(reduced)
     except TranspilerError:
         return None
+    return routed if keeps_exits(circuit_to_dag(reduced), circuit_to_dag(routed)) else None
 
 
 def target_of(coupling: Coupling, names: list[str], errors: Errors | None = None) -> Target:
@@ -94,7 +109,7 @@ def _plain_operation(instruction: CircuitInstruction) -> CircuitInstruction:
     operation = instruction.operation
     if isinstance(operation, ControlFlowOp):
         return instruction.replace(operation=operation.replace_blocks([_reduce(block) for block in operation.blocks]))
-    if instruction.clbits or instruction.is_directive() or instruction.name in BASIS:
+    if instruction.clbits or not instruction.qubits or instruction.is_directive() or instruction.name in BASIS:
         return instruction
     gate = CXGate() if len(instruction.qubits) == 2 else UGate(0, 0, 0)
     return instruction.replace(operation=gate, params=gate.params)

@@ -21,6 +21,7 @@ from tiger.circuits.entry.request import LayoutRequest, read_layout
 from tiger.circuits.entry.writing import qasm_of
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.model import model_of
+from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
 from tiger.model.violation import Violation
@@ -31,6 +32,7 @@ from tiger.run.progress import Progress
 SHARE = 0.1
 
 
+@quiet_qiskit()
 def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
     """Report the mapping of a parsed circuit; raise InputError as `tiger.layout` does, except for its arguments."""
     begun = time.perf_counter()

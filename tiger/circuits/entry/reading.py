@@ -15,6 +15,7 @@ from tiger.circuits.entry.finiteness import check_finite
 from tiger.circuits.entry.inlining import inline
 from tiger.circuits.entry.openqasm2 import parse_openqasm2
 from tiger.circuits.entry.scan import FIELD, CircuitLimits, Scan, scan
+from tiger.circuits.transpiler.exits import EXITS
 from tiger.circuits.transpiler.panic import PANIC
 from tiger.errors import InputError
 from tiger.formats.text import read_file
@@ -183,7 +184,7 @@ def _check_widths(circuit: QuantumCircuit) -> None:
         if instruction.is_control_flow():
             for block in instruction.operation.blocks:
                 _check_widths(block)
-        elif len(instruction.qubits) > 2 and not instruction.is_directive():
+        elif len(instruction.qubits) > 2 and not instruction.is_directive() and instruction.name not in EXITS:
             found = f"{describe(instruction.name)} on {len(instruction.qubits)}"
             raise InputError(FIELD, f"expected gates on one or two qubits, got {found}: {ADVICE}")
 

@@ -97,7 +97,10 @@ def _has_shared_bits(circuit: QuantumCircuit) -> bool:
 
 
 def _is_openqasm2(circuit: QuantumCircuit) -> bool:
-    """Return whether all operations of a circuit, and all names, are such as OpenQASM 2 has."""
+    """Return whether all operations of a circuit, and all names, are such as OpenQASM 2 has, which has no variables."""
+    flows = (each.operation for each in circuit.data if each.is_control_flow())
+    if any(scope.num_identifiers for scope in (circuit, *chain.from_iterable(flow.blocks for flow in flows))):
+        return False
     gates = {gate.name for instruction in circuit.data for gate in _named_gates(instruction)}
     names = gates.union(register.name for register in (*circuit.qregs, *circuit.cregs))
     return all(map(_NAME.fullmatch, gates)) and not any(name in LIBRARY or name in RESERVED for name in names)

@@ -19,7 +19,7 @@ KINDS = {"swap": SWAP, "measure": READ}
 # Losses by errors above a bound weigh a hundredfold: once by themselves, and so many times more.
 EXCESS = 99.0
 # Operations that take no layer.
-TIMELESS = frozenset({"barrier", "delay", "reset", "global_phase"})
+TIMELESS = frozenset({"barrier", "delay", "reset", "break_loop", "continue_loop"})
 
 
 class Singles(NamedTuple):
@@ -173,11 +173,12 @@ def build_tape(dag: GateDag, singles: Singles) -> RouteTape:
 def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexArray:
     """Return the operations[k, 3] of a finished circuit: names of gates and the device qubits they act on, in order.
 
-    Measurements count as readout, barriers and delays as nothing. Raises InputError for a gate on three qubits.
+    Measurements count as readout; barriers, delays and what is on no qubit as nothing. Raises InputError for a gate on
+    three qubits.
     """
     rows: list[tuple[int, ...]] = []
     for name, qubits in gates:
-        if name in TIMELESS:
+        if name in TIMELESS or not qubits:
             continue
         if len(qubits) > 2:
             raise InputError("circuit", f"expected gates on one or two qubits, got {name} on {len(qubits)}")

@@ -83,7 +83,7 @@ def list_blocks(model: CircuitModel) -> list[list[int]]:
     blocks, current = list[list[int]](), dict[int, int]()
     waiting = dict[int, list[int]]()
     for i, (node, qubits) in enumerate(zip(model.operations, model.qubits, strict=True)):
-        if not _has_matrix(node) or len(qubits) > 2:
+        if not _has_matrix(node) or len(qubits) not in (1, 2):
             for qubit in qubits:
                 current.pop(qubit, None)
         elif len(qubits) == 1:

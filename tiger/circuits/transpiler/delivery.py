@@ -9,6 +9,7 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager.compilation_status import PassManagerState, WorkflowStatus
 from qiskit.transpiler import PassManager, StagedPassManager
 
+from tiger.circuits.transpiler.exits import EXITS
 from tiger.circuits.transpiler.source import Source
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ DeliveryObjective = Literal["auto", "depth", "success"]
 OBJECTIVES: tuple[DeliveryObjective, ...] = get_args(DeliveryObjective)
 # Two-qubit gates of a SWAP.
 SWAP = 3
+# Losses are sums, whose last digits depend on the order of the gates.
+DIGITS = 9
 
 
 class Delivery(NamedTuple):
@@ -34,6 +37,7 @@ NEVER = Delivery(np.inf, np.inf, np.inf)
 def rank(delivery: Delivery, objective: DeliveryObjective) -> tuple[float, ...]:
     """Return what deliveries are compared by: what the objective names first, then the others in their order."""
     gates, depth, loss = delivery
+    loss = round(loss, DIGITS)
     return {"auto": (gates, depth, loss), "depth": (depth, gates, loss), "success": (loss, gates, depth)}[objective]
 
 
@@ -64,7 +68,7 @@ def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
             inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
             count += sum(gates for gates, _ in inner)
             layers = max((depth for _, depth in inner), default=0)
-        elif len(node.qargs) == 2 and (node.is_standard_gate() or not node.is_directive()):
+        elif len(node.qargs) == 2 and (node.is_standard_gate() or not (node.is_directive() or node.name in EXITS)):
             layers = SWAP if node.name == "swap" else 1
             count += layers
         top = max((level.get(wire, 0) for wire in wires), default=0) + layers

@@ -1,7 +1,7 @@
 """Control flow on a device: each block routed from the places of that moment, and back to them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from qiskit.circuit import ControlFlowOp, QuantumCircuit
@@ -13,11 +13,15 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import emit
+from tiger.circuits.transpiler.exits import NEEDS_SWAPS, check_order, leaves_early
 from tiger.circuits.transpiler.model import model_of
+from tiger.errors import InputError
+from tiger.model.arrays import lock
 
 BlockRouter = Callable[[GateDag, IndexArray], Route]
 # Trials of token swapping, of which the shortest counts.
 TRIALS = 4
+NO_PAIRS = lock(np.empty((0, 3), np.int32))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +38,22 @@ class Blocks:
         index = [{bit: k for k, bit in enumerate(dag.qubits)} for dag in wide]
         used = {at[bit] for dag, at in zip(wide, index, strict=True) for node in dag.op_nodes() for bit in node.qargs}
         touched = [*places, *sorted(used - set(places))]
-        return flow.replace_blocks([_narrow(dag, touched) for dag in wide]), touched
+        blocks = [_narrow(dag, touched) for dag in wide]
+        for block, routed in zip(flow.blocks, blocks, strict=True):
+            check_order(block, routed)
+        return flow.replace_blocks(blocks), touched
 
     def _route(self, block: QuantumCircuit, places: list[int]) -> DAGCircuit:
-        """Return a block on all device qubits."""
+        """Return a block on all device qubits; InputError where one that leaves a loop early needs a SWAP."""
         model = model_of(circuit_to_dag(block), commute=self.commute)
         fixed = np.array(places, np.int32)
         route = route_in_place(model.gate_dag, self.coupling, fixed)
-        if route is None:
+        if route is None and leaves_early(block):
+            # Blocks inside may have SWAPs of their own, as they end where they begin.
+            route = route_in_place(replace(model.gate_dag, inner=NO_PAIRS), self.coupling, fixed)
+            if route is None:
+                raise InputError("circuit", NEEDS_SWAPS)
+        elif route is None:
             route = route_home(self.router(model.gate_dag, fixed), self.coupling)
         return emit(model, route, self).dag
 

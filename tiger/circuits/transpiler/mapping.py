@@ -1,6 +1,7 @@
 """The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,12 +17,13 @@ from tiger.circuits.solve import HOLDING_LEVEL, Mapped, map_along_path, map_circ
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
-from tiger.circuits.transpiler.flow import Blocks, route_in_place
+from tiger.circuits.transpiler.exits import NEEDS_SWAPS, has_exits, keeps_exits
+from tiger.circuits.transpiler.flow import Blocks, count_cx, route_in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
-from tiger.circuits.transpiler.target import coupling_of, working_device
+from tiger.circuits.transpiler.target import coupling_of, map_of, working_device
 from tiger.errors import InputError
 
 # A time limit that is over is this long, as limits are above 0.
@@ -62,12 +64,24 @@ def find_mapping(
         fixed,
     )
     route = mapped.route if fixed is not None else _settle(mapped.route, model.gate_dag, coupling)
-    emission = _emit(model, route, coupling, params)
+    route, emission = _emit_first(model, (route, *own), coupling, params)
+    mapped = replace(mapped, route=route)
     # Priced routes are compared by their prices, where SABRE's circuit is one.
     counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     return Mapping(emission, mapped, known)
+
+
+def find_start(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> list[int]:
+    """Return where the N qubits of a mapping start, for routing by Qiskit, which gets loops that are left early wrong.
+
+    InputError where such a circuit needs SWAPs, and for those that cannot be mapped.
+    """
+    found = find_mapping(dag, device, params).emission
+    if has_exits(dag) and count_cx(found.dag) != count_cx(dag):
+        raise InputError("circuit", NEEDS_SWAPS)
+    return found.start
 
 
 def find_path_mapping(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
@@ -78,6 +92,23 @@ def find_path_mapping(dag: DAGCircuit, device: Target | CouplingMap, params: Lay
     if route is None:
         raise InputError("topology", "expected a path of as many qubits as meet others, found none")
     return _emit(model, _settle(route, model.gate_dag, coupling), coupling, params)
+
+
+def _emit_first(
+    model: CircuitModel, routes: tuple[Route, ...], coupling: Coupling, params: LayoutParams
+) -> tuple[Route, Emission]:
+    """Return the first of some routes on which loops that are left early need no SWAP, and its circuit.
+
+    Raises InputError of the first where there is none.
+    """
+    first, *others = routes
+    try:
+        return first, _emit(model, first, coupling, params)
+    except InputError:
+        for route in others:
+            with suppress(InputError):
+                return route, _emit(model, route, coupling, params)
+        raise
 
 
 def _emit(model: CircuitModel, route: Route, coupling: Coupling, params: LayoutParams) -> Emission:
@@ -135,6 +166,9 @@ def _ask_qiskit(
     """
     working = working_device(device, coupling)
     layout = find_vf2_layout(model, working, params.level, params.time_limit_s) if fixed is None else fixed
+    if layout is None and has_exits(model.dag):
+        # Loops that are left early can go nowhere else, at any level and whatever operations the device lists.
+        layout = find_vf2_layout(model, map_of(coupling), max(params.level, INCUMBENT_LEVEL), params.time_limit_s)
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
         return (() if route is None else (route,)), None
@@ -177,7 +211,7 @@ def _ask_sabre(
     except TranspilerError:
         return (), None
     own = route_of(model, coupling, known)
-    return (() if own is None else (own,)), known
+    return (() if own is None else (own,)), known if keeps_exits(model.dag, known.dag) else None
 
 
 def _shorten(params: LayoutParams, spent_s: float) -> LayoutParams:

@@ -10,6 +10,7 @@ from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
 from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
+from tiger.circuits.transpiler.exits import EXITS
 from tiger.errors import InputError
 
 Z: tuple[Axis, Axis] = ("z", "z")
@@ -27,7 +28,6 @@ AXES: dict[str, tuple[Axis | None, ...]] = {
     "rzx": ("z", "x"),
 }
 ROTATIONS = ("u", "u3")
-ESCAPES = ("break_loop", "continue_loop")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,7 +53,7 @@ class CircuitModel:
 def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> CircuitModel:
     """Read a circuit; without `commute` all operations on a wire keep their order.
 
-    Gates on three or more qubits, and loops that are left early, are bad input. O(g + wires touched).
+    Gates on three or more qubits are bad input. O(g + wires touched).
     """
     dag = circuit_to_dag(circuit, copy_operations=False) if isinstance(circuit, QuantumCircuit) else circuit
     operations = list(dag.topological_op_nodes())
@@ -122,7 +122,7 @@ class _Reader:
         wires = qubits + tuple([self._number(wire) for wire in self._list_classical(node)])
         axes = (None,) * len(wires)
         if node.is_control_flow():
-            return _Use(qubits, Step(wires, axes, inner=tuple(_list_inner_pairs(node.op, qubits))), axes)
+            return _Use(qubits, Step(wires, axes, inner=tuple(list_inner_pairs(node.op, qubits))), axes)
         pair = _needs_adjacency(node.name, len(qubits), directive=node.is_directive())
         return _Use(qubits, Step(wires, axes, pair), axes)
 
@@ -141,22 +141,20 @@ class _Reader:
         return self._wires.setdefault(wire, self._first + len(self._wires))
 
 
-def _list_inner_pairs(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+def list_inner_pairs(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """Yield the pairs that meet in the blocks of control flow, blocks inside them included."""
     for block in flow.blocks:
         for instruction in block.data:
             touched = tuple([qubits[block.find_bit(qubit).index] for qubit in instruction.qubits])
             if instruction.is_control_flow():
-                yield from _list_inner_pairs(instruction.operation, touched)
+                yield from list_inner_pairs(instruction.operation, touched)
             elif _needs_adjacency(instruction.name, len(touched), directive=instruction.is_directive()):
                 yield touched[0], touched[1]
 
 
 def _needs_adjacency(name: str, width: int, *, directive: bool) -> bool:
     """Return whether an operation needs its qubits adjacent."""
-    if name in ESCAPES:
-        raise InputError("circuit", f"expected loops that run to their end, found {name}, which cannot be routed")
-    if directive:
+    if directive or name in EXITS:
         return False
     if width > 2:
         raise InputError(

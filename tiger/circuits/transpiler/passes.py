@@ -11,6 +11,7 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import AnalysisPass, CouplingMap, Layout, Target, TransformationPass, TranspilerError
 
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
     """Choose a layout by the cost of the routed circuit.
 
     Sets `layout`; follow with FullAncillaAllocation, EnlargeWithAncilla, ApplyLayout and a routing pass.
-    TranspilerError for gates on more than two qubits and circuits that do not fit.
+    TranspilerError for gates on more than two qubits, for circuits that do not fit, and for those that need SWAPs where
+    a loop is left early, which other routing passes may get wrong.
     """
 
     def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
@@ -31,12 +33,13 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> None:
         """Set the layout of a circuit."""
-        from tiger.circuits.transpiler.mapping import find_mapping
+        from tiger.circuits.transpiler.mapping import find_start
 
         with _transpiler_errors():
-            start = find_mapping(dag, self.device, self.params).emission.start
+            start = find_start(dag, self.device, self.params)
         layout = Layout(dict(zip(dag.qubits, start, strict=False)))
         for register in dag.qregs.values():
             layout.add_register(register)
@@ -55,6 +58,7 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit."""
         from tiger.circuits.transpiler.mapping import find_mapping
@@ -82,6 +86,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
         from tiger.circuits.transpiler.mapping import find_mapping
@@ -102,6 +107,7 @@ class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has 
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
         from tiger.circuits.transpiler.mapping import find_path_mapping
@@ -122,6 +128,7 @@ class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has
         super().__init__()
         self.device, self.params = device, params or LayoutParams()
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
         from tiger.circuits.transpiler.sabre_layout import find_mapping_for_sabre

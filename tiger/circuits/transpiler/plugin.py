@@ -22,6 +22,7 @@ from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
+from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.passes import (
     TigerLayout,
     TigerMapping,
@@ -30,6 +31,7 @@ from tiger.circuits.transpiler.passes import (
     TigerSabreMapping,
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
+from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
 from tiger.model.seeds import derive
@@ -58,6 +60,7 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
     """
 
+    @quiet_qiskit()
     def pass_manager(
         self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
     ) -> PassManager:
@@ -80,6 +83,7 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
     where the preset ends better from there, by the objective as for layouts.
     """
 
+    @quiet_qiskit()
     def pass_manager(
         self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
     ) -> PassManager:
@@ -112,7 +116,7 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
     """Return the stage that routes, with what the presets do around it."""
     ours = None if config.layout_method == NAME else config.layout_method
     limits = common.get_vf2_limits(params.level, ours if has_errors(device) else NAME, config.initial_layout)
-    return common.generate_routing_passmanager(
+    stage = common.generate_routing_passmanager(
         TigerRouting(device, params),
         config.target,
         coupling_map=config.coupling_map,
@@ -122,6 +126,9 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
         check_trivial=params.level == 1 and config.layout_method != NAME,
         use_barrier_before_measurement=True,
     )
+    # The search above leaves qubits that meet no other in places that differ from call to call.
+    settles = config.layout_method == NAME and config.initial_layout is None and has_errors(device)
+    return stage + build_lone_placement(device) if settles else stage
 
 
 def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams) -> Rivals:

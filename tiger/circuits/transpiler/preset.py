@@ -37,7 +37,10 @@ from tiger.circuits.transpiler.delivery import (
     run_stage,
     weigh_depth,
 )
+from tiger.circuits.transpiler.exits import keeps_exits
+from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
+from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling, working_device
 
@@ -104,8 +107,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
     pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
     `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
-    faulty pairs is not taken. Where the preset looks for better qubits after the optimization, a circuit on these is
-    one more, and is finished already: Qiskit's choice rests on the gates that the optimization leaves.
+    faulty pairs, or with SWAPs in loops that are left early, is not taken. Where the preset looks for better qubits
+    after the optimization, a circuit on these is one more, and is finished already: Qiskit's choice rests on the gates
+    that the optimization leaves.
 
     Where gates come first and the best circuit is ours but deeper than Qiskit's, the shallow rivals run, too, and of
     ours that are better than Qiskit's the one is taken that has the fewest gates by `weigh_depth`. In the table of
@@ -124,6 +128,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         super().__init__()
         self.device, self.preset, self.objective, self.rivals = device, preset, objective, rivals
 
+    @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends best; the given one where others are as good."""
         source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
@@ -134,7 +139,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
         theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)))
-        if theirs is not None and not _avoids_faults(theirs.dag, self.device):
+        if theirs is not None and not (
+            _avoids_faults(theirs.dag, self.device) and keeps_exits((source or placed).dag, theirs.dag)
+        ):
             theirs = None
         if theirs is not None and theirs.dag == dag:
             theirs = ours[0]
@@ -173,8 +180,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             with catch_panics():
                 if source is not None:
                     laid_out = self._lay_out(source)
-                else:
-                    laid_out = None if placed is None else self._lay_out_again(placed)
+                    return None if laid_out is None else self._settle(run_stage(self.preset.routing, laid_out))
+                laid_out = None if placed is None else self._lay_out_again(placed)
                 return None if laid_out is None else run_stage(self.preset.routing, laid_out)
         except TranspilerError:
             return None
@@ -184,6 +191,12 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if may_panic(source.dag, listed_coupling(self.device)):
             return None
         return run_stage(self.preset.layout, source)
+
+    def _settle(self, source: Source) -> Source:
+        """Return a circuit whose qubits that meet no other are in places that do not differ from call to call."""
+        if not has_errors(self.device):
+            return source
+        return run_stage(build_lone_placement(self.device), source)
 
     def _lay_out_again(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
@@ -201,11 +214,12 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     def _deliver(self, routed: Source, errors: "Errors | None") -> list[Made]:
         """Return a circuit and what it ends as, and the finished one on better qubits where there are some."""
         try:
-            end = deliver(self.preset, routed)
-            made = [(routed, measure(end.dag, errors))]
-            moved = self._move(end)
-            if moved is not None:
-                made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
+            with catch_panics():
+                end = deliver(self.preset, routed)
+                made = [(routed, measure(end.dag, errors))]
+                moved = self._move(end)
+                if moved is not None:
+                    made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
         except TranspilerError:
             return [(routed, NEVER)]
         return made
@@ -215,7 +229,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if self.preset.post_optimization is None:
             return None
         found = run_stage(self.preset.post_optimization, end)
-        return None if found.properties["post_layout"] is None else run_stage(PassManager(ApplyLayout()), found)
+        if found.properties["post_layout"] is None:
+            return None
+        return self._settle(run_stage(PassManager(ApplyLayout()), found))
 
 
 def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Source]:

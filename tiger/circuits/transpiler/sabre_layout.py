@@ -8,12 +8,14 @@ from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import Emission
+from tiger.circuits.transpiler.exits import NEEDS_SWAPS, keeps_exits
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.relocation import relocate
 from tiger.circuits.transpiler.sabre import run_sabre_routing
 from tiger.circuits.transpiler.target import coupling_of, working_device
+from tiger.errors import InputError
 
 # By level: operations routed in all, which bounds the seconds on large circuits.
 GATES = (0, 0, 60_000, 300_000)
@@ -39,7 +41,10 @@ def find_mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params
         # An exchange may leave qubits that meet in parts of the device that are not connected.
         with suppress(TranspilerError), catch_panics():
             best = min(router.route(_exchange(best.start, dag.num_qubits(), rng)), best, key=router.cost)
-    return best if found.sabre is None else min(best, found.sabre, key=router.cost)
+    best = best if found.sabre is None else min(best, found.sabre, key=router.cost)
+    if router.cost(best) == np.inf:
+        raise InputError("circuit", NEEDS_SWAPS)
+    return best
 
 
 class _SabreRouter:
@@ -54,9 +59,9 @@ class _SabreRouter:
         routed = run_sabre_routing(placed, self._device, self._params.level, self._params.seed)
         return Emission(routed.dag, start, [routed.end[place] for place in start])
 
-    def cost(self, emission: Emission) -> int:
-        """Return the CX gates of a routed circuit."""
-        return count_cx(emission.dag)
+    def cost(self, emission: Emission) -> float:
+        """Return the CX gates of a routed circuit, infinite where SABRE routes in a loop that is left early."""
+        return count_cx(emission.dag) if keeps_exits(self._dag, emission.dag) else np.inf
 
 
 def _exchange(start: list[int], qubits: int, rng: np.random.Generator) -> list[int]:

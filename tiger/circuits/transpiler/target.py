@@ -37,15 +37,26 @@ def working_device(device: Target | CouplingMap, coupling: Coupling) -> Target |
     whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
     if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
         return device
-    working = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
-    for qubit in set(range(coupling.size)) - set(working.physical_qubits):
-        working.add_physical_qubit(qubit)
-    return working
+    return map_of(coupling)
+
+
+def map_of(coupling: Coupling) -> CouplingMap:
+    """Return a coupling map as Qiskit has it, each edge in one direction."""
+    edges = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
+    for qubit in set(range(coupling.size)) - set(edges.physical_qubits):
+        edges.add_physical_qubit(qubit)
+    return edges
 
 
 def has_errors(device: Target | CouplingMap) -> bool:
     """Return whether a device knows any error rate."""
     return isinstance(device, Target) and any(error is not None for _, error in _list_gates(device))
+
+
+def has_readout_errors(target: Target) -> bool:
+    """Return whether a device knows the error of any measurement."""
+    rows = (target["measure"] or {}).values() if "measure" in target.operation_names else ()
+    return any(getattr(row, "error", None) is not None for row in rows)
 
 
 def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:

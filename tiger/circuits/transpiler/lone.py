@@ -1,0 +1,101 @@
+"""Device qubits for circuit qubits that meet no other, which Qiskit's searches place differently from call to call."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.passmanager import ConditionalController, PropertySet
+from qiskit.transpiler import AnalysisPass, Layout, PassManager, Target
+from qiskit.transpiler.passes import ApplyLayout
+from scipy.optimize import linear_sum_assignment
+
+from tiger.circuits.coupling import IndexArray
+from tiger.circuits.transpiler.model import list_inner_pairs
+from tiger.model.arrays import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from tiger.circuits.noise.noise import Errors
+
+# What a qubit loses where it always fails, which is more than it can lose anywhere else.
+LOST = 1e6
+UNUSED = frozenset({"barrier", "delay", "reset"})
+
+
+class Uses(NamedTuple):
+    """Hold what n qubits do: their `counts[n, 2]` of gates on them alone and of measurements, and who `meets[n]`."""
+
+    counts: IntArray
+    meets: BoolArray
+
+
+def read_uses(dag: DAGCircuit) -> Uses:
+    """Return what the qubits of a circuit do, in its order; a block of control flow counts as a gate. O(operations)."""
+    index = {qubit: k for k, qubit in enumerate(dag.qubits)}
+    counts, meets = np.zeros((len(index), 2), np.int64), np.zeros(len(index), np.bool_)
+    for node in dag.op_nodes():
+        qubits = tuple([index[qubit] for qubit in node.qargs])
+        if node.is_control_flow():
+            counts[list(qubits), 0] += 1
+            meets[[end for pair in list_inner_pairs(node.op, qubits) for end in pair]] = True
+        elif len(qubits) > 1:
+            meets[list(qubits)] |= not node.is_directive()
+        elif qubits and node.name not in UNUSED:
+            counts[qubits[0], int(node.name == "measure")] += 1
+    return Uses(counts, meets)
+
+
+def choose_places(counts: IntArray, free: IndexArray, errors: "Errors") -> IndexArray:
+    """Return the device qubits, of those that are `free`, on which k qubits fail least; the first of those alike.
+
+    `counts[k, 2]` are their gates and measurements; qubits without any get what the others leave. O(k^2 N).
+    """
+    places, used = np.empty(len(counts), np.int32), counts.any(axis=1)
+    rates = np.stack([errors.single[free], errors.readout[free]])
+    with np.errstate(divide="ignore"):
+        losses = counts[used] @ np.minimum(-np.log1p(-rates), LOST)
+    _, chosen = linear_sum_assignment(losses)
+    places[used] = free[chosen]
+    places[~used] = np.delete(free, chosen)[: int((~used).sum())]
+    return places
+
+
+def build_lone_placement(device: Target) -> PassManager:
+    """Return the passes that place the lone qubits of a circuit on device qubits, which has error rates."""
+    stage = PassManager(PlaceLone(device))
+    stage.append(ConditionalController(ApplyLayout(), condition=_has_places))
+    return stage
+
+
+def _has_places(properties: PropertySet) -> bool:
+    """Return whether qubits go elsewhere."""
+    return properties["post_layout"] is not None
+
+
+class PlaceLone(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
+    """Choose the device qubits of circuit qubits that meet no other, by error rates; follow with ApplyLayout.
+
+    Sets `post_layout` where they are not there yet.
+    """
+
+    def __init__(self, device: Target) -> None:
+        """Take the device."""
+        super().__init__()
+        self.device = device
+
+    def run(self, dag: DAGCircuit) -> None:
+        """Set where the device qubits go."""
+        from tiger.circuits.noise.noise import errors_of_target  # which loads kernels
+
+        layout, index = self.property_set["layout"], self.property_set["original_qubit_indices"]
+        if layout is None or index is None or len(layout) != len(index) or len(index) != dag.num_qubits():
+            return
+        # In the order of circuit qubits, as it is their places that differ from call to call.
+        now = np.array([layout[qubit] for qubit in sorted(index, key=index.__getitem__)], np.int32)
+        uses = read_uses(dag)
+        lone = now[~uses.meets[now]]
+        new = choose_places(uses.counts[lone], np.sort(lone), errors_of_target(self.device))
+        if (new == lone).all():
+            return
+        places = np.arange(len(now))
+        places[lone] = new
+        self.property_set["post_layout"] = Layout(dict(zip(dag.qubits, places.tolist(), strict=True)))
