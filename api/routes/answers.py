@@ -93,7 +93,7 @@ STREAMED: Responses = document_errors(404, 422) | {
     200: {
         "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "
         "JSON: only `done` has the report. Comments keep an idle stream open.",
-        "content": {EVENTS: {"schema": TEXT, "example": EVENT_TEXT}},
+        "content": {EVENTS: {"example": EVENT_TEXT}},
     }
 }
 LEFT: Responses = document_errors(404, 422)
