@@ -95,7 +95,7 @@ STREAMED: Responses = document_errors(404) | {
     200: {
         "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "
         "JSON: only `done` has the report. Comments keep an idle stream open.",
-        "content": {EVENTS: {"schema": TEXT, "example": EVENT_TEXT}},
+        "content": {EVENTS: {"example": EVENT_TEXT}},
     }
 }
 LEFT: Responses = document_errors(404)
