@@ -88,7 +88,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
 
         with _transpiler_errors():
             routed = find_mapping(dag, self.device, self.params).emission
-        return _set_layout(self.property_set, dag, routed)
+        return set_layout(self.property_set, dag, routed)
 
 
 class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
@@ -108,7 +108,7 @@ class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has 
 
         with _transpiler_errors():
             routed = find_path_mapping(dag, self.device, self.params)
-        return _set_layout(self.property_set, dag, routed)
+        return set_layout(self.property_set, dag, routed)
 
 
 class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
@@ -128,7 +128,7 @@ class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has
 
         with _transpiler_errors():
             routed = find_mapping_for_sabre(dag, self.device, self.params)
-        return _set_layout(self.property_set, dag, routed)
+        return set_layout(self.property_set, dag, routed)
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def _free_name(dag: DAGCircuit) -> str:
     return name
 
 
-def _set_layout(properties: PropertySet, dag: DAGCircuit, routed: "Emission") -> DAGCircuit:
+def set_layout(properties: PropertySet, dag: DAGCircuit, routed: "Emission") -> DAGCircuit:
     """Set where the qubits of a circuit and the ancillas start and end; return the routed circuit."""
     ancillas = QuantumRegister(len(routed.start) - dag.num_qubits(), _free_name(dag))
     virtual = [*dag.qubits, *ancillas]

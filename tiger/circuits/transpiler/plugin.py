@@ -22,6 +22,7 @@ from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
+from tiger.circuits.transpiler.faults import NoteFaults, has_faults
 from tiger.circuits.transpiler.passes import (
     TigerLayout,
     TigerMapping,
@@ -89,11 +90,11 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
         if device is None or not _has_pairs(device):
             return PassManager()
         stage = _build_routing_stage(device, pass_manager_config, params)
-        own = _own_stages(pass_manager_config, params)
+        own, notes = _own_stages(pass_manager_config, params), PassManager(_notes(device))
         if own is None:
-            return stage
+            return stage + notes
         keep = KeepBest(device, own, _objective(), _build_rivals(device, pass_manager_config, params))
-        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep)
+        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep) + notes
 
 
 def _build_layout_stage(
@@ -157,11 +158,19 @@ def _choice(
         return [barrier, TigerMapping(device, params)]
     embed = common.generate_embed_passmanager(device).to_flow_controller()
     if own is None:
-        return [barrier, TigerLayout(device, params), embed]
-    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective())]
+        # Qiskit's routing would use faulty pairs as others.
+        routes = config.routing_method in SABRE_NAMES and has_faults(device)
+        placed = [TigerSabreMapping(device, params)] if routes else [TigerLayout(device, params), embed]
+        return [barrier, *placed, *(_notes(device) if routes else [])]
+    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective()), *_notes(device)]
     if config.routing_method in SABRE_NAMES:
         return [KeepSource(SOURCE), barrier, TigerSabreMapping(device, params), *routed]
     return [KeepSource(SOURCE), barrier, TigerLayout(device, params), embed, *routed]
+
+
+def _notes(device: Target | CouplingMap) -> list[Task]:
+    """Return the task that says what a circuit uses of a device that has error 1, none where nothing has."""
+    return [NoteFaults(device)] if has_faults(device) else []
 
 
 def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
