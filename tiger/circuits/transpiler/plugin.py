@@ -23,6 +23,7 @@ from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
 from tiger.circuits.transpiler.faults import NoteFaults, has_faults
+from tiger.circuits.transpiler.lame_gates import AvoidLameGates
 from tiger.circuits.transpiler.passes import (
     TigerLayout,
     TigerMapping,
@@ -32,7 +33,7 @@ from tiger.circuits.transpiler.passes import (
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
-from tiger.circuits.transpiler.target import has_errors
+from tiger.circuits.transpiler.target import find_lame_gates, has_errors
 from tiger.model.seeds import derive
 
 NAME = "tiger"
@@ -90,11 +91,11 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
         if device is None or not _has_pairs(device):
             return PassManager()
         stage = _build_routing_stage(device, pass_manager_config, params)
-        own, notes = _own_stages(pass_manager_config, params), PassManager(_notes(device))
+        own, end = _own_stages(pass_manager_config, params), PassManager(_end(device, params))
         if own is None:
-            return stage + notes
+            return stage + end
         keep = KeepBest(device, own, _objective(), _build_rivals(device, pass_manager_config, params))
-        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep) + notes
+        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep) + end
 
 
 def _build_layout_stage(
@@ -156,21 +157,24 @@ def _choice(
     barrier = BarrierBeforeFinalMeasurements(BARRIER)
     if config.routing_method == NAME:
         return [barrier, TigerMapping(device, params)]
+    end = _end(device, params)
     embed = common.generate_embed_passmanager(device).to_flow_controller()
     if own is None:
-        # Qiskit's routing would use faulty pairs as others.
-        routes = config.routing_method in SABRE_NAMES and has_faults(device)
-        placed = [TigerSabreMapping(device, params)] if routes else [TigerLayout(device, params), embed]
-        return [barrier, *placed, *(_notes(device) if routes else [])]
-    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective()), *_notes(device)]
+        if not end or config.routing_method not in SABRE_NAMES:
+            return [barrier, TigerLayout(device, params), embed]
+        # Qiskit's routing would use faulty pairs as it does others.
+        return [barrier, TigerSabreMapping(device, params), *end]
+    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective()), *end]
     if config.routing_method in SABRE_NAMES:
         return [KeepSource(SOURCE), barrier, TigerSabreMapping(device, params), *routed]
     return [KeepSource(SOURCE), barrier, TigerLayout(device, params), embed, *routed]
 
 
-def _notes(device: Target | CouplingMap) -> list[Task]:
-    """Return the task that says what a circuit uses of a device that has error 1, none where nothing has."""
-    return [NoteFaults(device)] if has_faults(device) else []
+def _end(device: Target | CouplingMap, params: LayoutParams) -> list[Task]:
+    """Return the tasks that see to what has error 1, and say what a circuit uses of it; none where nothing has."""
+    lame = isinstance(device, Target) and find_lame_gates(device)
+    turn = [AvoidLameGates(device, params.level, params.seed)] if lame else []
+    return [*turn, NoteFaults(device)] if has_faults(device) else turn
 
 
 def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:

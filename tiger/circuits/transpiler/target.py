@@ -92,6 +92,17 @@ def find_faulty_pairs(device: Target | CouplingMap) -> set[tuple[int, int]]:
     return {pair for pair, working in works.items() if not working}
 
 
+def find_lame_gates(device: Target | CouplingMap) -> set[tuple[str, tuple[int, ...]]]:
+    """Return the gates of error 1, by name and qubits in order, on pairs that work by another gate or direction."""
+    dead, lame = find_faulty_pairs(device), set[tuple[str, tuple[int, ...]]]()
+    for name in () if isinstance(device, CouplingMap) else set(device.operation_names) - set(IDLE):
+        for qubits, known in (device[name] or {}).items():
+            error = getattr(known, "error", None)
+            if qubits is not None and len(qubits) == 2 and error is not None and error >= FAULTY:
+                lame |= {(name, qubits)} if (min(qubits), max(qubits)) not in dead else set()
+    return lame
+
+
 def find_mute_qubits(device: Target | CouplingMap) -> set[int]:
     """Return the qubits whose readout has error 1."""
     if isinstance(device, CouplingMap) or "measure" not in device.operation_names:
