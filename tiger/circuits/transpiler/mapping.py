@@ -121,7 +121,7 @@ def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) ->
     apart = [] if fixed is None else list_apart(model.gate_dag, coupling, fixed)
     if apart:
         a, b = apart[0]
-        raise InputError("initial_layout", f"expected qubits that meet in one part of the device, found {a} and {b}")
+        raise InputError("layout", f"expected qubits that meet in one part of the device, found {a} and {b}")
 
 
 def _ask_qiskit(

@@ -11,6 +11,7 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import AnalysisPass, CouplingMap, Layout, Target, TransformationPass, TranspilerError
 
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.faults import list_faults
 from tiger.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +69,17 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
             routed = find_mapping(dag, self.device, self.params, np.arange(dag.num_qubits(), dtype=np.int32)).emission
         _compose(self.property_set, routed.dag, Layout(dict(zip(routed.dag.qubits, routed.end, strict=True))))
         return routed.dag
+
+
+class TigerRerouting(TigerRouting):
+    """Route a circuit again that runs over what has error 1, as its layout may need no SWAP there and yet leave a way.
+
+    Any other circuit stays as it is.
+    """
+
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the routed circuit."""
+        return super().run(dag) if list_faults(dag, self.device) else dag
 
 
 class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types

@@ -28,6 +28,7 @@ from tiger.circuits.transpiler.passes import (
     TigerLayout,
     TigerMapping,
     TigerPathMapping,
+    TigerRerouting,
     TigerRouting,
     TigerSabreMapping,
 )
@@ -114,7 +115,7 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
     """Return the stage that routes, with what the presets do around it."""
     ours = None if config.layout_method == NAME else config.layout_method
     limits = common.get_vf2_limits(params.level, ours if has_errors(device) else NAME, config.initial_layout)
-    return common.generate_routing_passmanager(
+    stage = common.generate_routing_passmanager(
         TigerRouting(device, params),
         config.target,
         coupling_map=config.coupling_map,
@@ -124,6 +125,7 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
         check_trivial=params.level == 1 and config.layout_method != NAME,
         use_barrier_before_measurement=True,
     )
+    return stage + PassManager(TigerRerouting(device, params)) if has_faults(device) else stage
 
 
 def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams) -> Rivals:
