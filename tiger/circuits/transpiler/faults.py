@@ -43,12 +43,11 @@ def list_faults(dag: DAGCircuit, device: Target | CouplingMap) -> list[str]:
 
 def is_as_careful(dag: DAGCircuit, other: DAGCircuit, device: Target | CouplingMap) -> bool:
     """Return whether a circuit on device qubits uses no more that has error 1 than another one has to."""
-    couplings, mute = list_couplings(device, ()), find_mute_qubits(device)
-    if len(couplings) == 1 and not mute:
+    if not has_faults(device):
         return True
     mine, others = list_uses(dag), list_uses(other)
-    allowed = next((coupling for coupling in couplings if _holds(coupling, others)), None)
-    return mine.read & mute <= others.read and (allowed is None or _holds(allowed, mine))
+    allowed = next((coupling for coupling in list_couplings(device, ()) if _holds(coupling, others)), None)
+    return mine.read & find_mute_qubits(device) <= others.read and (allowed is None or _holds(allowed, mine))
 
 
 def list_uses(dag: DAGCircuit) -> Uses:
