@@ -44,7 +44,7 @@ def test_bug_wide_gates_of_texts_were_refused(name: str) -> None:
     assert Operator(plain).equiv(Operator(qasm2.loads(TWO + call, custom_instructions=LIBRARY.values())))
 
 
-@pytest.mark.parametrize("name", ["ccx", "rccx", "unitary", "qft", "clifford"])
+@pytest.mark.parametrize("name", ["mcx", "rccx", "unitary", "qft", "clifford"])
 def test_a_definition_counts_and_not_its_name(name: str) -> None:
     """A text may define gates under names that Qiskit writes out in ways of its own."""
     body = "{ h a; cx a,c; t c; cx b,c; }"
