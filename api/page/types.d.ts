@@ -169,8 +169,8 @@ export interface CircuitReport {
 /** Ask where the qubits of a circuit go on a device, and for the routed circuit. */
 export interface CircuitRequest {
   /**
-   * OpenQASM 2 or 3, which may include nothing but its standard library. Gates that the text defines on more than two
-   * qubits are written out; others on three qubits or more are refused.
+   * OpenQASM 2 or 3, which may include nothing but its standard library. Gates on three and more qubits are written out
+   * on one and two; those without a definition are refused.
    */
   circuit: string;
   /**

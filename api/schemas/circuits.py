@@ -86,8 +86,8 @@ class Circuit:
 
     circuit: Annotated[str, BeforeValidator(_check_text)] = field(
         metadata=about(
-            "OpenQASM 2 or 3, which may include nothing but its standard library. Gates that the text defines "
-            "on more than two qubits are written out; others on three qubits or more are refused."
+            "OpenQASM 2 or 3, which may include nothing but its standard library. Gates on three and more qubits "
+            "are written out on one and two; those without a definition are refused."
         )
     )
     topology: Annotated[Device, BeforeValidator(_check_device)] = field(

@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_an_answer(route: Post, topology: object) -> None:
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [
-        ({"circuit": HEAD + "qreg q[3]; ccx q[0],q[1],q[2];"}, "#/circuit"),
+        ({"circuit": HEAD + "opaque f a,b,c; qreg q[3]; f q[0],q[1],q[2];"}, "#/circuit"),
         ({"circuit": HEAD + "qreg q[3]; zap q[0];"}, "#/circuit"),
         ({"circuit": HEAD + "qreg q[100000000]; h q;"}, "#/circuit"),
         ({"circuit": HEAD + "qreg q[3];"}, "#/circuit"),

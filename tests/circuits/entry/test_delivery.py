@@ -11,6 +11,7 @@ from qiskit.converters import circuit_to_dag
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap, Target
 
+from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.delivery import choose_delivery
 from tiger.circuits.entry.entry import layout
 from tiger.circuits.entry.hardware import Device
@@ -49,7 +50,7 @@ def add_swap(*pair: int) -> Emission:
 def find_mapping(ours: Emission, theirs: Emission | None) -> Mapping:
     """Return a mapping and Qiskit's, which both add one SWAP."""
     start, steps = np.arange(3, dtype=np.int32), np.array([(0, -1), (-1, 1), (1, -1)], np.int32)
-    return Mapping(ours, Mapped(route=Route(start=start, steps=steps)), theirs)
+    return Mapping(ours, Mapped(route=Route(start=start, steps=steps)), theirs, Coupling.of(3, [(0, 1), (1, 2)]))
 
 
 FUSED, APART = add_swap(0, 1), add_swap(1, 2)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from qiskit import QuantumCircuit
-from qiskit.circuit.library import CZGate
+from qiskit.circuit.library import CZGate, RCCXGate
 from qiskit.circuit.random import random_circuit
 from qiskit.providers.fake_provider import GenericBackendV2
-from qiskit.quantum_info import Statevector
+from qiskit.quantum_info import SparsePauliOp, Statevector, random_pauli_list
 from qiskit.transpiler import CouplingMap
 from qiskit.transpiler.passes import CheckMap
 
@@ -18,6 +18,7 @@ import tiger
 from tests.circuits.brief import shorten_levels
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
+from tiger.circuits.entry.writing import qasm_of
 from tiger.errors import InputError
 from tiger.run.progress import Progress
 
@@ -74,6 +75,34 @@ def test_a_circuit_stays_the_same(complete: QuantumCircuit, options: dict[str, A
     assert on_edges(report, LINE)
     assert (report.feasible, report.extra_cx) == (True, counts["cx"] + 3 * counts.get("swap", 0) - 6)
     assert report.extra_cx == 3 * ((report.swaps or 0) + (report.bridges or 0))
+
+
+@pytest.mark.parametrize("given", [None, [5, 0, 3, 1]])
+@pytest.mark.parametrize("seed", range(3))
+def test_bug_the_routed_circuit_had_no_layout(seed: int, given: list[int] | None) -> None:
+    """Observables follow it, over spare qubits and from where routing leaves the others, for a text as well."""
+    source = random_circuit(4, 4, max_operands=4, seed=seed)
+    circuit = read_circuit(qasm_of(source) if seed else source)
+    report = tiger.layout(circuit, LINE, seed=seed, initial_layout=given, **CHEAP)
+    observable = SparsePauliOp(random_pauli_list(4, 8, seed=seed, phase=False), np.arange(1.0, 9.0))
+    moved = observable.apply_layout(report.circuit.layout)
+    expected = Statevector(circuit).expectation_value(observable)
+    assert Statevector(report.circuit).expectation_value(moved) == pytest.approx(expected)
+    assert report.circuit.layout.final_index_layout() == [report.final_layout[k] for k in range(4)]
+    assert report.circuit.layout.initial_index_layout(filter_ancillas=True) == [*report.initial_layout.values()]
+
+
+def test_bug_wide_gates_were_refused() -> None:
+    """They count as what they are written out as."""
+    circuit = QuantumCircuit(5)
+    circuit.h([0, 1, 2])
+    circuit.ccx(0, 1, 3)
+    circuit.append(RCCXGate(), [3, 4, 2])
+    report = tiger.layout(circuit, LINE, **CHEAP)
+    counts = report.circuit.count_ops()
+    assert is_same(circuit, report)
+    assert report.extra_cx == counts["cx"] + 3 * counts.get("swap", 0) - 6 - 3
+    assert report.circuit.layout.initial_index_layout(filter_ancillas=True) == [*report.initial_layout.values()]
 
 
 def test_a_given_layout_is_kept(complete: QuantumCircuit) -> None:

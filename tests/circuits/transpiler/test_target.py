@@ -4,7 +4,7 @@ from qiskit.circuit import Measure
 from qiskit.circuit.library import CXGate, CZGate, RZGate, SXGate
 from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 
-from tiger.circuits.transpiler.target import coupling_of, has_errors
+from tiger.circuits.transpiler.target import coupling_of, find_faulty_gates, has_errors, list_couplings
 
 
 def target(**errors: float) -> Target:
@@ -83,3 +83,27 @@ def test_errors_are_noticed() -> None:
     assert has_errors(target())
     assert not has_errors(Target.from_configuration(["cx", "u"], coupling_map=CouplingMap.from_line(3)))
     assert not has_errors(CouplingMap.from_line(3))
+
+
+def test_bug_an_unknown_error_made_a_pair_faulty_by_the_order_of_gates() -> None:
+    """What is no number says nothing, before an error of 1 and behind it; errors above 1 are as bad as 1."""
+    nan = float("nan")
+    assert edges(target(cx01=nan, cx10=1.0)) == edges(target(cx01=1.0, cx10=nan)) == [[0, 1], [1, 2], [2, 3]]
+    assert edges(target(cx01=1.5, cx10=float("inf"))) == [[1, 2], [2, 3]]
+
+
+def test_faulty_pairs_come_last() -> None:
+    """First what works, off a qubit without readout if the circuit measures, then what joins the parts of it alone."""
+    device = target(cx01=1.0, cx10=1.0, measure3=1.0)
+    maps = [coupling.edges.tolist() for coupling in list_couplings(device, {"measure"})]
+    assert maps == [[[1, 2]], [[1, 2], [2, 3]], [[0, 1], [1, 2], [2, 3]]]
+    assert [coupling.edges.tolist() for coupling in list_couplings(device, {"cx"})] == maps[1:]
+    assert len(list_couplings(target(), {"measure"})) == 1
+
+
+def test_gates_of_a_pair_that_works_otherwise_are_lame() -> None:
+    """A direction, or one of two gates; not those of a pair of which nothing works."""
+    device = target(cx01=1.0, cx23=1.0, cx21=1.0)
+    device.add_instruction(CZGate(), {(3, 2): InstructionProperties(error=0.2)})
+    assert find_faulty_gates(device) == {("cx", (0, 1)), ("cx", (2, 3))}
+    assert find_faulty_gates(CouplingMap.from_line(3)) == set()

@@ -23,7 +23,7 @@ from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.sabre import ITERATIONS, TRIALS, route_of
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s
-from tiger.circuits.transpiler.target import coupling_of, has_errors
+from tiger.circuits.transpiler.target import has_errors
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
 from tiger.solvers import registry
@@ -59,7 +59,7 @@ def measure_reference(
     if known is None or (noisy and _is_in_time(request, known, deadline)):
         errors = errors_of_target(request.device) if noisy else None
         given = None if fixed is None else fixed.tolist()
-        made = run_preset(request.circuit, coupling_of(request.device), request.params, given, errors)
+        made = run_preset(request.circuit, mapping.coupling, request.params, given, errors)
     own = made if known is None else dag_to_circuit(known.dag)
     if own is None:
         return Reference()
@@ -83,7 +83,7 @@ def measure_placements(
 
     The formulations are solved again from level 2 on, and not at D-Wave's price.
     """
-    params, coupling = request.params, coupling_of(request.device)
+    params, coupling = request.params, mapping.coupling
     gate_dag = model_of(request.circuit, commute=params.commute).gate_dag
     trivial = np.arange(coupling.size, dtype=np.int32)
     moved = DataMovement(
@@ -121,7 +121,7 @@ def _count(value: Detail) -> int | None:
 
 def _result_movement(placed: QuantumCircuit, request: LayoutRequest, mapping: Mapping) -> int | None:
     """Return how far data moves in the result, which may be Qiskit's own circuit."""
-    coupling, model = coupling_of(request.device), model_of(placed, commute=request.params.commute)
+    coupling, model = mapping.coupling, model_of(placed, commute=request.params.commute)
     route: Route | None = mapping.mapped.route
     if mapping.emission is mapping.sabre:
         route = route_of(model, coupling, mapping.emission)

@@ -44,13 +44,15 @@ def layout(call: LayoutListCall) -> list[CircuitReport]:
 
     The circuit is a QuantumCircuit, OpenQASM 2 or 3 text, a path, or the bytes of QPY or of text
     (`tiger.circuits.entry.reading`); the device a SPEC such as `heavy-hex:7`, a path, a Target, a coupling map, a
-    backend or pairs of qubits (`tiger.circuits.entry.hardware`). `level` 0 to 3 is Qiskit's optimisation level,
-    `effort` multiplies its iterations, `objective` is the extra CX gates, the depth, or the probability of success,
-    which needs a Target with error rates. For extra CX gates, Qiskit's own circuit is returned where it has fewer
-    two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
-    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level, effort and `islands`, same answer,
-    on any number of `threads` and any `executor` (`dask://HOST:PORT` on a Dask cluster); `time_limit_s` only ends a
-    search early. `commute` lets gates change places where that is the same circuit; without it, extra CX alone count.
+    backend or pairs of qubits (`tiger.circuits.entry.hardware`). Gates on three and more qubits are written out first,
+    and figures count from there. Pairs with error 1 are used where the circuit fits on no others, with a warning.
+    `level` 0 to 3 is Qiskit's optimisation level, `effort` multiplies its iterations, `objective` is the extra CX
+    gates, the depth, or the probability of success, which needs a Target with error rates. For extra CX gates, Qiskit's
+    own circuit is returned where it has fewer two-qubit gates after the level's translation and optimization. `solver`
+    samples the Ising proposals. `initial_layout` gives the device qubit of every circuit qubit. Same seed, level,
+    effort and `islands`, same answer, on any number of `threads` and any `executor` (`dask://HOST:PORT` on a Dask
+    cluster); `time_limit_s` only ends a search early. `commute` lets gates change places where that is the same
+    circuit; without it, extra CX alone count.
 
     An `executor` gets what does not need each other: the circuits of a list, else the islands of a circuit.
 

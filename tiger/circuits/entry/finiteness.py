@@ -4,6 +4,7 @@ import cmath
 
 import numpy as np
 from qiskit.circuit import Operation, ParameterExpression, QuantumCircuit
+from qiskit.circuit.library import UnitaryGate
 
 from tiger.circuits.entry.scan import FIELD
 from tiger.errors import InputError
@@ -36,7 +37,9 @@ def _check(circuit: QuantumCircuit, place: str, seen: dict[int, QuantumCircuit])
 
 
 def _check_definition(operation: Operation, seen: dict[int, QuantumCircuit]) -> None:
-    """Check what a gate is defined as, once for every definition."""
+    """Check what a gate is defined as, once for every definition; a matrix, which takes long to write out, is none."""
+    if isinstance(operation, UnitaryGate):
+        return
     try:
         inside = getattr(operation, "definition", None)
     except Exception as error:  # noqa: BLE001 (a definition may be any expression of the parameters)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 from qiskit.circuit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
-from qiskit.transpiler import CouplingMap, PassManager
+from qiskit.passmanager import PropertySet
+from qiskit.transpiler import CouplingMap, PassManager, TranspileLayout
 from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
 
 from tiger.circuits.coupling import IndexArray
@@ -19,8 +20,12 @@ from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.request import LayoutRequest, read_layout
 from tiger.circuits.entry.writing import qasm_of
+from tiger.circuits.transpiler.emission import Emission
+from tiger.circuits.transpiler.faults import describe_faults, list_faults
+from tiger.circuits.transpiler.fitting import choose_coupling
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.model import model_of
+from tiger.circuits.transpiler.passes import set_layout
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
@@ -36,7 +41,7 @@ SHARE = 0.1
 def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
     """Report the mapping of a parsed circuit; raise InputError as `tiger.layout` does, except for its arguments."""
     begun = time.perf_counter()
-    coupling, params = coupling_of(request.device), request.params
+    params, size = request.params, coupling_of(request.device).size
     if params.objective == "success" and not has_errors(request.device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     report = CircuitReport(
@@ -50,13 +55,13 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
         device=request.device,
     )
     width = request.circuit.num_qubits
-    if width > coupling.size:
-        return replace(report, violations=(_too_wide(width, coupling.size),))
-    fixed = None if initial_layout is None else read_layout(initial_layout, width, coupling.size)
+    if width > size:
+        return replace(report, violations=(_too_wide(width, size),))
+    fixed = None if initial_layout is None else read_layout(initial_layout, width, size)
     request.watch(Progress("reading", None, None))
-    gate_dag = model_of(request.circuit, commute=params.commute).gate_dag
+    model = model_of(request.circuit, commute=params.commute)
     try:
-        allot_parts(gate_dag, coupling, fixed)
+        allot_parts(model.gate_dag, choose_coupling(request.device, model, fixed), fixed)
     except InputError as error:
         return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
     request.watch(Progress("search", None, None))
@@ -64,7 +69,9 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
     deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
     report = _map_and_report(report, request, fixed, deadline)
     seconds = time.perf_counter() - begun
-    return replace(report, seconds=seconds, warnings=_remarks(report, params.time_limit_s, seconds))
+    return replace(
+        report, seconds=seconds, warnings=(*report.warnings, *_remarks(report, params.time_limit_s, seconds))
+    )
 
 
 def _remarks(report: CircuitReport, limit: float | None, seconds: float) -> tuple[str, ...]:
@@ -79,18 +86,19 @@ def _map_and_report(
 ) -> CircuitReport:
     """Return the report with the routed circuit and its figures."""
     placed = _place_qubits(request, fixed)
-    here = None if fixed is None else np.arange(coupling_of(request.device).size, dtype=np.int32)
+    here = None if fixed is None else np.arange(placed.num_qubits, dtype=np.int32)
     mapping = choose_delivery(
         request, find_mapping(circuit_to_dag(placed), request.device, request.params, here), deadline
     )
-    circuit = dag_to_circuit(mapping.emission.dag)
-    spots = range(request.circuit.num_qubits) if fixed is None else fixed.tolist()
+    emission = mapping.emission if fixed is None else _name_qubits(mapping.emission, fixed)
+    circuit, width = dag_to_circuit(emission.dag), request.circuit.num_qubits
+    faults = list_faults(emission.dag, request.device)
     added, more = count_swaps(circuit) - count_swaps(request.circuit), count_extra_cx(circuit, request.circuit)
     report = replace(
         report,
         feasible=True,
-        initial_layout={virtual: mapping.emission.start[k] for virtual, k in enumerate(spots)},
-        final_layout={virtual: mapping.emission.end[k] for virtual, k in enumerate(spots)},
+        initial_layout=dict(enumerate(emission.start[:width])),
+        final_layout=dict(enumerate(emission.end[:width])),
         circuit=circuit,
         qasm=qasm_of(circuit),
         swaps=added,
@@ -100,7 +108,10 @@ def _map_and_report(
         depth=depth_of(circuit),
         success_probability=success_of(circuit, request.device),
         stages=mapping.mapped.stages,
+        warnings=(describe_faults(faults),) if faults else (),
     )
+    # The text is written before, as Qiskit writes no registers of a circuit that has a layout.
+    circuit._layout = _layout_of(request.circuit, emission)
     request.watch(Progress("comparison", None, more))
     own = measure_reference(request, mapping, fixed, deadline)
     placements = measure_placements(request, placed, mapping, deadline)
@@ -122,6 +133,20 @@ def _place_qubits(request: LayoutRequest, fixed: IndexArray | None) -> QuantumCi
     spots = CouplingMap.from_full(size)
     embed = [SetLayout(fixed.tolist()), FullAncillaAllocation(spots), EnlargeWithAncilla(), ApplyLayout()]
     return PassManager(embed).run(request.circuit)
+
+
+def _name_qubits(emission: Emission, fixed: IndexArray) -> Emission:
+    """Return a circuit that was on device qubits from the start, with those of the circuit before the spare ones."""
+    spare = np.setdiff1d(np.arange(len(emission.start)), fixed)
+    order = [*fixed.tolist(), *spare.tolist()]
+    return Emission(emission.dag, [emission.start[k] for k in order], [emission.end[k] for k in order])
+
+
+def _layout_of(circuit: QuantumCircuit, emission: Emission) -> TranspileLayout:
+    """Return where the qubits of a circuit start and end, as Qiskit says it of a circuit that it transpiled."""
+    properties = PropertySet({"num_input_qubits": circuit.num_qubits})
+    set_layout(properties, circuit_to_dag(circuit, copy_operations=False), emission)
+    return TranspileLayout.from_property_set(emission.dag, properties)
 
 
 def _too_wide(width: int, size: int) -> Violation:

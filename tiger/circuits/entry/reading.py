@@ -4,18 +4,16 @@ import contextlib
 import io
 import re
 import struct
-from collections.abc import Container
 from pathlib import Path
 
 from qiskit import qpy
-from qiskit.circuit import CircuitInstruction, QuantumCircuit
+from qiskit.circuit import QuantumCircuit
 from qiskit.qpy import formats
 
+from tiger.circuits.entry.decomposition import decompose
 from tiger.circuits.entry.finiteness import check_finite
-from tiger.circuits.entry.inlining import inline
 from tiger.circuits.entry.openqasm2 import parse_openqasm2
 from tiger.circuits.entry.scan import FIELD, CircuitLimits, Scan, scan
-from tiger.circuits.transpiler.exits import EXITS
 from tiger.circuits.transpiler.panic import PANIC
 from tiger.errors import InputError
 from tiger.formats.text import read_file
@@ -24,7 +22,6 @@ from tiger.model.wording import describe
 MAGIC = b"QISKIT"
 # The oldest version of QPY that is safe to read, and the first with a table of where circuits begin.
 OLDEST_QPY, OFFSETS_QPY = 13, 16
-ADVICE = "decompose it first, as Qiskit's transpile does with basis_gates=['u', 'cx']"
 _QASM2_PLACE = re.compile(r"<input>:(\d+),\d+: (.*)", re.DOTALL)
 _QASM3_PLACE = re.compile(r"(\d+),\d+: (.*)", re.DOTALL)
 
@@ -33,8 +30,9 @@ def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLim
     """Return the circuit that a source holds, all of its operations on one or two qubits.
 
     A string is OpenQASM text if it holds a semicolon, else a path, as a Path always is; bytes are QPY or text. Gates
-    that a text defines on more than two qubits are written out. A circuit without qubits or without operations, and one
-    that exceeds the limits, is bad input like anything malformed: InputError of `circuit`, which names line or gate.
+    on three and more qubits are written out (`tiger.circuits.entry.decomposition`). A circuit without qubits or without
+    operations, and one that exceeds the limits, is bad input like anything malformed: InputError of `circuit`, which
+    names line or gate.
     TypeError for a source of another type.
     """
     bounds = limits or CircuitLimits()
@@ -55,7 +53,7 @@ def qasm_circuit(text: str, limits: CircuitLimits) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 or 3 text; raise InputError of `circuit`."""
     text_scan = scan(text, limits)
     circuit = _parse2(text_scan) if text_scan.language == 2 else _parse3(text)
-    return _check_circuit(_write_out(circuit, text_scan.gates))
+    return _check_circuit(circuit)
 
 
 def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
@@ -168,33 +166,10 @@ def _check_header(content: bytes, limits: CircuitLimits) -> None:
 
 
 def _check_circuit(circuit: QuantumCircuit) -> QuantumCircuit:
-    """Return a circuit that has qubits and operations, none of them a gate on three."""
+    """Return a circuit that has qubits and operations, with those on three qubits written out."""
     if not circuit.num_qubits:
         raise InputError(FIELD, "expected a circuit with at least one qubit, got none")
     if not circuit.data:
         raise InputError(FIELD, "expected a circuit with at least one operation, got none")
-    _check_widths(circuit)
     check_finite(circuit)
-    return circuit
-
-
-def _check_widths(circuit: QuantumCircuit) -> None:
-    """Raise InputError for a gate on three or more qubits, in blocks of control flow too."""
-    for instruction in circuit.data:
-        if instruction.is_control_flow():
-            for block in instruction.operation.blocks:
-                _check_widths(block)
-        elif len(instruction.qubits) > 2 and not instruction.is_directive() and instruction.name not in EXITS:
-            found = f"{describe(instruction.name)} on {len(instruction.qubits)}"
-            raise InputError(FIELD, f"expected gates on one or two qubits, got {found}: {ADVICE}")
-
-
-def _write_out(circuit: QuantumCircuit, names: Container[str]) -> QuantumCircuit:
-    """Return a circuit in which gates of these names on more than two qubits are what they are defined as."""
-
-    def is_kept(instruction: CircuitInstruction) -> bool:
-        return len(instruction.qubits) < 3 or instruction.name not in names or instruction.is_directive()
-
-    if all(is_kept(instruction) and not instruction.is_control_flow() for instruction in circuit.data):
-        return circuit
-    return inline(circuit, is_kept)
+    return decompose(circuit)

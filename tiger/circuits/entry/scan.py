@@ -12,6 +12,8 @@ FIELD = "circuit"
 # To define a gate costs a parser as much memory as so many operations.
 DEFINITION = 16
 LIBRARIES = {2: "qelib1.inc", 3: "stdgates.inc"}
+# Operations on one and two qubits that gates of the libraries on more are written out as.
+WIDE = {"ccx": 15, "cswap": 17, "rccx": 9, "rc3x": 18, "c3x": 31, "c3sqrtx": 27, "c4x": 69}
 # Where the parsers of the two languages disagree on what a comment is, code could hide in the difference.
 _COMMENT = {2: re.compile(r"//[^\n]*"), 3: re.compile(r"//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)}
 _VERSION = re.compile(r"\s*OPENQASM\s+(\d{1,9})(?:\.\d{1,9})?\s*;")
@@ -102,7 +104,7 @@ class _Counter:
     def _add(self, match: re.Match[str], words: list[tuple[str, str]]) -> None:
         """Count a statement where it stands: in the definition of a gate, or among what the circuit does."""
         _check_modifiers(self._text, match)
-        size = max(self.gates.get(name, 1) for name, _ in words)
+        size = max(self.gates.get(name, WIDE.get(name, 1)) for name, _ in words)
         if self._blocks:
             gate = self._gate
             self.gates[gate] = min(self.gates[gate] + size, self._limits.max_gates + 1)

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import dijkstra
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import weigh_interactions
-from tiger.circuits.noise.noise import Errors
+from tiger.circuits.noise.noise import HOPELESS, Errors
 from tiger.mapping.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DenseMetric
@@ -34,8 +34,6 @@ from tiger.model.topology import Topology
 
 # A SWAP is three CX.
 CX_PER_SWAP = 3
-# The largest error whose logarithm is taken: a faulty gate costs 21, and no infinity enters the model.
-HOPELESS = 1 - 1e-9
 
 
 class Losses(NamedTuple):

@@ -15,6 +15,8 @@ from tiger.model.arrays import FloatArray, check_amounts, lock
 # Gates that are the same in both directions, and operations that say nothing about the error of a gate.
 ALIKE = frozenset({"cz", "cp", "cu1", "rzz", "rxx", "ryy", "iswap"})
 SILENT = frozenset({"measure", "reset", "delay", "id", "swap", "barrier"})
+# The largest error whose logarithm is taken: a faulty gate costs 21, and no infinity enters the model.
+HOPELESS = 1 - 1e-9
 
 
 class Gate(NamedTuple):
@@ -78,6 +80,11 @@ class Errors:
     def without_decay(self) -> "Errors":
         """Return the errors of gates and readout alone, with which waiting costs nothing."""
         return replace(self, decay=lock(np.zeros(self.size)))
+
+    def without_certainty(self) -> "Errors":
+        """Return errors below 1, with which a circuit that has to use what is faulty uses little of it."""
+        pair, single, readout = (lock(np.minimum(e, HOPELESS)) for e in (self.pair, self.single, self.readout))
+        return replace(self, pair=pair, single=single, readout=readout)
 
     def coupling(self) -> Coupling:
         """Return the coupling map of the pairs that work in either direction, on qubits that are not faulty."""

@@ -50,9 +50,17 @@ def aim_of(
     if isinstance(device, CouplingMap) or not has_errors(device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     errors = errors_of_target(device)
+    if not _works(coupling, errors):
+        errors = errors.without_certainty()
     still = SuccessObjective(model.gate_dag, singles, coupling, errors.without_decay())
     bound = min((still.loss(still.relocate(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
     return Aim(SuccessObjective(model.gate_dag, singles, coupling, errors, bound), lambda dag: loss_of(dag, errors))
+
+
+def _works(coupling: Coupling, errors: Errors) -> bool:
+    """Return whether no pair that a circuit may use has error 1, nor a qubit of one."""
+    p, q = coupling.edges.T
+    return bool((np.minimum(errors.pair[p, q], errors.pair[q, p]) < 1).all() and (errors.single[[*p, *q]] < 1).all())
 
 
 def loss_of(dag: DAGCircuit, errors: Errors) -> float:

@@ -21,14 +21,14 @@ LOST = 1e6
 UNUSED = frozenset({"barrier", "delay", "reset"})
 
 
-class Uses(NamedTuple):
+class GateCounts(NamedTuple):
     """Hold what n qubits do: their `counts[n, 2]` of gates on them alone and of measurements, and who `meets[n]`."""
 
     counts: IntArray
     meets: BoolArray
 
 
-def read_uses(dag: DAGCircuit) -> Uses:
+def read_uses(dag: DAGCircuit) -> GateCounts:
     """Return what the qubits of a circuit do, in its order; a block of control flow counts as a gate. O(operations)."""
     index = {qubit: k for k, qubit in enumerate(dag.qubits)}
     counts, meets = np.zeros((len(index), 2), np.int64), np.zeros(len(index), np.bool_)
@@ -41,7 +41,7 @@ def read_uses(dag: DAGCircuit) -> Uses:
             meets[list(qubits)] |= not node.is_directive()
         elif qubits and node.name not in UNUSED:
             counts[qubits[0], int(node.name == "measure")] += 1
-    return Uses(counts, meets)
+    return GateCounts(counts, meets)
 
 
 def choose_places(counts: IntArray, free: IndexArray, errors: "Errors") -> IndexArray:

@@ -9,7 +9,7 @@ import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
-from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.route import Route
@@ -18,12 +18,13 @@ from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.exits import NEEDS_SWAPS, has_exits, keeps_exits
+from tiger.circuits.transpiler.fitting import choose_coupling, list_apart
 from tiger.circuits.transpiler.flow import Blocks, count_cx, route_in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
-from tiger.circuits.transpiler.target import coupling_of, map_of, working_device
+from tiger.circuits.transpiler.target import find_faulty_qubits, map_of, working_device
 from tiger.errors import InputError
 
 # A time limit that is over is this long, as limits are above 0.
@@ -35,11 +36,15 @@ BLOCK_LEVELS = (0, 0, 0, 1)
 
 
 class Mapping(NamedTuple):
-    """Return the routed circuit with its places, what the search says of it, and SABRE's circuit if that was asked."""
+    """Return the routed circuit with its places, what the search says of it, and SABRE's circuit if that was asked.
+
+    `coupling` has the pairs of the device that it may use.
+    """
 
     emission: Emission
     mapped: Mapped
     sabre: Emission | None
+    coupling: Coupling
 
 
 def find_mapping(
@@ -49,10 +54,12 @@ def find_mapping(
 
     `fixed` says that the circuit is on device qubits already and keeps its layout; it is the identity on N. From level
     1 on there are never more CX gates than after Qiskit's own layout and routing, or its routing alone, with the same
-    level and seed, or there is no less of another objective. InputError for circuits that cannot be mapped.
+    level and seed on the same pairs of the device, or there is no less of another objective. Faulty pairs are used
+    where the circuit fits on no others. InputError for circuits that cannot be mapped.
     """
     begun = time.perf_counter()
-    coupling, model = coupling_of(device), _read(dag, params)
+    model = _read(dag, params)
+    coupling = choose_coupling(device, model, fixed)
     _check(model, coupling, fixed)
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
@@ -63,14 +70,14 @@ def find_mapping(
         map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, below=below, objective=aim.objective),
         fixed,
     )
-    route = mapped.route if fixed is not None else _settle(mapped.route, model.gate_dag, coupling)
+    route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device)
     route, emission = _emit_first(model, (route, *own), coupling, params)
     mapped = replace(mapped, route=route)
     # Priced routes are compared by their prices, where SABRE's circuit is one.
     counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
-    return Mapping(emission, mapped, known)
+    return Mapping(emission, mapped, known, coupling)
 
 
 def find_start(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> list[int]:
@@ -86,12 +93,13 @@ def find_start(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutPara
 
 def find_path_mapping(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
     """Map a circuit along a path of the device; InputError where none of as many qubits as meet others is found."""
-    coupling, model = coupling_of(device), _read(dag, params)
+    model = _read(dag, params)
+    coupling = choose_coupling(device, model)
     _check(model, coupling, None)
     route = map_along_path(model.gate_dag, coupling, params)
     if route is None:
         raise InputError("topology", "expected a path of as many qubits as meet others, found none")
-    return _emit(model, _settle(route, model.gate_dag, coupling), coupling, params)
+    return _emit(model, _settle(route, model, coupling, device), coupling, params)
 
 
 def _emit_first(
@@ -141,16 +149,10 @@ def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) ->
     qubits = model.dag.num_qubits()
     if qubits > coupling.size:
         raise InputError("topology", f"expected at least {qubits} qubits for this circuit, found {coupling.size}")
-    if fixed is not None:
-        ends = fixed[
-            np.concatenate([model.gate_dag.pairs[model.gate_dag.pairs[:, 0] >= 0], model.gate_dag.inner[:, 1:]])
-        ]
-        apart = ends[coupling.hops[ends[:, 0], ends[:, 1]] >= FAR]
-        if len(apart):
-            a, b = apart[0].tolist()
-            raise InputError(
-                "initial_layout", f"expected qubits that meet in one part of the device, found {a} and {b}"
-            )
+    apart = [] if fixed is None else list_apart(model.gate_dag, coupling, fixed)
+    if apart:
+        a, b = apart[0]
+        raise InputError("layout", f"expected qubits that meet in one part of the device, found {a} and {b}")
 
 
 def _ask_qiskit(
@@ -227,14 +229,23 @@ def _check_start(mapped: Mapped, fixed: IndexArray | None) -> Mapped:
     return mapped
 
 
-def _settle(route: Route, gate_dag: GateDag, coupling: Coupling) -> Route:
-    """Return a route that leaves no circuit qubit on a device qubit without edges, as far as others are spare."""
-    lone = coupling.neighbours[route.start, 0] < 0
-    moving = np.flatnonzero(lone[: gate_dag.qubits])
-    spare = gate_dag.qubits + np.flatnonzero(~lone[gate_dag.qubits :])
-    count = min(len(moving), len(spare))
-    if not count or coupling.size == 1:
+def _settle(route: Route, model: CircuitModel, coupling: Coupling, device: Target | CouplingMap) -> Route:
+    """Return a route that leaves no circuit qubit on a device qubit without pairs, as far as others are spare.
+
+    Where too few are, qubits without operations give way, and faulty device qubits are left first.
+    """
+    lone = coupling.neighbours[:, 0] < 0
+    if coupling.size == 1 or not lone.any():
         return route
-    start = route.start.copy()
-    start[moving[:count]], start[spare[:count]] = route.start[spare[:count]], route.start[moving[:count]]
+    rank = lone.astype(np.int32)
+    rank[[*find_faulty_qubits(device) & set(np.flatnonzero(lone).tolist())]] = 2
+    start, qubits = route.start.copy(), model.dag.num_qubits()
+    busy = np.zeros(coupling.size, np.bool_)
+    busy[[qubit for touched in model.qubits for qubit in touched]] = True
+    here = rank[start]
+    moving = sorted(np.flatnonzero(here[:qubits]), key=lambda k: (not busy[k], -here[k]))
+    spare = sorted(np.flatnonzero(~busy), key=lambda k: (here[k], k < qubits))
+    for a, b in zip(moving, spare, strict=False):
+        if here[b] < here[a] and (busy[a] or b >= qubits):
+            start[a], start[b] = start[b], start[a]
     return replace(route, start=start)

@@ -11,6 +11,7 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import AnalysisPass, CouplingMap, Layout, Target, TransformationPass, TranspilerError
 
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.faults import list_faults
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.errors import InputError
 
@@ -74,6 +75,17 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         return routed.dag
 
 
+class TigerRerouting(TigerRouting):
+    """Route a circuit again that runs over what has error 1, as its layout may need no SWAP there and yet leave a way.
+
+    Any other circuit stays as it is.
+    """
+
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the routed circuit."""
+        return super().run(dag) if list_faults(dag, self.device) else dag
+
+
 class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Lay a circuit out and route it at once, as SabreLayout does.
 
@@ -93,7 +105,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
 
         with _transpiler_errors():
             routed = find_mapping(dag, self.device, self.params).emission
-        return _set_layout(self.property_set, dag, routed)
+        return set_layout(self.property_set, dag, routed)
 
 
 class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
@@ -114,7 +126,7 @@ class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has 
 
         with _transpiler_errors():
             routed = find_path_mapping(dag, self.device, self.params)
-        return _set_layout(self.property_set, dag, routed)
+        return set_layout(self.property_set, dag, routed)
 
 
 class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
@@ -135,7 +147,7 @@ class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has
 
         with _transpiler_errors():
             routed = find_mapping_for_sabre(dag, self.device, self.params)
-        return _set_layout(self.property_set, dag, routed)
+        return set_layout(self.property_set, dag, routed)
 
 
 @contextmanager
@@ -161,7 +173,7 @@ def _free_name(dag: DAGCircuit) -> str:
     return name
 
 
-def _set_layout(properties: PropertySet, dag: DAGCircuit, routed: "Emission") -> DAGCircuit:
+def set_layout(properties: PropertySet, dag: DAGCircuit, routed: "Emission") -> DAGCircuit:
     """Set where the qubits of a circuit and the ancillas start and end; return the routed circuit."""
     ancillas = QuantumRegister(len(routed.start) - dag.num_qubits(), _free_name(dag))
     virtual = [*dag.qubits, *ancillas]

@@ -22,18 +22,21 @@ from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
+from tiger.circuits.transpiler.faults import NoteFaults, has_faults
+from tiger.circuits.transpiler.faulty_gates import AvoidFaultyGates
 from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.passes import (
     TigerLayout,
     TigerMapping,
     TigerPathMapping,
+    TigerRerouting,
     TigerRouting,
     TigerSabreMapping,
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import KeepSource
-from tiger.circuits.transpiler.target import has_errors
+from tiger.circuits.transpiler.target import find_faulty_gates, has_errors
 from tiger.model.seeds import derive
 
 NAME = "tiger"
@@ -93,11 +96,11 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
         if device is None or not _has_pairs(device):
             return PassManager()
         stage = _build_routing_stage(device, pass_manager_config, params)
-        own = _own_stages(pass_manager_config, params)
+        own, end = _own_stages(pass_manager_config, params), PassManager(_end(device, params))
         if own is None:
-            return stage
+            return stage + end
         keep = KeepBest(device, own, _objective(), _build_rivals(device, pass_manager_config, params))
-        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep)
+        return PassManager(KeepSource(PLACED)) + stage + PassManager(keep) + end
 
 
 def _build_layout_stage(
@@ -126,6 +129,8 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
         check_trivial=params.level == 1 and config.layout_method != NAME,
         use_barrier_before_measurement=True,
     )
+    if has_faults(device):
+        stage += PassManager(TigerRerouting(device, params))
     # The search above leaves qubits that meet no other in places that differ from call to call.
     settles = config.layout_method == NAME and config.initial_layout is None and has_errors(device)
     return stage + build_lone_placement(device) if settles else stage
@@ -162,13 +167,24 @@ def _choice(
     barrier = BarrierBeforeFinalMeasurements(BARRIER)
     if config.routing_method == NAME:
         return [barrier, TigerMapping(device, params)]
+    end = _end(device, params)
     embed = common.generate_embed_passmanager(device).to_flow_controller()
     if own is None:
-        return [barrier, TigerLayout(device, params), embed]
-    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective())]
+        if not end or config.routing_method not in SABRE_NAMES:
+            return [barrier, TigerLayout(device, params), embed]
+        # Qiskit's routing would use faulty pairs as it does others.
+        return [barrier, TigerSabreMapping(device, params), *end]
+    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective()), *end]
     if config.routing_method in SABRE_NAMES:
         return [KeepSource(SOURCE), barrier, TigerSabreMapping(device, params), *routed]
     return [KeepSource(SOURCE), barrier, TigerLayout(device, params), embed, *routed]
+
+
+def _end(device: Target | CouplingMap, params: LayoutParams) -> list[Task]:
+    """Return the tasks that see to what has error 1, and say what a circuit uses of it; none where nothing has."""
+    faulty = isinstance(device, Target) and find_faulty_gates(device)
+    turn = [AvoidFaultyGates(device, params.level, params.seed)] if faulty else []
+    return [*turn, NoteFaults(device)] if has_faults(device) else turn
 
 
 def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:

@@ -6,7 +6,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiskit.dagcircuit import DAGCircuit
-from qiskit.passmanager import PropertySet
 from qiskit.transpiler import (
     CouplingMap,
     PassManager,
@@ -16,7 +15,7 @@ from qiskit.transpiler import (
     TransformationPass,
     TranspilerError,
 )
-from qiskit.transpiler.passes import ApplyLayout, CheckMap, VF2PostLayout
+from qiskit.transpiler.passes import ApplyLayout, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import (
     common,
     level_0_pass_manager,
@@ -38,11 +37,12 @@ from tiger.circuits.transpiler.delivery import (
     weigh_depth,
 )
 from tiger.circuits.transpiler.exits import keeps_exits
+from tiger.circuits.transpiler.faults import SET_ASIDE, is_as_careful, list_faults
 from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import Source, remove_layout
-from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling, working_device
+from tiger.circuits.transpiler.target import has_errors, listed_coupling
 
 if TYPE_CHECKING:
     from tiger.circuits.noise.noise import Errors
@@ -107,9 +107,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
     pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
     `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
-    faulty pairs, or with SWAPs in loops that are left early, is not taken. Where the preset looks for better qubits
-    after the optimization, a circuit on these is one more, and is finished already: Qiskit's choice rests on the gates
-    that the optimization leaves.
+    faulty pairs that the given one does without is not taken, and `SET_ASIDE` says so if it has fewer gates; nor is one
+    with SWAPs in loops that are left early. Where the preset looks for better qubits after the optimization, a circuit
+    on these is one more, and is finished already: Qiskit's choice rests on the gates that the optimization leaves.
 
     Where gates come first and the best circuit is ours but deeper than Qiskit's, the shallow rivals run, too, and of
     ours that are better than Qiskit's the one is taken that has the fewest gates by `weigh_depth`. In the table of
@@ -139,9 +139,12 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
         theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)))
-        if theirs is not None and not (
-            _avoids_faults(theirs.dag, self.device) and keeps_exits((source or placed).dag, theirs.dag)
-        ):
+        if theirs is not None and not keeps_exits((source or placed).dag, theirs.dag):
+            theirs = None
+        aside = theirs is not None and not is_as_careful(theirs.dag, dag, self.device)
+        if theirs is not None and aside:
+            fewer = count_two_qubit_gates(theirs.dag)[0] < count_two_qubit_gates(dag)[0]
+            self.property_set[SET_ASIDE] = list_faults(theirs.dag, self.device) if fewer else None
             theirs = None
         if theirs is not None and theirs.dag == dag:
             theirs = ours[0]
@@ -150,8 +153,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             return dag
         best = self._choose(ours, theirs, begin)
         if best.dag is not dag:
+            said = self.property_set.pop(SET_ASIDE, None)
             self.property_set.clear()
-            self.property_set.update(best.properties)
+            self.property_set.update({**best.properties, SET_ASIDE: said})
         return best.dag
 
     def _choose(self, ours: list[Source], theirs: Source | None, begin: Source | None) -> Source:
@@ -252,17 +256,4 @@ def _errors_of(device: Target | CouplingMap) -> "Errors | None":
     # Kernels are loaded where they are needed, and not with the plugin.
     from tiger.circuits.noise.noise import errors_of_target
 
-    return errors_of_target(device)
-
-
-def _avoids_faults(dag: DAGCircuit, device: Target | CouplingMap) -> bool:
-    """Return whether a circuit on device qubits uses none that is faulty, nor a faulty pair."""
-    coupling = coupling_of(device)
-    working = working_device(device, coupling)
-    if working is device:
-        return True
-    check, idle = CheckMap(working), set(dag.idle_wires())
-    check.property_set = PropertySet()
-    check.run(dag)
-    lone = {dag.qubits[k] for k, (first, *_) in enumerate(coupling.neighbours.tolist()) if first < 0}
-    return bool(check.property_set["is_swap_mapped"]) and lone <= idle
+    return errors_of_target(device).without_certainty()

@@ -14,7 +14,7 @@ from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.relocation import relocate
 from tiger.circuits.transpiler.sabre import run_sabre_routing
-from tiger.circuits.transpiler.target import coupling_of, working_device
+from tiger.circuits.transpiler.target import working_device
 from tiger.errors import InputError
 
 # By level: operations routed in all, which bounds the seconds on large circuits.
@@ -30,17 +30,19 @@ def find_mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params
     exchanges: at most 600 trials and `GATES[level]` operations routed in all, times the effort. A heuristic.
     """
     found = find_mapping(dag, device, params)
-    router = _SabreRouter(dag, working_device(device, coupling_of(device)), params)
+    router = _SabreRouter(dag, working_device(device, found.coupling), params)
     best = router.route(found.emission.start)
     if found.sabre is not None:
         best = min(best, router.route(found.sabre.start), key=router.cost)
-    rng = np.random.default_rng(params.seed)
+    rng, lone = np.random.default_rng(params.seed), {*np.flatnonzero(found.coupling.neighbours[:, 0] < 0).tolist()}
     for _ in range(params.effort * min(GATES[params.level] // max(dag.size(recurse=True), 1), TRIALS)):
         if router.cost(best) == count_cx(dag):
             break
         # An exchange may leave qubits that meet in parts of the device that are not connected.
         with suppress(TranspilerError), catch_panics():
-            best = min(router.route(_exchange(best.start, dag.num_qubits(), rng)), best, key=router.cost)
+            start = _exchange(best.start, dag.num_qubits(), rng)
+            if not lone & set(start[: dag.num_qubits()]) - set(best.start[: dag.num_qubits()]):
+                best = min(router.route(start), best, key=router.cost)
     best = best if found.sabre is None else min(best, found.sabre, key=router.cost)
     if router.cost(best) == np.inf:
         raise InputError("circuit", NEEDS_SWAPS)

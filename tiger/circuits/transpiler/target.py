@@ -1,6 +1,6 @@
 """What a Qiskit Target or coupling map says about which device qubits can meet."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 
 from qiskit.transpiler import CouplingMap, Target
 
@@ -12,30 +12,49 @@ IDLE = ("measure", "reset", "delay")
 
 
 def coupling_of(device: Target | CouplingMap) -> Coupling:
-    """Return the undirected coupling map of a device, without its faulty edges and those of faulty qubits.
+    """Return the undirected coupling map of a device, without its faulty pairs and those of faulty qubits.
 
-    An edge is faulty when all its gates have error 1; a qubit when a gate on it alone has error 1, or when it
+    A pair is faulty when all its gates have error 1; a qubit when a gate on it alone has error 1, or when it
     is without such a gate that others have. A Target that lists no pairs has all of them.
     """
+    whole = listed_coupling(device)
     if isinstance(device, CouplingMap):
-        return Coupling.of(device.size(), device.get_edges())
-    size, whole = int(device.num_qubits or 0), device.build_coupling_map()
-    if whole is None:
-        return Coupling.of(size, [(a, b) for b in range(size) for a in range(b)])
-    broken, dead = _broken_qubits(device), _dead_pairs(device)
-    return Coupling.of(size, [(a, b) for a, b in whole.get_edges() if not {a, b} & broken and {a, b} not in dead])
+        return whole
+    broken, dead = find_faulty_qubits(device), find_faulty_pairs(device)
+    if not (broken or dead):
+        return whole
+    return _keep(whole, lambda a, b: not {a, b} & broken and (a, b) not in dead)
 
 
 def listed_coupling(device: Target | CouplingMap) -> Coupling:
-    """Return the undirected coupling map of a device as Qiskit takes it, with its faulty edges."""
-    whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
-    return coupling_of(device if whole is None else whole)
+    """Return the undirected coupling map of a device as Qiskit takes it, with its faulty pairs."""
+    if isinstance(device, CouplingMap):
+        return Coupling.of(device.size(), device.get_edges())
+    size, whole = int(device.num_qubits or 0), device.build_coupling_map()
+    pairs = [(a, b) for b in range(size) for a in range(b)] if whole is None else whole.get_edges()
+    return Coupling.of(size, pairs)
+
+
+def list_couplings(device: Target | CouplingMap, operations: Container[str]) -> list[Coupling]:
+    """Return the coupling maps that a circuit of some operations is tried on, the most careful first, each once.
+
+    A circuit that measures is first kept off qubits whose readout has error 1. Behind what works comes the same with
+    the faulty pairs that join what is not connected without them, so that a circuit that fits the whole device fits
+    the last one.
+    """
+    working, whole = coupling_of(device), listed_coupling(device)
+    unread = find_faulty_readouts(device) if "measure" in operations else set[int]()
+    careful = _keep(working, lambda a, b: not {a, b} & unread) if unread else working
+    part, pairs = working.part.tolist(), {tuple(pair) for pair in working.edges.tolist()}
+    joined = working
+    if whole is not working:
+        joined = _keep(whole, lambda a, b: part[a] != part[b] or (a, b) in pairs)
+    return list(dict.fromkeys((careful, working, joined)))
 
 
 def working_device(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
-    """Return the device itself if all of it works, else the coupling map of what does."""
-    whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
-    if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
+    """Return the device itself if a circuit may use all of it, else a coupling map of what it may use."""
+    if len(listed_coupling(device).edges) == len(coupling.edges):
         return device
     return map_of(coupling)
 
@@ -59,6 +78,50 @@ def has_readout_errors(target: Target) -> bool:
     return any(getattr(row, "error", None) is not None for row in rows)
 
 
+def find_faulty_qubits(device: Target | CouplingMap) -> set[int]:
+    """Return the qubits with a gate of error 1, and those without a gate where others have some."""
+    if isinstance(device, CouplingMap):
+        return set()
+    errors = [(qubits[0], error) for qubits, error in _list_gates(device) if len(qubits) == 1]
+    everywhere = any(
+        None in (device[name] or {None}) and getattr(device.operation_from_name(name), "num_qubits", 0) == 1
+        for name in set(device.operation_names) - set(IDLE)
+    )
+    unlisted = set(range(device.num_qubits or 0)) - {qubit for qubit, _ in errors}
+    faulty = {qubit for qubit, error in errors if error is not None and error >= FAULTY}
+    return faulty if everywhere or not errors else faulty | unlisted
+
+
+def find_faulty_pairs(device: Target | CouplingMap) -> set[tuple[int, int]]:
+    """Return the pairs all of whose gates have error 1, the lower qubit first."""
+    works: dict[tuple[int, int], bool] = {}
+    for qubits, error in () if isinstance(device, CouplingMap) else _list_gates(device):
+        if len(qubits) == 2:
+            # An error that is not known, or no number, is none.
+            pair = min(qubits), max(qubits)
+            works[pair] = works.get(pair, False) or error is None or not error >= FAULTY
+    return {pair for pair, working in works.items() if not working}
+
+
+def find_faulty_gates(device: Target | CouplingMap) -> set[tuple[str, tuple[int, ...]]]:
+    """Return the gates of error 1, by name and qubits in order, on pairs that work by another gate or direction."""
+    dead, faulty = find_faulty_pairs(device), set[tuple[str, tuple[int, ...]]]()
+    for name in () if isinstance(device, CouplingMap) else set(device.operation_names) - set(IDLE):
+        for qubits, known in (device[name] or {}).items():
+            error = getattr(known, "error", None)
+            if qubits is not None and len(qubits) == 2 and error is not None and error >= FAULTY:
+                faulty |= {(name, qubits)} if (min(qubits), max(qubits)) not in dead else set()
+    return faulty
+
+
+def find_faulty_readouts(device: Target | CouplingMap) -> set[int]:
+    """Return the qubits whose readout has error 1."""
+    if isinstance(device, CouplingMap) or "measure" not in device.operation_names:
+        return set()
+    errors = {qubits: getattr(known, "error", None) for qubits, known in (device["measure"] or {}).items()}
+    return {qubits[0] for qubits, error in errors.items() if qubits and error is not None and error >= FAULTY}
+
+
 def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:
     """Yield the qubits and the error of every gate that is listed with its qubits."""
     for name in target.operation_names:
@@ -67,22 +130,6 @@ def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]
                 yield qubits, getattr(properties, "error", None)
 
 
-def _broken_qubits(target: Target) -> set[int]:
-    """Return the qubits with a gate of error 1, and those without a gate where others have some."""
-    errors = [(qubits[0], error) for qubits, error in _list_gates(target) if len(qubits) == 1]
-    everywhere = any(
-        None in (target[name] or {None}) and getattr(target.operation_from_name(name), "num_qubits", 0) == 1
-        for name in set(target.operation_names) - set(IDLE)
-    )
-    unlisted = set(range(target.num_qubits)) - {qubit for qubit, _ in errors}
-    faulty = {qubit for qubit, error in errors if error is not None and error >= FAULTY}
-    return faulty if everywhere or not errors else faulty | unlisted
-
-
-def _dead_pairs(target: Target) -> list[set[int]]:
-    """Return the pairs all of whose gates have error 1."""
-    errors: dict[frozenset[int], list[float]] = {}
-    for qubits, error in _list_gates(target):
-        if len(qubits) == 2:
-            errors.setdefault(frozenset(qubits), []).append(error or 0.0)
-    return [set(pair) for pair, rates in errors.items() if min(rates) >= FAULTY]
+def _keep(coupling: Coupling, kept: Callable[[int, int], bool]) -> Coupling:
+    """Return a coupling map with some of its pairs."""
+    return Coupling.of(coupling.size, [(a, b) for a, b in coupling.edges.tolist() if kept(a, b)])

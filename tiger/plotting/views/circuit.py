@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.entry.layers import Circuit, list_gates
+from tiger.circuits.entry.layers import Circuit, LayeredGates, list_gates
 from tiger.circuits.entry.reading import qasm_circuit
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.circuits.noise.noise import errors_of_target
-from tiger.circuits.transpiler.target import coupling_of, has_errors
+from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.plotting.views.graph import GraphView
@@ -24,7 +25,8 @@ def view_circuit(report: CircuitReport, device: Device) -> CircuitView:
 
     Raises InputError of `circuit` for a report without a routed circuit.
     """
-    gates, coupling = list_gates(_read_routed(report)), coupling_of(device)
+    gates = list_gates(_read_routed(report))
+    coupling = _drawn(device, gates)
     a, b = coupling.edges.astype(np.int64).T
     edges = GraphEdges(a, b, np.ones(len(a)), directed=False)
     graph, groups = view_edges(tuple(map(str, range(coupling.size))), edges)
@@ -47,6 +49,14 @@ def view_circuit(report: CircuitReport, device: Device) -> CircuitView:
         swaps=tuple(np.bincount(swaps * bins // max(gates.layers, 1), minlength=bins).tolist()),
         layers_per_bin=gates.layers / max(bins, 1),
     )
+
+
+def _drawn(device: Device, gates: LayeredGates) -> Coupling:
+    """Return the pairs that are drawn: those that work, and faulty ones that the circuit uses."""
+    working, used = coupling_of(device), set(zip(gates.first.tolist(), gates.second.tolist(), strict=True))
+    listed = listed_coupling(device).edges.tolist()
+    faulty = [(a, b) for a, b in listed if {(a, b), (b, a)} & used]
+    return Coupling.of(working.size, [*[(a, b) for a, b in working.edges.tolist()], *faulty])
 
 
 def _read_routed(report: CircuitReport) -> Circuit:
