@@ -123,18 +123,20 @@ export interface CircuitPreview {
 /**
  * Answer where a circuit of n qubits goes on a device. The layouts say on which device qubit every circuit qubit, by
  * its number in the circuit, starts and ends. `circuit` is the routed circuit on all device qubits and `qasm` the same
- * as OpenQASM 2, or 3 where it takes that (None where neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE,
- * and `depth` counts a SWAP as 3 and readout as 0; gates in blocks of control flow count once. Every routing of this
- * circuit, in all orders of gates that `commute` allows and from the layout if one was given, adds at least
- * `lower_bound` extra CX; `gap` is (extra_cx - lower_bound) / extra_cx, 0 when both are 0, None where the bound is 0
- * and `extra_cx` is not. `optimal` says that they meet where extra CX are the objective; it is never said of another
- * objective. `baseline_..` is what Qiskit's own layout and routing come to at the same level and seed. `data_movement`
- * compares four placements of the gates (`tiger.circuits.ising.movement`), and `placement_extra_cx` what routing adds
- * from there: a short search from the trivial layout, which stays, and from the layouts of both Ising formulations.
- * `success_probability` needs error rates. Where nothing feasible exists all of these are None or empty, and
- * `violations` name what cannot be met. Stages have their best extra CX as cost; `seconds` is wall time. `device` is
- * what the device was read from, which pictures need. JSON has all but the `circuit` and the `device`, by the schema
- * `tiger.circuit/1`.
+ * as OpenQASM 2, or 3 where it takes that (None where neither can say it); its `layout` is Qiskit's, for
+ * `observable.apply_layout(report.circuit.layout)`. Gates on three and more qubits are written out on two before
+ * anything counts, so that all figures are above the circuit that they leave, the bound and Qiskit's figures as well.
+ * `extra_cx` is 3 for every SWAP and BRIDGE, and `depth` counts a SWAP as 3 and readout as 0; gates in blocks of
+ * control flow count once. Every routing of this circuit, in all orders of gates that `commute` allows and from the
+ * layout if one was given, adds at least `lower_bound` extra CX; `gap` is (extra_cx - lower_bound) / extra_cx, 0 when
+ * both are 0, None where the bound is 0 and `extra_cx` is not. `optimal` says that they meet where extra CX are the
+ * objective; it is never said of another objective. `baseline_..` is what Qiskit's own layout and routing come to at
+ * the same level and seed. `data_movement` compares four placements of the gates (`tiger.circuits.ising.movement`), and
+ * `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
+ * layouts of both Ising formulations. `success_probability` needs error rates. Where nothing feasible exists all of
+ * these are None or empty, and `violations` name what cannot be met. Stages have their best extra CX as cost; `seconds`
+ * is wall time. `device` is what the device was read from, which pictures need. JSON has all but the `circuit` and the
+ * `device`, by the schema `tiger.circuit/1`.
  */
 export interface CircuitReport {
   schema: "tiger.circuit/1";
