@@ -52,7 +52,7 @@ class Service:
         return (self.home / "server.0").read_text()
 
     def list_workers(self) -> list[int]:
-        """Return the processes that answer at once: those without children, and as nice as the server, unlike those of jobs."""
+        """Return the processes that answer at once, which are as nice as the server, unlike those of jobs."""
         stats = [stat.rpartition(")") for stat in map(_read, Path("/proc").glob("[0-9]*/stat"))]
         parents = {int(head.partition(" ")[0]): int(fields.split()[1]) for head, _, fields in stats if head}
         nice = {int(head.partition(" ")[0]): fields.split()[16] for head, _, fields in stats if head}
