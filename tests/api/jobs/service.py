@@ -52,14 +52,14 @@ class Service:
         return (self.home / "server.0").read_text()
 
     def list_workers(self) -> list[int]:
-        """Return the processes that answer at once: those without children, and not nice as those of jobs are."""
+        """Return the processes that answer at once, which are as nice as the server, unlike those of jobs."""
         stats = [stat.rpartition(")") for stat in map(_read, Path("/proc").glob("[0-9]*/stat"))]
         parents = {int(head.partition(" ")[0]): int(fields.split()[1]) for head, _, fields in stats if head}
         nice = {int(head.partition(" ")[0]): fields.split()[16] for head, _, fields in stats if head}
         found = {self.process.pid}
         while more := {child for child, parent in parents.items() if parent in found} - found:
             found |= more
-        leaves = [process for process in found - set(parents.values()) if nice[process] == "0"]
+        leaves = [process for process in found - set(parents.values()) if nice[process] == nice[self.process.pid]]
         return [process for process in leaves if "forkserver" in _read(Path(f"/proc/{process}/cmdline"))]
 
     def submit(self, seconds: float, seed: int = 0) -> str:
