@@ -113,7 +113,7 @@ def test_the_cluster_can_be_started() -> None:
 def test_one_image_serves_and_shares() -> None:
     """It has Dask, and what it runs unless told otherwise listens to others, on the port that is published."""
     assert {SERVICES[name]["image"] for name in ("api", "scheduler", "worker")} == {"tiger"}
-    assert '".[dask]"' in DOCKERFILE
+    assert '".[all]"' in DOCKERFILE
     command = shlex.split(DOCKERFILE.rpartition("CMD [")[2].replace(",", " ").rstrip("]\n"))
     inside = command[command.index("--port") + 1]
     assert command[:4] == ["tiger", "serve", "--host", "0.0.0.0"]

@@ -25,6 +25,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 from benchmarks import rooms
 from benchmarks.__main__ import PAGES as PAGES_OF_TABLES
@@ -35,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
     path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
 )
-LANGUAGES = {"bash", "diff", "json", "nginx", "python", "text", "toml"}
+LANGUAGES = {"bash", "diff", "json", "nginx", "python", "text", "toml", "yaml"}
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>(?:not )?run: [^>]*?) -->\n)?"
     r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```$",
@@ -115,7 +116,12 @@ def test_every_block_is_fenced_and_of_a_known_language(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_blocks_that_are_not_run_say_why_and_are_well_formed(page: Path) -> None:
     """Python that needs what is not here parses, and so do data."""
-    parsers: dict[str, Callable[[str], object]] = {"python": ast.parse, "toml": tomllib.loads, "json": _documents}
+    parsers: dict[str, Callable[[str], object]] = {
+        "python": ast.parse,
+        "toml": tomllib.loads,
+        "json": _documents,
+        "yaml": yaml.safe_load,
+    }
     for block in blocks(page):
         if block.never:
             assert len(block.mark.removeprefix("not run: ").split()) >= 2

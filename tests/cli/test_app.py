@@ -637,7 +637,7 @@ def test_an_interrupt_is_quiet(cli: Run, monkeypatch: pytest.MonkeyPatch, tmp_pa
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tiger.mapping.entry.solve", interrupt)
+    monkeypatch.setattr("tiger.mapping.entry.solve_problem", interrupt)
     before = set(tmp_path.iterdir())
     assert cli("assign", "pair.json", "--topology", "path.json", "--json", "out.json") == (130, "", "")
     assert set(tmp_path.iterdir()) == before
@@ -670,7 +670,7 @@ def test_an_interrupt_before_a_command_is_quiet(cli: Run, monkeypatch: pytest.Mo
 
 def test_a_file_that_cannot_be_written_is_found_before_the_solve(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a result that has nowhere to go."""
-    monkeypatch.setattr("tiger.mapping.entry.solve", lambda *_, **__: pytest.fail("solved"))
+    monkeypatch.setattr("tiger.mapping.entry.solve_problem", lambda *_, **__: pytest.fail("solved"))
     for option, field in (("--json", "no/file"), ("--plot", "no/file.svg")):
         assert is_refused(cli("assign", "pair.json", "--topology", "path.json", option, field), option[2:])
 

@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_a_result(cli: Run, tmp_path: Path, device: str, ki
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        (HEAD + "qreg q[3]; ccx q[0],q[1],q[2];", "circuit"),
+        (HEAD + "opaque three a,b,c; qreg q[3]; three q[0],q[1],q[2];", "circuit"),
         (HEAD + "qreg q[3]; zap q[0];", "circuit"),
         (HEAD + "qreg q[100000000]; h q;", "circuit"),
         (HEAD + "qreg q[3];", "circuit"),

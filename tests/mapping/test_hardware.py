@@ -10,7 +10,7 @@ from tiger.formats.text import FileText
 from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware
 from tiger.model.metrics import TreeMetric
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SWITCHES = str(EXAMPLES / "topology.conf")
 CORES = EXAMPLES / "two_sockets.xml"
 LEVELS = {"core": 1.0, "numa": 2.0, "socket": 4.0, "node": 20.0, "rack": 60.0}

@@ -14,6 +14,7 @@ from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
+from tiger.mapping.request import SolveArguments
 from tiger.model.problem import Problem
 from tiger.parallel import executors
 from tiger.parallel.dask_pool import FanOut
@@ -31,11 +32,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what the solver is asked for, in place of solving."""
     seen: dict[str, Any] = {}
 
-    def record(problem: Problem, **options: object) -> Report:
-        seen.update(options, problem=problem)
+    def record(problem: Problem, arguments: SolveArguments, _: object) -> Report:
+        seen.update(vars(arguments), problem=problem)
         raise InputError("stop", "here")
 
-    monkeypatch.setattr(assignment, "solve", record)
+    monkeypatch.setattr(assignment, "solve_problem", record)
     return seen
 
 
