@@ -4,8 +4,9 @@ import pytest
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import BreakLoopOp, ForLoopOp
 from qiskit.circuit.classical import expr, types
+from qiskit.circuit.library import CXGate
 from qiskit.converters import circuit_to_dag
-from qiskit.transpiler import CouplingMap, Target, TranspilerError
+from qiskit.transpiler import CouplingMap, InstructionProperties, Target, TranspilerError
 
 import tiger
 from tests.fuzz.outcomes import outcomes
@@ -132,3 +133,20 @@ def test_swaps_that_routing_adds_are_seen() -> None:
     body.swap(0, 1)
     after.data[4] = after.data[4].replace(operation=ForLoopOp(range(3), None, body))
     assert not keeps_exits(circuit_to_dag(before), circuit_to_dag(after))
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_bug_a_loop_that_fits_on_a_faulty_pair_alone_was_refused(level: int) -> None:
+    """A triangle one pair of which has error 1: the circuit goes there, with a warning, as others do."""
+    target = Target.from_configuration(["u", "measure", *FLOWS], 3, custom_name_mapping=FLOWS)
+    ways = [(a, b) for a in range(3) for b in range(3) if a != b]
+    target.add_instruction(CXGate(), {way: InstructionProperties(error=1.0 if 1 not in way else 0.01) for way in ways})
+    circuit = QuantumCircuit(3, 1)
+    with circuit.for_loop(range(2)):
+        for a, b in ((0, 1), (1, 2), (0, 2)):
+            circuit.cx(a, b)
+        circuit.measure(0, 0)
+        with circuit.if_test((circuit.clbits[0], 1)):
+            circuit.break_loop()
+    report = tiger.layout(circuit, target, level=level)
+    assert (report.swaps, ["0-2" in warning for warning in report.warnings]) == (0, [True])

@@ -48,14 +48,16 @@ def test_lone_qubits_go_where_they_fail_least() -> None:
 
 
 def test_uses_are_counted_by_qubit() -> None:
-    """Gates and measurements; qubits meet in blocks, too."""
-    circuit = QuantumCircuit(4, 1)
+    """Gates, resets and measurements; those in blocks of control flow, in which qubits meet, too."""
+    circuit = QuantumCircuit(5, 1)
+    circuit.reset(4)
     circuit.h(0)
     circuit.barrier()
     circuit.measure(0, 0)
     with circuit.if_test((circuit.clbits[0], 1)):
         circuit.cx(1, 2)
         circuit.x(3)
+        circuit.measure(3, 0)
     uses = read_uses(circuit_to_dag(circuit))
-    assert uses.counts.tolist() == [[1, 1], [1, 0], [1, 0], [1, 0]]
-    assert uses.meets.tolist() == [False, True, True, False]
+    assert uses.counts.tolist() == [[1, 1], [0, 0], [0, 0], [1, 1], [1, 0]]
+    assert uses.meets.tolist() == [False, True, True, False, False]

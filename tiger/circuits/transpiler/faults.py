@@ -56,13 +56,28 @@ def list_uses(dag: DAGCircuit) -> Uses:
     uses = Uses(set(), set(), set())
     index = {qubit: k for k, qubit in enumerate(dag.qubits)}
     for node in dag.op_nodes():
-        for name, places in _list_operations(node, tuple([index[qubit] for qubit in node.qargs])):
+        for name, places in list_operations(node, tuple([index[qubit] for qubit in node.qargs])):
             uses.qubits.update(places)
             if name == "measure":
                 uses.read.update(places)
             elif len(places) == 2:
                 uses.pairs.add((min(places), max(places)))
     return uses
+
+
+def list_operations(
+    instruction: DAGOpNode | CircuitInstruction, places: tuple[int, ...]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the name and the places of every operation that does something, in blocks of control flow as well."""
+    if not instruction.is_control_flow():
+        if not (instruction.is_directive() or instruction.name in IDLE):
+            yield instruction.name, places
+        return
+    operation = instruction.op if isinstance(instruction, DAGOpNode) else instruction.operation
+    for block in operation.blocks:
+        inside: Mapping[Qubit, int] = dict(zip(block.qubits, places, strict=True))
+        for part in block.data:
+            yield from list_operations(part, tuple([inside[qubit] for qubit in part.qubits]))
 
 
 def describe_faults(faults: list[str]) -> str:
@@ -110,21 +125,6 @@ def _holds(coupling: Coupling, uses: Uses) -> bool:
     """Return whether a circuit uses pairs of a coupling map alone, and no qubit without one."""
     pairs = {(a, b) for a, b in coupling.edges.tolist()}
     return uses.pairs <= pairs and uses.qubits <= {qubit for pair in pairs for qubit in pair}
-
-
-def _list_operations(
-    instruction: DAGOpNode | CircuitInstruction, places: tuple[int, ...]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the operations that do something, with their device qubits."""
-    if not instruction.is_control_flow():
-        if not (instruction.is_directive() or instruction.name in IDLE):
-            yield instruction.name, places
-        return
-    operation = instruction.op if isinstance(instruction, DAGOpNode) else instruction.operation
-    for block in operation.blocks:
-        inside: Mapping[Qubit, int] = dict(zip(block.qubits, places, strict=True))
-        for part in block.data:
-            yield from _list_operations(part, tuple([inside[qubit] for qubit in part.qubits]))
 
 
 def _join_names(names: list[str]) -> str:

@@ -16,8 +16,13 @@ def choose_coupling(device: Target | CouplingMap, model: CircuitModel, fixed: In
 
     `fixed[n]` are device qubits that it starts from.
     """
+    return list_fitting(device, model, fixed)[0]
+
+
+def list_fitting(device: Target | CouplingMap, model: CircuitModel, fixed: IndexArray | None = None) -> list[Coupling]:
+    """Return the pairs of a device that a circuit may use, those with fewer faulty ones first; the last as they are."""
     *careful, last = list_couplings(device, model.dag.count_ops(recurse=True))
-    return next((coupling for coupling in careful if _fits(model.gate_dag, coupling, fixed)), last)
+    return [*(coupling for coupling in careful if _fits(model.gate_dag, coupling, fixed)), last]
 
 
 def list_apart(gate_dag: GateDag, coupling: Coupling, fixed: IndexArray) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from qiskit.transpiler.passes import ApplyLayout
 from scipy.optimize import linear_sum_assignment
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.transpiler.model import list_inner_pairs
+from tiger.circuits.transpiler.faults import list_operations
 from tiger.model.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # What a qubit loses where it always fails, which is more than it can lose anywhere else.
 LOST = 1e6
-UNUSED = frozenset({"barrier", "delay", "reset"})
 
 
 class GateCounts(NamedTuple):
@@ -29,18 +28,15 @@ class GateCounts(NamedTuple):
 
 
 def read_uses(dag: DAGCircuit) -> GateCounts:
-    """Return what the qubits of a circuit do, in its order; a block of control flow counts as a gate. O(operations)."""
+    """Return what the qubits of a circuit do, in its order and in blocks of control flow as well. O(operations)."""
     index = {qubit: k for k, qubit in enumerate(dag.qubits)}
     counts, meets = np.zeros((len(index), 2), np.int64), np.zeros(len(index), np.bool_)
     for node in dag.op_nodes():
-        qubits = tuple([index[qubit] for qubit in node.qargs])
-        if node.is_control_flow():
-            counts[list(qubits), 0] += 1
-            meets[[end for pair in list_inner_pairs(node.op, qubits) for end in pair]] = True
-        elif len(qubits) > 1:
-            meets[list(qubits)] |= not node.is_directive()
-        elif qubits and node.name not in UNUSED:
-            counts[qubits[0], int(node.name == "measure")] += 1
+        for name, qubits in list_operations(node, tuple([index[qubit] for qubit in node.qargs])):
+            if len(qubits) > 1:
+                meets[list(qubits)] = True
+            elif qubits:
+                counts[qubits[0], int(name == "measure")] += 1
     return GateCounts(counts, meets)
 
 

@@ -18,13 +18,13 @@ from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.exits import NEEDS_SWAPS, has_exits, keeps_exits
-from tiger.circuits.transpiler.fitting import choose_coupling, list_apart
+from tiger.circuits.transpiler.fitting import choose_coupling, list_apart, list_fitting
 from tiger.circuits.transpiler.flow import Blocks, count_cx, route_in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
-from tiger.circuits.transpiler.target import find_faulty_qubits, map_of, working_device
+from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, working_device
 from tiger.errors import InputError
 
 # A time limit that is over is this long, as limits are above 0.
@@ -57,9 +57,27 @@ def find_mapping(
     level and seed on the same pairs of the device, or there is no less of another objective. Faulty pairs are used
     where the circuit fits on no others. InputError for circuits that cannot be mapped.
     """
-    begun = time.perf_counter()
     model = _read(dag, params)
-    coupling = choose_coupling(device, model, fixed)
+    careful, *others = list_fitting(device, model, fixed)
+    try:
+        return _map_on(careful, model, device, params, fixed)
+    except InputError:
+        # Loops that are left early fit where they need no SWAP, which may be on other pairs alone.
+        for coupling in (*others, listed_coupling(device)) if has_exits(dag) else ():
+            with suppress(InputError):
+                return _map_on(coupling, model, device, params, fixed)
+        raise
+
+
+def _map_on(
+    coupling: Coupling,
+    model: CircuitModel,
+    device: Target | CouplingMap,
+    params: LayoutParams,
+    fixed: IndexArray | None,
+) -> Mapping:
+    """Map a circuit on some pairs of a device, as `find_mapping` does."""
+    begun = time.perf_counter()
     _check(model, coupling, fixed)
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)

@@ -155,7 +155,9 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if best.dag is not dag:
             said = self.property_set.pop(SET_ASIDE, None)
             self.property_set.clear()
-            self.property_set.update({**best.properties, SET_ASIDE: said})
+            self.property_set.update(best.properties)
+            if said:
+                self.property_set[SET_ASIDE] = said
         return best.dag
 
     def _choose(self, ours: list[Source], theirs: Source | None, begin: Source | None) -> Source:
