@@ -16,7 +16,7 @@ DEPLOYMENT, SERVICE = yaml.safe_load_all((ROOT / "examples" / "kubernetes.yaml")
 POD = DEPLOYMENT["spec"]["template"]
 (SERVER,) = POD["spec"]["containers"]
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
-ROUTES = ("/healthz", "/readyz", "/healthz")
+ROUTES = ("/readyz/workers", "/readyz", "/healthz")
 
 
 def test_the_settings_are_known_and_good(monkeypatch: pytest.MonkeyPatch) -> None:

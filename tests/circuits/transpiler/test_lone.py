@@ -8,7 +8,6 @@ from qiskit.converters import circuit_to_dag
 from qiskit.transpiler import InstructionProperties, Target
 
 import tiger
-from tiger.circuits.noise.noise import Errors
 from tiger.circuits.transpiler.lone import choose_places, read_uses
 
 
@@ -23,6 +22,15 @@ def partly_rated() -> Target:
     target.add_instruction(
         CXGate(), {way: InstructionProperties(error=rates[way]) if way in rates else None for way in ways}
     )
+    return target
+
+
+def rated(gates: list[float], readouts: dict[int, float]) -> Target:
+    """Return qubits with the errors of their gates, and of the measurements of some."""
+    target = Target(num_qubits=len(gates))
+    rows = {(k,): InstructionProperties(error=rate) for k, rate in enumerate(gates)}
+    target.add_instruction(UGate(*map(Parameter, "abc")), rows)
+    target.add_instruction(Measure(), {(k,): InstructionProperties(error=rate) for k, rate in readouts.items()})
     return target
 
 
@@ -42,9 +50,14 @@ def test_bug_lone_qubits_are_placed_alike_in_every_call() -> None:
 
 def test_lone_qubits_go_where_they_fail_least() -> None:
     """The one that is read to the best readout, the first of equals to gates, and the idle one to what is left."""
-    errors = Errors.of([], [0.1, 0.1, 0.2, 0.0], [0.1, 0.0, 0.2, 0.0])
-    free = np.array([0, 1, 2])
-    assert choose_places(np.array([[0, 0], [1, 0], [0, 1]]), free, errors).tolist() == [2, 0, 1]
+    free, device = np.array([0, 1, 2]), rated([0.1, 0.1, 0.2, 0.0], {0: 0.1, 1: 0.0, 2: 0.2, 3: 0.0})
+    assert choose_places(np.array([[0, 0], [1, 0], [0, 1]]), free, device).tolist() == [2, 0, 1]
+
+
+def test_bug_what_is_read_keeps_off_qubits_that_cannot_be() -> None:
+    """A qubit that lists no measurement where others do is not one that measures without errors."""
+    free, device = np.array([0, 1, 2]), rated([0.1, 0.1, 0.1], {1: 0.3, 2: 0.2})
+    assert choose_places(np.array([[0, 1], [1, 1]]), free, device).tolist() == [1, 2]
 
 
 def test_uses_are_counted_by_qubit() -> None:

@@ -1,6 +1,6 @@
 """Device qubits for circuit qubits that meet no other, which Qiskit's searches place differently from call to call."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from qiskit.dagcircuit import DAGCircuit
@@ -11,10 +11,8 @@ from scipy.optimize import linear_sum_assignment
 
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.transpiler.faults import list_operations
-from tiger.model.arrays import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    from tiger.circuits.noise.noise import Errors
+from tiger.circuits.transpiler.target import find_faulty_qubits, find_faulty_readouts
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
 
 # What a qubit loses where it always fails, which is more than it can lose anywhere else.
 LOST = 1e6
@@ -40,19 +38,29 @@ def read_uses(dag: DAGCircuit) -> GateCounts:
     return GateCounts(counts, meets)
 
 
-def choose_places(counts: IntArray, free: IndexArray, errors: "Errors") -> IndexArray:
+def choose_places(counts: IntArray, free: IndexArray, device: Target) -> IndexArray:
     """Return the device qubits, of those that are `free`, on which k qubits fail least; the first of those alike.
 
     `counts[k, 2]` are their gates and measurements; qubits without any get what the others leave. O(k^2 N).
     """
     places, used = np.empty(len(counts), np.int32), counts.any(axis=1)
-    rates = np.stack([errors.single[free], errors.readout[free]])
     with np.errstate(divide="ignore"):
-        losses = counts[used] @ np.minimum(-np.log1p(-rates), LOST)
+        losses = counts[used] @ np.minimum(-np.log1p(-_list_rates(device)[:, free]), LOST)
     _, chosen = linear_sum_assignment(losses)
     places[used] = free[chosen]
     places[~used] = np.delete(free, chosen)[: int((~used).sum())]
     return places
+
+
+def _list_rates(device: Target) -> FloatArray:
+    """Return the errors `[2, N]` of gates on one qubit and of measurements, 1 without what other qubits have."""
+    from tiger.circuits.noise.noise import errors_of_target  # it loads kernels
+
+    errors = errors_of_target(device)
+    rates = np.stack([errors.single, errors.readout])
+    rates[0, sorted(find_faulty_qubits(device))] = 1
+    rates[1, sorted(find_faulty_readouts(device))] = 1
+    return rates
 
 
 def build_lone_placement(device: Target) -> PassManager:
@@ -80,8 +88,6 @@ class PlaceLone(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
 
     def run(self, dag: DAGCircuit) -> None:
         """Set where the device qubits go."""
-        from tiger.circuits.noise.noise import errors_of_target  # which loads kernels
-
         layout, index = self.property_set["layout"], self.property_set["original_qubit_indices"]
         if layout is None or index is None or len(layout) != len(index) or len(index) != dag.num_qubits():
             return
@@ -89,7 +95,7 @@ class PlaceLone(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
         now = np.array([layout[qubit] for qubit in sorted(index, key=index.__getitem__)], np.int32)
         uses = read_uses(dag)
         lone = now[~uses.meets[now]]
-        new = choose_places(uses.counts[lone], np.sort(lone), errors_of_target(self.device))
+        new = choose_places(uses.counts[lone], np.sort(lone), self.device)
         if (new == lone).all():
             return
         places = np.arange(len(now))

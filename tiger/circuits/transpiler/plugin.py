@@ -36,7 +36,7 @@ from tiger.circuits.transpiler.passes import (
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import KeepSource
-from tiger.circuits.transpiler.target import find_faulty_gates, has_errors
+from tiger.circuits.transpiler.target import find_faulty_gates, has_errors, has_rates
 from tiger.model.seeds import derive
 
 NAME = "tiger"
@@ -132,7 +132,7 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
     if has_faults(device):
         stage += PassManager(TigerRerouting(device, params))
     # The search above leaves qubits that meet no other in places that differ from call to call.
-    settles = config.layout_method == NAME and config.initial_layout is None and has_errors(device)
+    settles = config.layout_method == NAME and config.initial_layout is None and has_rates(device)
     return stage + build_lone_placement(device) if settles else stage
 
 

@@ -42,7 +42,7 @@ from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.source import Source, remove_layout
-from tiger.circuits.transpiler.target import has_errors, listed_coupling
+from tiger.circuits.transpiler.target import has_errors, has_rates, listed_coupling
 
 if TYPE_CHECKING:
     from tiger.circuits.noise.noise import Errors
@@ -200,7 +200,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
 
     def _settle(self, source: Source) -> Source:
         """Return a circuit whose qubits that meet no other are in places that do not differ from call to call."""
-        if not has_errors(self.device):
+        if not has_rates(self.device):
             return source
         return run_stage(build_lone_placement(self.device), source)
 

@@ -12,12 +12,11 @@ from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag, build_adjacency
-from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.lone import choose_places, read_uses
 from tiger.circuits.transpiler.model import CircuitModel
-from tiger.circuits.transpiler.target import has_errors, has_readout_errors
+from tiger.circuits.transpiler.target import has_rates
 
 # Trials, iterations and calls of VF2 with its trials, as Qiskit 2 sets them for its levels 0 to 3.
 TRIALS = (5, 5, 20, 20)
@@ -56,10 +55,10 @@ def find_vf2_layout(
     place = np.array([layout[qubit] for qubit in dag.qubits], np.int32)
     # Qiskit places qubits that nothing tells apart differently from call to call: those that meet no other go where
     # they fail least or, without error rates, keep their places in order; those without gates take the first left.
-    if isinstance(device, Target) and (has_errors(device) or has_readout_errors(device)):
+    if isinstance(device, Target) and has_rates(device):
         alone = np.setdiff1d(np.arange(len(place)), _list_ends(model))
         free = np.setdiff1d(np.arange(target.num_qubits), np.delete(place, alone))
-        place[alone] = choose_places(read_uses(model.dag).counts[alone], free, errors_of_target(device))
+        place[alone] = choose_places(read_uses(model.dag).counts[alone], free, device)
         return place
     alone = np.setdiff1d(np.arange(len(place)), np.append(_list_ends(model), _find_idle(model.dag)))
     place[alone] = np.sort(place[alone])

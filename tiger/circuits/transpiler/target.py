@@ -72,10 +72,9 @@ def has_errors(device: Target | CouplingMap) -> bool:
     return isinstance(device, Target) and any(error is not None for _, error in _list_gates(device))
 
 
-def has_readout_errors(target: Target) -> bool:
-    """Return whether a device knows the error of any measurement."""
-    rows = (target["measure"] or {}).values() if "measure" in target.operation_names else ()
-    return any(getattr(row, "error", None) is not None for row in rows)
+def has_rates(device: Target | CouplingMap) -> bool:
+    """Return whether a device knows any error rate, of gates or of measurements."""
+    return has_errors(device) or any(error is not None for error in _list_readouts(device).values())
 
 
 def find_faulty_qubits(device: Target | CouplingMap) -> set[int]:
@@ -115,11 +114,18 @@ def find_faulty_gates(device: Target | CouplingMap) -> set[tuple[str, tuple[int,
 
 
 def find_faulty_readouts(device: Target | CouplingMap) -> set[int]:
-    """Return the qubits whose readout has error 1."""
+    """Return the qubits whose readout has error 1, and those without one where others have some."""
+    errors = _list_readouts(device)
+    unlisted = set(range(device.num_qubits or 0)) - errors.keys() if errors else set[int]()
+    return unlisted | {qubit for qubit, error in errors.items() if error is not None and error >= FAULTY}
+
+
+def _list_readouts(device: Target | CouplingMap) -> dict[int, float | None]:
+    """Return the error of measuring by qubit, empty where measurements do not name their qubits."""
     if isinstance(device, CouplingMap) or "measure" not in device.operation_names:
-        return set()
-    errors = {qubits: getattr(known, "error", None) for qubits, known in (device["measure"] or {}).items()}
-    return {qubits[0] for qubits, error in errors.items() if qubits and error is not None and error >= FAULTY}
+        return {}
+    rows = {} if None in (device["measure"] or {None}) else device["measure"]
+    return {qubits[0]: getattr(known, "error", None) for qubits, known in rows.items()}
 
 
 def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:
