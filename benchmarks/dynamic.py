@@ -15,8 +15,8 @@ from tiger.pipeline.rebalancing.line_costs import Cuts, LineCosts
 from tiger.pipeline.rebalancing.params import RebalanceOptions
 from tiger.pipeline.rebalancing.rebalancer import Rebalancer
 from tiger.pipeline.rebalancing.report import RebalanceReport
+from tiger.pipeline.rebalancing.warm import load
 from tiger.pipeline.search.cut_moves import move_cuts
-from tiger.pipeline.warm import load
 from tiger.pipeline.workloads.spec import trajectory_of
 
 STAGES = 8
@@ -78,7 +78,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     """Yield the figures of the six cases of DynMo, then those at 128 layers, and of settings near its headlines."""
     yield HEAD
     # So that no decision waits for compilation.
-    load("measured stages")
+    load()
     for spec, head in CASES:
         say(spec)
         yield row(spec, 48, head)

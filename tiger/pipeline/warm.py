@@ -1,4 +1,4 @@
-"""Compile the kernels of placing operators and experts, and of following a plan, into numba's cache, or load them."""
+"""Compile the kernels of placing operators into numba's cache, or load them from there."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,16 +6,8 @@ from functools import cache
 import numpy as np
 
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.experts.annealing import anneal_experts, start_annealing
-from tiger.pipeline.experts.costs import ExpertProblem
-from tiger.pipeline.experts.replicas.loads import ExpertLoads
-from tiger.pipeline.experts.slots.annealing import anneal_slots
-from tiger.pipeline.experts.slots.annealing import start_annealing as start_slots
-from tiger.pipeline.experts.slots.objective import SlotProblem
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.online.planner import OnlinePlanner
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
@@ -24,7 +16,6 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.contiguous import split
 from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, search_multilevel
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
-from tiger.pipeline.rebalancing.rebalancer import Rebalancer
 
 # A small problem whose searches reach every kernel.
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
@@ -34,8 +25,6 @@ KERNELS = (
     "bounds of operators",
     "many operators",
     "makespans",
-    "experts",
-    "measured stages",
 )
 
 
@@ -64,13 +53,9 @@ def load(name: str) -> None:
         case "many operators":
             # Few enough for a device that colocation groups are joined, and taken apart again.
             search_multilevel(terms, MultilevelParams(per_device=FEW), never_stop, seen)
-        case "makespans":
+        case _:
             found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
             makespan_s(terms, np.zeros(terms.groups, np.int64) if found is None else found)
-        case "experts":
-            _place_experts()
-        case _:
-            _follow()
 
 
 def _cluster() -> Cluster:
@@ -96,27 +81,3 @@ def _terms() -> Terms:
         target=np.concatenate([at + 1, at + 2]),
     )
     return Terms.from_operators(operators, _cluster(), {})
-
-
-def _place_experts() -> None:
-    """Anneal experts on two devices, too few to be annealed otherwise, and slots for them."""
-    problem = ExpertProblem(counts=np.ones((1, 2, 2)), hops=1.0 - np.eye(2))
-    place = np.array([[0, 1], [1, 0]])
-    anneal_experts(start_annealing(problem, place), 1.0, 1, 0)
-    loads = ExpertLoads(np.ones((2, 2)), 2, 1, 1, 2)
-    slots = SlotProblem(loads, problem.counts, 1.0, problem.hops, problem.hops)
-    anneal_slots(start_slots(slots, place), 1.0, 1, 0)
-
-
-def _follow() -> None:
-    """Take one step of a plan that is measured, and one of a plan that is rebalanced."""
-    layers = Layers(
-        names=("a", "b", "c"),
-        forward_s=np.ones(3),
-        backward_s=np.ones(3),
-        parameter_bytes=np.ones(3),
-        crossing_bytes=np.array([0.0, 1.0, 1.0, 0.0]),
-    )
-    planner = OnlinePlanner(layers, _cluster())
-    planner.step([1.0] * planner.plan.stages)
-    Rebalancer(layers, _cluster()).step([1.0, 2.0, 3.0])
