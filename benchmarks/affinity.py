@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.experts import draw_trace, place
-from tiger.pipeline.experts.params import ExpertOptions
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.warm import load
+from tiger.expert_maps.params import ExpertOptions
+from tiger.expert_maps.report import ExpertReport
+from tiger.expert_maps.warm import load
 
 # Experts, layers and equal GPUs of the rows, the concentrations of Dirichlet draws, and how many traces each.
 GRID, ALPHAS, SEEDS = ((8, 32, 4), (8, 32, 8), (64, 24, 16)), (0.05, 0.2, 1.0), 20

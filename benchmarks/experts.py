@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from tiger.expert_maps.entry import report_experts
+from tiger.expert_maps.params import ExpertOptions
+from tiger.expert_maps.report import ExpertReport
+from tiger.expert_maps.request import ExpertCall, read_request
+from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem, price_slots
+from tiger.expert_maps.warm import load
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.entry.arguments import Hardware
-from tiger.pipeline.experts.entry import report_experts
-from tiger.pipeline.experts.params import ExpertOptions
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.request import ExpertCall, read_request
-from tiger.pipeline.experts.slots.objective import ExpertCost, SlotProblem, price_slots
-from tiger.pipeline.experts.warm import load
+from tiger.placement.entry.arguments import Hardware
 from tiger.run.progress import ignore
 
 # Tokens of a step, enough for a hundred of an expert.

@@ -1496,7 +1496,7 @@ export interface Transformer {
   transformer: TransformerShape;
 }
 
-/** Describe the numbers of a transformer, as `tiger.pipeline.models.shape.Shape` has them. */
+/** Describe the numbers of a transformer, as `tiger.training.models.shape.Shape` has them. */
 export interface TransformerShape {
   layers: number;
   hidden: number;

@@ -7,7 +7,7 @@ from tiger.api.middleware import log
 from tiger.api.workers.parent import die_with_parent
 from tiger.bounds.warm import warm as warm_bounds
 from tiger.circuits.warm import warm as warm_circuits
-from tiger.pipeline.rebalancing.warm import load as load_rebalancing
+from tiger.rebalancing.warm import load as load_rebalancing
 from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 from tiger.solvers.kernel_folders import find_place
 from tiger.solvers.warm import warm as warm_searches

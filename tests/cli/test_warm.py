@@ -13,9 +13,9 @@ from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
 from tiger.cli import app, console
 from tiger.cli import warm as warming
-from tiger.pipeline import warm as placement
-from tiger.pipeline.experts import warm as expert_maps
-from tiger.pipeline.rebalancing import warm as rebalancing
+from tiger.expert_maps import warm as expert_maps
+from tiger.placement import warm as placement
+from tiger.rebalancing import warm as rebalancing
 from tiger.solvers import warm as searches
 from tiger.solvers.kernel import UncompiledError
 from tiger.solvers.kernel_folders import Place
@@ -105,9 +105,9 @@ import tiger
 from numba.core.dispatcher import Dispatcher
 from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
-from tiger.pipeline import warm as placement
-from tiger.pipeline.experts import warm as expert_maps
-from tiger.pipeline.rebalancing import warm as rebalancing
+from tiger.placement import warm as placement
+from tiger.expert_maps import warm as expert_maps
+from tiger.rebalancing import warm as rebalancing
 from tiger.solvers import warm as searches
 
 kernels = {}

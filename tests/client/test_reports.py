@@ -12,7 +12,7 @@ from tiger.circuits.ising.movement import DataMovement
 from tiger.client import reports
 from tiger.client.errors import ServiceError
 from tiger.objectives.cost import Violation
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.report import PlacementReport
 from tiger.run.report import Report, Stage
 
 ROW = {"forward_s": 0.001, "backward_s": 0.002, "parameter_bytes": 1e9, "activation_bytes": 1e6}

@@ -10,9 +10,9 @@ from multiprocessing import get_context
 from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
 from tiger.errors import InputError
-from tiger.pipeline import warm as placement
-from tiger.pipeline.experts import warm as expert_maps
-from tiger.pipeline.rebalancing import warm as rebalancing
+from tiger.expert_maps import warm as expert_maps
+from tiger.placement import warm as placement
+from tiger.rebalancing import warm as rebalancing
 from tiger.solvers import warm as searches
 from tiger.solvers.kernel import LOSSES, UncompiledError, refuse_to_compile
 from tiger.solvers.kernel_folders import find_place
