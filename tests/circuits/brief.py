@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from tiger.circuits.ising.proposals import ProposalParams, ProposalShapes
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
+from tiger.routing.ising.proposals import ProposalParams, ProposalShapes
 
 
 def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.ising.movement import DataMovement
 from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
 from tiger.expert_maps.slots.advice import Advice
 from tiger.expert_maps.slots.objective import ExpertCost
@@ -15,6 +14,7 @@ from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.rebalancing.decision import Decision
 from tiger.rebalancing.moving import Move
 from tiger.rebalancing.report import IntervalReport, RebalanceReport
+from tiger.routing.ising.movement import DataMovement
 from tiger.run.report import Baselines, Report
 from tiger.run.stage import Stage
 

@@ -374,7 +374,7 @@ def test_workers_step_back_if_told(loop: Runner) -> None:
 
 def test_a_worker_has_all_it_needs_from_the_start(loop: Runner, one: Workers) -> None:
     """It is forked from a process that has loaded it, and which is not this one."""
-    assert loop.run(one.run(60, is_loaded, "tiger.circuits.routing.frontier"))
+    assert loop.run(one.run(60, is_loaded, "tiger.routing.swaps.frontier"))
     assert loop.run(one.run(60, os.getppid)) != os.getpid()
 
 

@@ -8,8 +8,8 @@ from qiskit.converters import circuit_to_dag
 from qiskit.transpiler import InstructionProperties, Target
 
 import tiger
-from tiger.circuits.noise.noise import Errors
 from tiger.circuits.transpiler.lone import choose_places, read_uses
+from tiger.routing.noise.noise import Errors
 
 
 def partly_rated() -> Target:
