@@ -15,8 +15,8 @@ from tiger.expert_maps.request import ExpertCall, read_request
 from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem, price_slots
 from tiger.expert_maps.warm import load
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.placement.entry.arguments import Hardware
 from tiger.run.progress import ignore
+from tiger.training.sources import Hardware
 
 # Tokens of a step, enough for a hundred of an expert.
 TOKENS = 8_192

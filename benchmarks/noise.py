@@ -30,8 +30,8 @@ from qiskit.transpiler import (
 
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import find_mapping
+from tiger.routing.error_rates import Errors, errors_of_target
 from tiger.routing.noise.depth import operations_of_gates
-from tiger.routing.noise.noise import Errors, errors_of_target
 from tiger.routing.noise.success import compute_log_success
 
 FALCON = (

@@ -15,10 +15,11 @@ from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
+from tiger.formats.hardware.composition import Inside
 from tiger.formats.text import FileText, find_file
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
+from tiger.mapping.hardware import HardwareArguments, build_hardware, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.request import SolveArguments
 from tiger.model.constraints import Terms, build_problem

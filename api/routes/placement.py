@@ -39,10 +39,11 @@ def answer(
     as a file, and both are within the limit of tasks.
     """
     from tiger.placement.entry import operators, place
-    from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_request, require_cluster
+    from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_request
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
     from tiger.training.models.reading import model_of_document
+    from tiger.training.sources import require_cluster
 
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s

@@ -15,7 +15,7 @@ from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.errors import InputError
-from tiger.routing.noise.noise import errors_of_target
+from tiger.routing.error_rates import errors_of_target
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/circuits"
 TEXT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'

@@ -5,8 +5,8 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.expert_maps.hops import hop_weights, hosts_of_experts, list_levels, outermost_first
-from tiger.placement.entry.place import cluster_of
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.sources import cluster_of
 
 
 def cluster(document: dict[str, object]) -> Cluster:

@@ -22,7 +22,6 @@ import tiger
 from tests.fuzz.profile import cases
 from tiger.placement.chain.params import never_stop
 from tiger.placement.entry import operators as graphs
-from tiger.placement.entry.place import layers_of
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.placement.operators.latency.list_scheduling import makespan_s
@@ -36,6 +35,7 @@ from tiger.training.costs.plan import Plan
 from tiger.training.costs.tolerances import MEMORY, MET
 from tiger.training.hardware.reading import cluster_of_document as cluster_from
 from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.sources import layers_of
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ from tiger.circuits.solve import (
     search_exactly,
 )
 from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Build, Step, gate_dag_of
 from tiger.routing.noise.depth import count_singles
-from tiger.routing.noise.noise import Errors, Gate
 from tiger.routing.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.windows import WindowParams, polish

@@ -16,10 +16,9 @@ from tiger.formats.text import read_text
 from tiger.model.options import narrow
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry import operators
-from tiger.placement.entry.arguments import Hardware, Model, PlaceArguments
+from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import require_cluster
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import PlaceParams
 from tiger.planning.arguments import PlanArguments
@@ -38,6 +37,7 @@ from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.reading import model_of_document, read_model
 from tiger.training.models.spec import PREFIX
+from tiger.training.sources import Hardware, Model, require_cluster
 
 Answer = TypeVar("Answer", PlacementReport, PlanReport)
 

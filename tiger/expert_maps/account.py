@@ -12,7 +12,7 @@ from tiger.expert_maps.slots.objective import price_slots, spread, sum_flow
 from tiger.expert_maps.slots.starts import order_slots
 from tiger.expert_maps.solve import ExpertAnswer, order_by_place
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.placement.entry.plausibility import warn_implausible
+from tiger.training.plausibility import warn_implausible
 
 
 def report_answer(request: ExpertRequest, answer: ExpertAnswer, begun: float) -> ExpertReport:

@@ -21,12 +21,10 @@ from tiger.expert_maps.transitions import count_transitions
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.options import narrow
 from tiger.model.wording import describe
-from tiger.placement.entry.arguments import Hardware
-from tiger.placement.entry.place import cluster_of
-from tiger.placement.entry.request import require_cluster
 from tiger.run.options import WatchOptions
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.composition import HostArguments
+from tiger.training.sources import Hardware, cluster_of, require_cluster
 
 IN_USE = "in_use"
 # Seconds of a step, transitions by their hops, or tokens of largest loads.

@@ -14,7 +14,7 @@ from tiger.expert_maps.slots.objective import ExpertCost
 from tiger.expert_maps.slots.search import SlotAnswer, SlotParams, search_slots
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
-from tiger.placement.entry.clock import measure_time
+from tiger.run.clock import measure_time
 from tiger.run.progress import Progress
 
 

@@ -3,11 +3,11 @@
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from tiger.placement.entry.arguments import Hardware
 from tiger.planning.model import Source
 from tiger.planning.params import PlanOptions
 from tiger.run.options import WatchOptions
 from tiger.training.hardware.composition import HostArguments
+from tiger.training.sources import Hardware
 
 
 @dataclass(frozen=True, eq=False)

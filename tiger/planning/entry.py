@@ -7,10 +7,6 @@ from dataclasses import dataclass, replace
 
 from tiger.model.options import from_fields, narrow
 from tiger.parallel.executors import open_executor
-from tiger.placement.entry.clock import measure_time
-from tiger.placement.entry.place import cluster_of
-from tiger.placement.entry.plausibility import warn_implausible, warn_missing_state
-from tiger.placement.entry.request import require_cluster
 from tiger.planning.account import Account
 from tiger.planning.arguments import PlanCall
 from tiger.planning.choices import batch_of
@@ -19,9 +15,12 @@ from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
 from tiger.planning.request import check_model, check_plan_options
 from tiger.planning.search import Request, explore
+from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.composition import HostArguments
+from tiger.training.plausibility import warn_implausible, warn_missing_state
+from tiger.training.sources import cluster_of, require_cluster
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,6 @@ from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
-from tiger.placement.entry.arguments import Hardware, Model
-from tiger.placement.entry.place import cluster_of, layers_of
-from tiger.placement.entry.request import require_cluster
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.problem import MICROBATCHES
 from tiger.rebalancing.balancing import Balanced, Interval, balance_exactly, balance_locally
@@ -28,6 +25,7 @@ from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.layers import Layers
+from tiger.training.sources import Hardware, Model, cluster_of, layers_of, require_cluster
 
 DEFAULTS = RebalanceOptions()
 NO_PLAN = "no plan was found on the devices that are left"

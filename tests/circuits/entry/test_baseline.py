@@ -6,7 +6,7 @@ from qiskit import QuantumCircuit
 from tiger.circuits.entry.baseline import count_swaps, run_preset
 from tiger.circuits.params import LayoutParams
 from tiger.routing.coupling import Coupling
-from tiger.routing.noise.noise import Errors, Gate
+from tiger.routing.error_rates import Errors, Gate
 
 LINE = Coupling.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
 

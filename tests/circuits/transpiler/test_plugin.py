@@ -33,7 +33,7 @@ from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, 
 from tiger.circuits.transpiler.passes import TigerMapping, TigerPathMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
-from tiger.routing.noise.noise import errors_of_target
+from tiger.routing.error_rates import errors_of_target
 
 LINE = CouplingMap.from_line(7)
 BASIS = ["cx", "u"]

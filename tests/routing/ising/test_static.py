@@ -12,10 +12,10 @@ from tiger.objectives.cost import cost_of
 from tiger.qubo.encode import encode
 from tiger.qubo.penalties import safe_penalties
 from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
 from tiger.routing.ising.movement import count_movement, list_static_visits
 from tiger.routing.ising.static import Losses, StaticParams, build_static_layout, compute_gate_losses, losses_of
-from tiger.routing.noise.noise import Errors, Gate
 
 LINE = Coupling.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
 GRID = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.routing.noise.operations import list_operations
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Step, gate_dag_of
 from tiger.routing.noise import depth as depths
 from tiger.routing.noise.depth import (
@@ -21,7 +22,6 @@ from tiger.routing.noise.depth import (
     operations_of_gates,
     time_operations,
 )
-from tiger.routing.noise.noise import Errors, Gate
 from tiger.routing.route import PLAIN, Route
 from tiger.routing.swaps.shortest import route_shortest_paths
 

@@ -9,9 +9,9 @@ from tests.routing.noise.operations import list_operations
 from tests.routing.noise.test_depth import build, cx, u
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.noise import placement
 from tiger.routing.noise.depth import count_depth
-from tiger.routing.noise.noise import Errors, Gate
 from tiger.routing.noise.placement import (
     DepthObjective,
     PlacementParams,

@@ -11,11 +11,11 @@ from tests.routing.noise.operations import list_operations
 from tests.routing.noise.test_depth import build, cx, route_of, u
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Step
 from tiger.routing.noise import depth as depths
 from tiger.routing.noise import relabelling
 from tiger.routing.noise.depth import costs_of, operations_of_gates, time_operations
-from tiger.routing.noise.noise import Errors, Gate
 from tiger.routing.noise.relabelling import DeviceCosts, RelabelParams, count_usage, find_best_places, relabel
 from tiger.routing.route import PLAIN
 from tiger.routing.swaps.shortest import route_shortest_paths

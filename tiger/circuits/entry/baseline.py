@@ -21,7 +21,7 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.routing.coupling import Coupling
-from tiger.routing.noise.noise import Errors
+from tiger.routing.error_rates import Errors
 
 # Qiskit looks for layouts without SWAPs only where it knows the gates of a circuit.
 FLOWS = {

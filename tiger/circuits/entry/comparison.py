@@ -18,10 +18,10 @@ from tiger.circuits.transpiler.sabre import ITERATIONS, TRIALS, route_of
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s
 from tiger.circuits.transpiler.target import has_errors
 from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.error_rates import errors_of_target
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
 from tiger.routing.ising.proposals import ProposalParams, compare_movement
-from tiger.routing.noise.noise import errors_of_target
 from tiger.routing.route import Route
 from tiger.routing.swaps.search import Origins, SearchParams, search
 from tiger.run.deadline import Deadline

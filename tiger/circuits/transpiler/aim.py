@@ -13,8 +13,8 @@ from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import has_errors
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.error_rates import Errors, errors_of_target
 from tiger.routing.noise.depth import count_depth, count_singles, operations_of_gates
-from tiger.routing.noise.noise import Errors, errors_of_target
 from tiger.routing.noise.placement import DepthObjective, RouteObjective, SuccessObjective
 from tiger.routing.noise.relabelling import RelabelParams
 from tiger.routing.noise.success import compute_log_success

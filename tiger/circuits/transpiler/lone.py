@@ -14,7 +14,7 @@ from tiger.model.arrays import BoolArray, IntArray
 from tiger.routing.coupling import IndexArray
 
 if TYPE_CHECKING:
-    from tiger.routing.noise.noise import Errors
+    from tiger.routing.error_rates import Errors
 
 # What a qubit loses where it always fails, which is more than it can lose anywhere else.
 LOST = 1e6
@@ -80,7 +80,7 @@ class PlaceLone(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
 
     def run(self, dag: DAGCircuit) -> None:
         """Set where the device qubits go."""
-        from tiger.routing.noise.noise import errors_of_target  # which loads kernels
+        from tiger.routing.error_rates import errors_of_target  # which loads kernels
 
         layout, index = self.property_set["layout"], self.property_set["original_qubit_indices"]
         if layout is None or index is None or len(layout) != len(index) or len(index) != dag.num_qubits():

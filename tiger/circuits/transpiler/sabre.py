@@ -15,8 +15,8 @@ from tiger.circuits.transpiler.lone import choose_places, read_uses
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import has_errors, has_readout_errors
 from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.error_rates import errors_of_target
 from tiger.routing.gate_dag import GateDag, build_adjacency
-from tiger.routing.noise.noise import errors_of_target
 from tiger.routing.route import PLAIN, Route
 
 # Trials, iterations and calls of VF2 with its trials, as Qiskit 2 sets them for its levels 0 to 3.

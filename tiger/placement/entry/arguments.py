@@ -2,17 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tiger.placement.params import PlaceOptions
 from tiger.run.options import WatchOptions
-from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.composition import HostArguments
-from tiger.training.models.layers import Layers
-from tiger.training.models.operators import Operators
-
-Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
-Hardware = Cluster | Path | str | Mapping[str, object]
+from tiger.training.sources import Hardware, Model
 
 
 @dataclass(frozen=True, eq=False)

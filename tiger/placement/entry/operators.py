@@ -6,15 +6,15 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.placement.entry.arrangement import Arrangement
-from tiger.placement.entry.clock import measure_time
-from tiger.placement.entry.plausibility import warn_implausible
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import OperatorRequest, check_pins
 from tiger.placement.operators.result import OperatorPlacement
+from tiger.run.clock import measure_time
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.training.models.dnnpartitioning import Devices
 from tiger.training.models.graphs import operators_of_document, read_operators
 from tiger.training.models.operators import Operators
+from tiger.training.plausibility import warn_implausible
 
 
 def read(source: object) -> tuple[Operators, Devices | None]:

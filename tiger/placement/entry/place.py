@@ -1,31 +1,26 @@
 """The entry of placements: a model and a cluster in any form of a caller in, a report out."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from tiger.model.options import from_fields, narrow
 from tiger.placement import solve
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry import operators
 from tiger.placement.entry.account import links_of, list_placed_stages
-from tiger.placement.entry.arguments import Hardware, Model, PlaceCall
-from tiger.placement.entry.clock import measure_time
-from tiger.placement.entry.plausibility import warn_implausible, warn_missing_state
+from tiger.placement.entry.arguments import PlaceCall
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, require_cluster
+from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
 from tiger.placement.result import PlaceResult
 from tiger.placement.search.problem import virtual_stages
+from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.costs.tolerances import MET
-from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.composition import HostArguments
-from tiger.training.hardware.reading import NONE_STATED, read_cluster
-from tiger.training.models.layers import Layers
-from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.plausibility import warn_implausible, warn_missing_state
+from tiger.training.sources import cluster_of, layers_of, require_cluster
 
 
 @from_fields(PlaceCall)
@@ -77,27 +72,6 @@ def report_placement(request: ChainRequest) -> PlacementReport:
         report = make_report(request, result)
     remarks = (*warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
     return replace(report, seconds=clock.seconds, warnings=(*remarks, *result.warnings, *clock.remarks))
-
-
-def layers_of(source: Model) -> Layers:
-    """Return the layers of a model in any of its forms."""
-    if isinstance(source, Layers):
-        return source
-    if isinstance(source, str | Path):
-        return read_model(source)
-    if isinstance(source, Mapping | list):
-        return model_of_document(source if isinstance(source, list) else dict(source))
-    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
-
-
-def cluster_of(source: Hardware | None, hosts: HostArguments = NONE_STATED) -> Cluster | None:
-    """Return a cluster in any of its forms, None where none is given; raise InputError, and TypeError."""
-    if source is None or isinstance(source, Cluster):
-        hosts.check_absent("none" if source is None else "a Cluster")
-        return source
-    if not isinstance(source, str | Path | Mapping):
-        raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
-    return read_cluster(source, hosts)
 
 
 def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:

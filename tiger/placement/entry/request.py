@@ -89,13 +89,6 @@ def _check_sampler(name: str, aim: Aim) -> None:
         raise InputError("solver", f"expected {NATIVE} beside {what}, got {describe(name)}")
 
 
-def require_cluster(cluster: Cluster | None) -> Cluster:
-    """Return a cluster, or raise InputError where there is none; only operators may go without."""
-    if cluster is None:
-        raise InputError("cluster", "expected a cluster, got none")
-    return cluster
-
-
 def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     """Return parameters whose values can be used with some model, or raise InputError that names one.
 

@@ -14,7 +14,7 @@ from tiger.plotting.views.graph import GraphView
 from tiger.plotting.views.routed import CircuitView
 from tiger.plotting.views.tasks import GraphEdges, view_edges
 from tiger.routing.coupling import Coupling
-from tiger.routing.noise.noise import errors_of_target
+from tiger.routing.error_rates import errors_of_target
 
 # What a browser draws without a pause, and bars that fit beside each other on a screen.
 GATES, BINS = 20_000, 200

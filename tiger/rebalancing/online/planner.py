@@ -10,9 +10,6 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, check_amounts
 from tiger.model.wording import describe
-from tiger.placement.entry.arguments import Hardware, Model
-from tiger.placement.entry.place import cluster_of, layers_of
-from tiger.placement.entry.request import require_cluster
 from tiger.placement.params import PlaceParams
 from tiger.placement.solve import place_layers
 from tiger.rebalancing.online.costs import Costs, Line, Terms
@@ -24,6 +21,7 @@ from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.layers import Layers
+from tiger.training.sources import Hardware, Model, cluster_of, layers_of, require_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from tiger.routing.embedding.embedding import Embedder, EmbeddingParams, PlaceCo
 from tiger.routing.embedding.nearness import place_near_partners
 from tiger.routing.embedding.parts import allot_parts
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.ising.interaction import assign_levels
+from tiger.routing.interaction import assign_levels
 
 Pair = tuple[int, int]
 Source = Callable[[Degrees, set[Pair]], "Run"]

@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from tiger.model.arrays import IntArray
 from tiger.routing.coupling import FAR, Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.ising.interaction import Timeline, build_timeline
+from tiger.routing.interaction import Timeline, build_timeline
 
 
 class Arcs(NamedTuple):

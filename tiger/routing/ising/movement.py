@@ -21,7 +21,7 @@ import numpy as np
 from tiger.model.document import Document
 from tiger.routing.coupling import FAR, Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.ising.interaction import build_timeline
+from tiger.routing.interaction import build_timeline
 from tiger.routing.route import Route
 
 

@@ -18,8 +18,8 @@ from tiger.qubo.ising import IsingParams
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.segments import Anchor
 from tiger.routing.gate_dag import GateDag
+from tiger.routing.interaction import assign_levels
 from tiger.routing.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
-from tiger.routing.ising.interaction import assign_levels
 from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
 from tiger.routing.ising.static import Losses, StaticParams, build_static_layout
 from tiger.routing.route import Route

@@ -28,9 +28,9 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.routing.coupling import FAR, Coupling, IndexArray
+from tiger.routing.error_rates import HOPELESS, Errors
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.ising.interaction import weigh_interactions
-from tiger.routing.noise.noise import HOPELESS, Errors
+from tiger.routing.interaction import weigh_interactions
 
 # A SWAP is three CX.
 CX_PER_SWAP = 3

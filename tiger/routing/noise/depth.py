@@ -9,8 +9,8 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.routing.coupling import IndexArray
+from tiger.routing.error_rates import Errors
 from tiger.routing.gate_dag import Axis, Build, GateDag, Step
-from tiger.routing.noise.noise import Errors
 from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 
 # Kinds of operations in arrays.

@@ -12,6 +12,7 @@ from tiger.model.arrays import FloatArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.routing.coupling import FAR, Coupling, HopArray, IndexArray
+from tiger.routing.error_rates import Errors
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.noise.depth import (
     Costs,
@@ -25,7 +26,6 @@ from tiger.routing.noise.depth import (
     expand_route,
     run_operations,
 )
-from tiger.routing.noise.noise import Errors
 from tiger.routing.noise.relabelling import DeviceCosts, RelabelParams, find_best_places, relabel
 from tiger.routing.records import allocate_records
 from tiger.routing.route import Route

@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.routing.coupling import IndexArray
+from tiger.routing.error_rates import Errors
 from tiger.routing.noise.depth import costs_of, time_operations
-from tiger.routing.noise.noise import Errors
 
 
 def compute_log_success(operations: IndexArray, errors: Errors) -> float:

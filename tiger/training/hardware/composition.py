@@ -91,7 +91,7 @@ def compose_document(file: str, text: str, hosts: HostArguments) -> dict[str, ob
 
     Raises TypeError for arguments of another type.
     """
-    from tiger.mapping.hardware import list_insides  # for networks alone, as it waits for scipy
+    from tiger.formats.hardware.composition import list_insides  # for networks alone, as it waits for scipy
 
     insides = list_insides(hosts.node_topology)
     if not insides:

@@ -45,7 +45,7 @@ def cluster_of_hosts(document: Mapping[str, object], max_devices: int = DEVICE_L
 def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
     """Return the devices inside all hosts, linked by the machine within a host, and by the network between two."""
     # Other clusters are read without scipy, which this takes long to load.
-    from tiger.mapping.hardware import find_insides
+    from tiger.formats.hardware.composition import find_insides
 
     fields = check_record("cluster", document, HOST_FIELDS)
     insides = read_insides(require("cluster", fields, MACHINE))

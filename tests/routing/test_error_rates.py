@@ -12,9 +12,9 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 from tests.routing.noise.operations import list_operations
 from tests.routing.noise.test_depth import build, cx, route_of, u
 from tiger.errors import InputError
+from tiger.routing.error_rates import Errors, Gate, errors_of_target
 from tiger.routing.gate_dag import Step
 from tiger.routing.noise.depth import operations_of_gates
-from tiger.routing.noise.noise import Errors, Gate, errors_of_target
 from tiger.routing.noise.success import compute_log_success
 from tiger.routing.route import PLAIN
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
-from tiger.routing.ising.interaction import assign_levels, build_timeline, weigh_interactions
+from tiger.routing.interaction import assign_levels, build_timeline, weigh_interactions
 
 
 def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:

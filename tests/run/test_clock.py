@@ -1,6 +1,6 @@
 """Tests of the time that an answer takes."""
 
-from tiger.placement.entry.clock import measure_time
+from tiger.run.clock import measure_time
 
 
 def test_a_limit_that_is_reached_is_told() -> None:

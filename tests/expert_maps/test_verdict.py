@@ -10,7 +10,7 @@ from tiger.expert_maps.replicas.balance import balance
 from tiger.expert_maps.replicas.changes import _choose
 from tiger.expert_maps.replicas.descent import Point
 from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads, keep_to_rules
-from tiger.expert_maps.replicas.verdict import MoveCosts, weigh
+from tiger.expert_maps.verdict import MoveCosts, weigh
 
 # An expert takes 1 ms to move, a step 20 ms of experts.
 COSTS = {"expert_bytes": 44e6, "bandwidth": 44e9, "step_s": 0.02, "steps": 1000}
