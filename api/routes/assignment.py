@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.circuits import lay_out, scan_circuit
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import circuit_files, mapping_files
@@ -12,6 +11,7 @@ from tiger.api.schemas.assignment import AssignRequest, IsingBody
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
+from tiger.api.seams.files import Solution
 from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile

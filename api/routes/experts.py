@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import expert_files
 from tiger.api.routes.placement import read_cluster
 from tiger.api.schemas.experts import ExpertRequest, check_experts
 from tiger.api.schemas.limits import Limits, check_cluster
+from tiger.api.seams.files import Solution
 from tiger.errors import InputError
 from tiger.expert_maps.params import ExpertOptions, check_options
 from tiger.model.options import narrow

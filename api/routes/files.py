@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tiger.api.jobs.files import Draft
 from tiger.api.routes.document import encode
+from tiger.api.seams.files import Draft
 from tiger.errors import InputError
 from tiger.expert_maps.maps.formats import FILES as MAPS
 from tiger.launchers.formats import LAUNCHERS

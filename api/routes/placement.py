@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import placement_files
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.seams.files import Solution
 from tiger.model.options import narrow
 from tiger.placement.params import Aim, PlaceParams
 from tiger.run.progress import Progress, ignore

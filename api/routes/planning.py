@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import placement_files
@@ -10,6 +9,7 @@ from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.routes.sharing import share, warn_of_trouble
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlanRequest
+from tiger.api.seams.files import Solution
 from tiger.model.options import narrow
 from tiger.planning.params import PlanOptions
 from tiger.run.progress import Progress, ignore

@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from tiger.api.jobs.rebalancer import StoredRebalancer
 from tiger.api.schemas.closed import ONE_FIELD, Closed, Documented
 from tiger.api.schemas.placement import CLUSTER, ModelBody, Needed
 from tiger.api.schemas.reports import AsDocument
+from tiger.api.seams.rebalancer import StoredRebalancer
 from tiger.model.options import about
 from tiger.rebalancing.decision import Decision
 from tiger.rebalancing.params import RebalanceOptions

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from tiger.api.middleware import log
-from tiger.api.workers.parent import die_with_parent
+from tiger.api.pool.parent import die_with_parent
 from tiger.bounds.warm import warm as warm_bounds
 from tiger.circuits.warm import warm as warm_circuits
 from tiger.rebalancing.warm import load as load_rebalancing

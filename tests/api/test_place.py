@@ -10,13 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
+from tiger.api.pool.processes import Workers
 from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.routes.placement import answer, check
 from tiger.api.schemas.closed import document_requests, refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.api.schemas.reports import model_of
-from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.params import PlaceParams

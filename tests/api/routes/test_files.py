@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.api.desk import LIMITS
-from tiger.api.jobs.files import write_files
 from tiger.api.routes import files
 from tiger.api.routes.entries import Solve
+from tiger.api.seams.files import write_files
 from tiger.launchers.formats import LAUNCHERS
 from tiger.placement.emission.formats import FILES, WRITERS
 from tiger.run.progress import ignore

@@ -14,8 +14,8 @@ import signal
 import time
 from pathlib import Path
 
-from tiger.api.workers import zygote
-from tiger.api.workers.parent import die_with_parent
+from tiger.api.pool import zygote
+from tiger.api.pool.parent import die_with_parent
 
 # A fork server that dies at once, whatever the reason, is not to take the processor for itself.
 AGAIN_S = 0.2

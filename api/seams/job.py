@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from tiger.api.jobs.files import FileInfo, JobFile
-from tiger.api.jobs.rebalancer import Rebalancers
+from tiger.api.seams.files import FileInfo, JobFile
+from tiger.api.seams.rebalancer import Rebalancers
 
 Kind = Literal["assign", "place", "plan", "experts"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -20,9 +20,9 @@ import structlog
 from pebble.pool.base_pool import Worker
 from pebble.pool.process import PoolManager
 
+from tiger.api.pool.pool import ForkContext, Pool, WorkerProcess
+from tiger.api.pool.processes import TRIES, SolverLostError, Workers, _contain, _init_worker, prepare
 from tiger.api.routes.document import parse
-from tiger.api.workers.pool import ForkContext, Pool, WorkerProcess
-from tiger.api.workers.processes import TRIES, SolverLostError, Workers, _contain, _init_worker, prepare
 from tiger.errors import InputError
 
 # No other pool bounds its workers by as much.
@@ -245,7 +245,7 @@ def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Wo
 
 def test_bug_a_worker_that_is_killed_with_a_lock_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that was killed while it was sent a large body kept all calls waiting for two minutes."""
-    monkeypatch.setattr("tiger.api.workers.pool.LOCKED_S", 0.05)
+    monkeypatch.setattr("tiger.api.pool.pool.LOCKED_S", 0.05)
     prepare().result()
     context = ForkContext()
     lock = context.RLock()

@@ -7,7 +7,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from tiger.api.middleware import problems, readiness
+from tiger.api.middleware import problems
+from tiger.api.routes import readiness
 
 WORK = ("/assign", "/place", "/plan", "/experts")
 

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
-from tiger.api.middleware import metrics as figures
-from tiger.api.middleware import problems, rates, readiness
+from tiger.api.middleware import problems, rates
 from tiger.api.middleware.headers import Headers
 from tiger.api.middleware.keys import Guard
 from tiger.api.middleware.log import RequestLog
-from tiger.api.middleware.metrics import Metrics
+from tiger.api.middleware.metrics import Metrics, RequestMetrics
 from tiger.api.middleware.origins import Origins
+from tiger.api.routes import metrics as figures
+from tiger.api.routes import readiness
 from tiger.api.settings import Settings
 
 
@@ -30,7 +31,7 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     app.add_middleware(Guard, keys=settings.api_keys)
     if settings.cors_origins:
         app.add_middleware(Origins, origins=settings.cors_origins)
-    app.add_middleware(figures.RequestMetrics, metrics=metrics)
+    app.add_middleware(RequestMetrics, metrics=metrics)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers)
 

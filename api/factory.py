@@ -1,15 +1,28 @@
-"""How a service comes by its jobs."""
+"""How a service comes by its limits and its jobs."""
 
 from collections.abc import Callable
 
-from tiger.api.jobs.job import Jobs
+from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import Solve
-from tiger.api.schemas.limits import of
+from tiger.api.schemas.limits import Limits
+from tiger.api.seams.job import Jobs
 from tiger.api.settings import Settings
-from tiger.api.workers.processes import Workers
 
 # Make jobs for workers that the caller starts and stops.
 JobsFactory = Callable[[Settings, Workers], Jobs]
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits that an operator has set."""
+    return Limits(
+        max_tasks=settings.max_tasks,
+        max_time_s=settings.max_time_s,
+        max_qubits=settings.max_qubits,
+        max_edges=settings.max_edges,
+        max_gates=settings.max_gates,
+        max_couplers=settings.max_couplers,
+        dwave=settings.enable_dwave,
+    )
 
 
 def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
@@ -25,4 +38,4 @@ def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
         max_rebalancers=settings.max_rebalancers,
         keep_days=settings.retention_days,
     )
-    return DurableJobs(stored, workers, Solve(of(settings), settings.executor))
+    return DurableJobs(stored, workers, Solve(limits_of(settings), settings.executor))

@@ -5,7 +5,7 @@ Nothing else is to import this but the fork server's last import, which gives th
 
 import os
 
-from tiger.api.workers.parent import PARENT, die_with_parent
+from tiger.api.pool.parent import PARENT, die_with_parent
 
 PID = os.getpid()
 die_with_parent()

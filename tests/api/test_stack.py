@@ -8,10 +8,10 @@ from fastapi import FastAPI, HTTPException
 from fastapi.testclient import TestClient
 from fastapi_offline import FastAPIOffline
 
-from tiger.api.jobs.job import DatabaseDownError, KeyReusedError, QueueFullError
+from tiger.api import stack as edge
 from tiger.api.middleware import keys
-from tiger.api.middleware import stack as edge
 from tiger.api.middleware.metrics import Metrics
+from tiger.api.seams.job import DatabaseDownError, KeyReusedError, QueueFullError
 from tiger.api.settings import Settings
 
 KEY = "k" * 32

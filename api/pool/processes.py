@@ -19,8 +19,8 @@ from typing import TypeVar, TypeVarTuple
 import structlog
 from pebble import ProcessExpired
 
-from tiger.api.workers.parent import PARENT, die_with_parent
-from tiger.api.workers.pool import STARTING, Pool
+from tiger.api.pool.parent import PARENT, die_with_parent
+from tiger.api.pool.pool import STARTING, Pool
 from tiger.errors import InputError
 
 # Bytes of data that a worker may hold unless the settings state others.
@@ -28,7 +28,7 @@ MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
 UNKNOWN = 255  # what multiprocessing gives as the status when the process that workers are forked from is lost
 STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
-PRELOADED = ["tiger.api.workers.zygote", "tiger.api.workers.preload", "tiger.api.workers.standby"]
+PRELOADED = ["tiger.api.pool.zygote", "tiger.api.workers.preload", "tiger.api.pool.standby"]
 # Pools that break one after the other are no accident.
 TRIES = 3
 # A call that waits for a worker looks this often whether one has taken it up.
@@ -213,7 +213,7 @@ def _start() -> None:
 
 def _init_worker(memory_bytes: int, nice: int) -> None:
     """Make this process die with the server, and at once on SIGTERM, and bound its memory."""
-    from tiger.api.workers import zygote
+    from tiger.api.pool import zygote
 
     die_with_parent()
     if os.getppid() != zygote.PID:

@@ -15,7 +15,7 @@ import pytest
 SERVER = """
 import asyncio, os, sys
 from pathlib import Path
-from tiger.api.workers import processes as workers
+from tiger.api.pool import processes as workers
 
 def line():
     parent = os.getppid()
