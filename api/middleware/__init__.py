@@ -1,5 +1,5 @@
 """What stands between the network and the routes: connections, limits, keys, headers, logs and errors.
 
-In come bytes, out come requests that the routes may take, and problem documents for the others. Read `stack` of
-`tiger.api` first, which puts it together.
+In come bytes, out come requests that the routes may take, and problem documents for the others. Read `api/stack.py`
+first, which puts it together.
 """

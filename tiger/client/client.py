@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
     from tiger.expert_maps.report import ExpertReport
-    from tiger.placement.entry.arguments import Hardware, Model
     from tiger.placement.entry.report import PlacementReport
     from tiger.planning.report import PlanReport
     from tiger.run.report import Report
     from tiger.training.costs.plan import Plan
+    from tiger.training.sources import Hardware, Model
 
 Result = TypeVar("Result")
 Watch = Callable[[Progress], None]
