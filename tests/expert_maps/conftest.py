@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.expert_maps.costs import ExpertProblem
+from tiger.expert_maps.replicas.loads import ExpertLoads
 from tiger.model.arrays import FloatArray, IntArray
 
 
@@ -23,6 +24,18 @@ def _least_hops() -> Callable[[ExpertProblem], float]:
 @pytest.fixture(scope="session", name="is_balanced")
 def _is_balanced() -> Callable[[ExpertProblem, IntArray], bool]:
     return is_balanced
+
+
+@pytest.fixture(scope="session")
+def draw_loads() -> Callable[..., ExpertLoads]:
+    """Return what draws loads of a skew by its seed: 3 layers of 16 experts, 24 slots on 8 GPUs of 2 nodes."""
+
+    def draw(seed: int, skew: float = 0.8, nodes: int = 2, copies: int = 1) -> ExpertLoads:
+        rng = np.random.default_rng(seed)
+        weight = np.array([rng.permutation(1 / np.arange(1, 17) ** skew) for _ in range(3)])
+        return ExpertLoads(weight * rng.lognormal(0, 0.3, weight.shape), 24, 4, nodes, 8, copies)
+
+    return draw
 
 
 def drawn_problem(layers: int, experts: int, devices: int, seed: int, far: float = 1.0) -> ExpertProblem:

@@ -1,4 +1,4 @@
-"""Loads of experts to balance: those of EPLB's README, and small ones at random with all maps of them."""
+"""Loads of experts to balance, those of EPLB's README, and an oracle that tries all maps of small ones."""
 
 from collections.abc import Callable
 from itertools import permutations
@@ -20,18 +20,6 @@ def readme() -> Callable[..., ExpertLoads]:
         np.float64,
     )
     return lambda groups=4, copies=1: ExpertLoads(weight, 16, groups, 2, 8, copies)
-
-
-@pytest.fixture(scope="session")
-def draw_loads() -> Callable[..., ExpertLoads]:
-    """Return what draws loads of a skew by its seed: 3 layers of 16 experts, 24 slots on 8 GPUs of 2 nodes."""
-
-    def draw(seed: int, skew: float = 0.8, nodes: int = 2, copies: int = 1) -> ExpertLoads:
-        rng = np.random.default_rng(seed)
-        weight = np.array([rng.permutation(1 / np.arange(1, 17) ** skew) for _ in range(3)])
-        return ExpertLoads(weight * rng.lognormal(0, 0.3, weight.shape), 24, 4, nodes, 8, copies)
-
-    return draw
 
 
 @pytest.fixture(scope="session")
