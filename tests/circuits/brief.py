@@ -19,5 +19,5 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
     shapes = ProposalShapes(moves=min(work, ProposalShapes().moves))
     for user in ("solve", "entry.comparison"):
         monkeypatch.setattr(f"tiger.circuits.{user}.PARAMS_OF_LEVEL", brief)
-    for user in ("ising.proposals", "entry.comparison"):
-        monkeypatch.setattr(f"tiger.circuits.{user}.ProposalParams", partial(ProposalParams, shapes=shapes))
+    for user in ("routing.ising.proposals", "circuits.entry.comparison"):
+        monkeypatch.setattr(f"tiger.{user}.ProposalParams", partial(ProposalParams, shapes=shapes))
