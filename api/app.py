@@ -12,10 +12,10 @@ from fastapi_offline import FastAPIOffline
 
 from tiger import __version__
 from tiger.api import openapi
-from tiger.api.jobs.factory import JobsFactory, make_durable_jobs
+from tiger.api.factory import JobsFactory, limits_of, make_durable_jobs
 from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.parameters import refuse_unknown_parameters
-from tiger.api.middleware.stack import operations, protect
+from tiger.api.pool.processes import Workers, prepare
 from tiger.api.routes import answers, requests
 from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
 from tiger.api.routes.inline import Inline
@@ -24,14 +24,13 @@ from tiger.api.routes.page import add_page
 from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.schemas import limits
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
 from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody
 from tiger.api.settings import Settings, load
-from tiger.api.workers.processes import Workers, prepare
+from tiger.api.stack import operations, protect
 
 # Processes that answer small requests; more would wait for the event loop.
 INLINE_WORKERS = 4
@@ -93,7 +92,7 @@ class Service:
     """
 
     def __init__(self, settings: Settings, make_jobs: JobsFactory, metrics: Metrics) -> None:
-        self.limits = limits.of(settings)
+        self.limits = limits_of(settings)
         memory_bytes = settings.max_memory_bytes
         self.workers = Workers(min(settings.workers, INLINE_WORKERS), memory_bytes)
         self.job_workers = Workers(settings.workers, memory_bytes, NICE)

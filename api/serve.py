@@ -16,8 +16,8 @@ import uvicorn
 from tiger.api.middleware import log
 from tiger.api.middleware.drain import Drain
 from tiger.api.middleware.hosts import Local
+from tiger.api.pool import processes as workers
 from tiger.api.settings import Settings, load
-from tiger.api.workers import processes as workers
 from tiger.errors import InputError
 
 # Seconds for answers under way to be sent when the server ends.

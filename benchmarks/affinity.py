@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.experts import draw_trace, place
-from tiger.pipeline.experts.params import ExpertOptions
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.warm import load
+from tiger.expert_maps.params import ExpertOptions
+from tiger.expert_maps.report import ExpertReport
+from tiger.expert_maps.warm import load
 
 # Experts, layers and equal GPUs of the rows, the concentrations of Dirichlet draws, and how many traces each.
 GRID, ALPHAS, SEEDS = ((8, 32, 4), (8, 32, 8), (64, 24, 16)), (0.05, 0.2, 1.0), 20
@@ -31,7 +31,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
         "s",
     )
     # So that no search waits for compilation.
-    load("experts")
+    load()
     for experts, layers, gpus in GRID:
         for alpha in ALPHAS:
             say(f"affinity of {experts} experts on {gpus} GPUs, alpha {alpha:g}")

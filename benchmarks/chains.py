@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 import tiger
-from tiger.pipeline.chain.baselines import balanced_cuts, by_time, uniform_cuts
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.search.evaluator import Evaluator
+from tiger.placement.chain.baselines import balanced_cuts, by_time, uniform_cuts
+from tiger.placement.search.evaluator import Evaluator
+from tiger.training.costs.plan import Plan
+from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.models.layers import Layers
+from tiger.training.models.reading import read_model
 
 STAGES = (4, 8, 16)
 NETWORKS = {"12 GB/s": 12e9, "10 GbE": 1.25e9}

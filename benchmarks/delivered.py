@@ -13,10 +13,10 @@ from qiskit.transpiler import CouplingMap, Target
 
 from benchmarks.programs import programs
 from tiger.circuits.entry.hardware import read_device
-from tiger.circuits.noise.noise import Errors, errors_of_target
 from tiger.circuits.transpiler.aim import loss_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.circuits.warm import warm
+from tiger.routing.error_rates import Errors, errors_of_target
 
 LEVELS, SEED = (1, 2, 3), 0
 # The level of the peer that gets our time, and what Qiskit's circuit has to succeed by to be in the mean.

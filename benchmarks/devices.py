@@ -10,9 +10,9 @@ import rustworkx as rx
 from qiskit import QuantumCircuit, qasm2, transpile
 from qiskit.circuit.library import CDKMRippleCarryAdder, PhaseEstimation, QFTGate, quantum_volume
 
-from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.transpiler.target import coupling_of
+from tiger.routing.coupling import Coupling
 
 FOLDERS = ("revlib", "qasmbench")
 DENSE_MAPS = ("tokyo20",)

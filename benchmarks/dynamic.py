@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.rebalancing.follow import follow_times
-from tiger.pipeline.rebalancing.layer_times import LayerTimes
-from tiger.pipeline.rebalancing.line_costs import Cuts, LineCosts
-from tiger.pipeline.rebalancing.params import RebalanceOptions
-from tiger.pipeline.rebalancing.rebalancer import Rebalancer
-from tiger.pipeline.rebalancing.report import RebalanceReport
-from tiger.pipeline.search.cut_moves import move_cuts
-from tiger.pipeline.warm import load
-from tiger.pipeline.workloads.spec import trajectory_of
+from tiger.placement.search.cut_moves import move_cuts
+from tiger.rebalancing.follow import follow_times
+from tiger.rebalancing.layer_times import LayerTimes
+from tiger.rebalancing.line_costs import Cuts, LineCosts
+from tiger.rebalancing.params import RebalanceOptions
+from tiger.rebalancing.rebalancer import Rebalancer
+from tiger.rebalancing.report import RebalanceReport
+from tiger.rebalancing.warm import load
+from tiger.rebalancing.workloads.spec import trajectory_of
+from tiger.training.models.layers import Layers
+from tiger.training.models.reading import read_model
 
 STAGES = 8
 CLUSTER = "dgx:1"
@@ -78,7 +78,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     """Yield the figures of the six cases of DynMo, then those at 128 layers, and of settings near its headlines."""
     yield HEAD
     # So that no decision waits for compilation.
-    load("measured stages")
+    load()
     for spec, head in CASES:
         say(spec)
         yield row(spec, 48, head)

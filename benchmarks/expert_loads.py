@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import eplb
+from tiger.expert_maps.replicas.balance import Balance, balance
+from tiger.expert_maps.replicas.descent import descend
+from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads
+from tiger.expert_maps.replicas.moves import align, find_moved
+from tiger.expert_maps.replicas.pools import Pools
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.experts.replicas.balance import Balance, balance
-from tiger.pipeline.experts.replicas.descent import descend
-from tiger.pipeline.experts.replicas.loads import ExpertLoads, gpu_loads
-from tiger.pipeline.experts.replicas.moves import align, find_moved
-from tiger.pipeline.experts.replicas.pools import Pools
 
 # The example of EPLB's README: two layers of 12 experts, 16 replicas, 4 groups, 2 nodes, 8 GPUs.
 README = np.array(

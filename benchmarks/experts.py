@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from tiger.expert_maps.entry import report_experts
+from tiger.expert_maps.params import ExpertOptions
+from tiger.expert_maps.report import ExpertReport
+from tiger.expert_maps.request import ExpertCall, read_request
+from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem, price_slots
+from tiger.expert_maps.warm import load
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.entry.arguments import Hardware
-from tiger.pipeline.experts.entry import report_experts
-from tiger.pipeline.experts.params import ExpertOptions
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.request import ExpertCall, read_request
-from tiger.pipeline.experts.slots.objective import ExpertCost, SlotProblem, price_slots
-from tiger.pipeline.warm import load
 from tiger.run.progress import ignore
+from tiger.training.sources import Hardware
 
 # Tokens of a step, enough for a hundred of an expert.
 TOKENS = 8_192
@@ -51,7 +51,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     """Yield ms of a step, of which load and links, by map, skew and rule."""
     yield "skew", "replicas", "in order, ms", "by load alone", "by links alone", "one objective", "bound", "s"
     # So that no search waits for compilation.
-    load("experts")
+    load()
     for skew in SKEWS:
         trace = draw_trace((EXPERTS, LAYERS), TOKENS, AFFINITY, skew, seed=0)
         for title, replicas, groups in RULES:

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.devices import Case, cases, load_circuits
-from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.movement import count_movement, list_route_visits, list_static_visits
-from tiger.circuits.ising.proposals import ProposalParams, build_layout_at, place_gates, propose_layouts
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import Route
-from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.model import model_of
 from tiger.model.arrays import FloatArray
+from tiger.routing.coupling import IndexArray
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.ising.movement import count_movement, list_route_visits, list_static_visits
+from tiger.routing.ising.proposals import ProposalParams, build_layout_at, place_gates, propose_layouts
+from tiger.routing.route import Route
+from tiger.routing.swaps.search import Origins, SearchParams, search
 
 SEEDS = (0,)
 WORK, LEVEL, THREADS = 2_000_000, 3, 2
@@ -36,7 +36,7 @@ HEAD = (
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
     """Yield mean reductions in per cent against the trivial layout, and mean seconds, family by family.
 
-    Movement is that of `tiger.circuits.ising.movement`. Extra CX of the trivial layout and of both formulations are
+    Movement is that of `tiger.routing.ising.movement`. Extra CX of the trivial layout and of both formulations are
     what the same router finds, at the same small work, when the circuit starts from that layout. Circuits that the
     trivial layout fits are left out. `data` is a folder of circuits with their coupling maps.
     """

@@ -28,11 +28,11 @@ from qiskit.transpiler import (
     generate_preset_pass_manager,
 )
 
-from tiger.circuits.noise.depth import operations_of_gates
-from tiger.circuits.noise.noise import Errors, errors_of_target
-from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import find_mapping
+from tiger.routing.error_rates import Errors, errors_of_target
+from tiger.routing.noise.depth import operations_of_gates
+from tiger.routing.noise.success import compute_log_success
 
 FALCON = (
     *((0, 1), (1, 2), (1, 4), (2, 3), (3, 5), (4, 7), (5, 8), (6, 7), (7, 10), (8, 9), (8, 11), (10, 12), (11, 14)),

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.best_order import best_line
-from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.online.costs import Costs, Line, Terms
-from tiger.pipeline.online.moves import moves
-from tiger.pipeline.online.planner import OnlinePlanner
+from tiger.placement.chain.best_order import best_line
+from tiger.placement.chain.params import LineParams
+from tiger.rebalancing.online.costs import Costs, Line, Terms
+from tiger.rebalancing.online.moves import moves
+from tiger.rebalancing.online.planner import OnlinePlanner
+from tiger.training.costs.plan import Plan
+from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.models.layers import Layers
 
 Rng = np.random.Generator
 Counts = dict[str, list[int]]

@@ -9,18 +9,18 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.models.graphs import read_operators
-from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.operators.incumbent import fits
-from tiger.pipeline.operators.linear_orders import draw_linear_order
-from tiger.pipeline.operators.loads import loads_s
-from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.operators.solve import place_operators
-from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.uniform import uniform_split
+from tiger.placement.operators.incumbent import fits
+from tiger.placement.operators.linear_orders import draw_linear_order
+from tiger.placement.operators.loads import loads_s
+from tiger.placement.operators.params import OperatorParams
+from tiger.placement.operators.solve import place_operators
+from tiger.placement.operators.terms import Terms
+from tiger.placement.operators.throughput.cut_dp import cut
+from tiger.placement.operators.uniform import uniform_split
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.reading import read_cluster
+from tiger.training.models.graphs import read_operators
+from tiger.training.models.operators import Operators
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 # Random linear orders of which the best cut counts.

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 import tiger
-from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.costs.plan import Plan, rank_order
-from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.schedules.pass_orders import Schedule
-from tiger.pipeline.search.candidates import best_cuts
-from tiger.pipeline.search.evaluator import Evaluator
+from tiger.placement.chain.params import LineParams
+from tiger.placement.search.candidates import best_cuts
+from tiger.placement.search.evaluator import Evaluator
+from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.reading import read_cluster
+from tiger.training.models.reading import read_model
+from tiger.training.schedules.pass_orders import Schedule
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 WIDE = "transformer:layers=40,hidden=5120,heads=40,vocabulary=50257,sequence=2048"

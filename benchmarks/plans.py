@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import tiger
-from tiger.pipeline.planning.report import RankedPlan
+from tiger.planning.report import RankedPlan
 
 SMALL = "transformer:layers=32,hidden=4096,heads=32,vocabulary=32000,sequence=4096,gated=true"
 WIDE = "transformer:layers=40,hidden=5120,heads=40,vocabulary=32000,sequence=4096,gated=true"

@@ -25,7 +25,7 @@ LINKED = ("solvers", "partition", "api")
 WIDTH, HEIGHT, GAP, FLOOR, MARGIN = 148, 40, 22, 78, 24
 COLOURS = {"application": "#fde4cf", "front": "#d8e8f7", "core": "#e9f0dd", "search": "#f6dede"}
 PARTS = {
-    "application": ("mapping", "circuits", "pipeline"),
+    "application": ("mapping", "circuits", "routing", "placement", "planning", "expert_maps", "rebalancing"),
     "front": ("api", "cli", "client", "plotting", "testing"),
     "search": ("solvers", "partition"),
 }

@@ -15,14 +15,14 @@ import numpy as np
 from benchmarks.peers import is_installed
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.models.graphs import read_operators
-from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.operators.latency.heft import place_by_heft
-from tiger.pipeline.operators.latency.list_scheduling import Jobs, make_jobs, makespan_s
-from tiger.pipeline.operators.latency.search import makespan_bound_s
-from tiger.pipeline.operators.loads import held_bytes, loads_s
-from tiger.pipeline.operators.terms import Terms
+from tiger.placement.operators.latency.heft import place_by_heft
+from tiger.placement.operators.latency.list_scheduling import Jobs, make_jobs, makespan_s
+from tiger.placement.operators.latency.search import makespan_bound_s
+from tiger.placement.operators.loads import held_bytes, loads_s
+from tiger.placement.operators.terms import Terms
+from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.models.graphs import read_operators
+from tiger.training.models.operators import Operators
 
 # Devices, and their memory over an even share of all operators'.
 DEVICES, ROOM = 16, 1.15

@@ -3,7 +3,7 @@
     python -m benchmarks.vary_plans MODULE:NAME VALUE .. [--only TEXT] [--data FOLDER]
 
 NAME is a constant, or CLASS.FIELD for the parameters of a search, for example `python -m benchmarks.vary_plans
-tiger.pipeline.search.refinement:RefineParams.finalists 3 1 6`. For each value it prints by how many per cent the
+tiger.placement.search.refinement:RefineParams.finalists 3 1 6`. For each value it prints by how many per cent the
 seconds that are minimized lie above those of the first value, in the mean over all problems, the worst and the best
 problem, and the processor seconds relative to the first. Efforts count iterations, so that the plans are the same on
 every machine. `--data` adds PipeDream's profiles to the problems that are built here.
@@ -22,11 +22,11 @@ from benchmarks import scale
 from benchmarks.chains import cluster
 from benchmarks.scale import colocate, lstm, stack, transformer_layer
 from benchmarks.vary import change, check_values, constant, number
-from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.models.reading import read_model
+from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.hardware.reading import read_cluster
+from tiger.training.models.layers import Layers
+from tiger.training.models.operators import Operators
+from tiger.training.models.reading import read_model
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 CLUSTERS = Path("examples/clusters")

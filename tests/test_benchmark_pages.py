@@ -34,7 +34,7 @@ def test_every_table_has_both_its_markers(page: Path) -> None:
         ("benchmarks.vary", ["tiger.mapping.mapper:__name__", "1/0"], "argument VALUE: Fraction(1, 0)"),
         (
             "benchmarks.vary",
-            ["tiger.pipeline.operators.latency.annealing:PieceParams.tries", "1"],
+            ["tiger.placement.operators.latency.annealing:PieceParams.tries", "1"],
             "argument MODULE:NAME: expected a field with a default of a dataclass by keywords, got PieceParams.tries",
         ),
         (

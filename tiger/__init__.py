@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from tiger.circuits.entry.entry import layout
     from tiger.circuits.entry.report import CircuitReport
     from tiger.errors import InputError
+    from tiger.expert_maps.entry import experts
+    from tiger.expert_maps.replicas.tensors import rebalance_experts
+    from tiger.expert_maps.report import ExpertReport
     from tiger.mapping.entry import assign
     from tiger.mapping.mapper import solve
     from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
@@ -14,21 +17,18 @@ if TYPE_CHECKING:
     from tiger.model.seams import Assignment
     from tiger.model.tasks import TaskGraph
     from tiger.model.topology import Links, Topology
-    from tiger.pipeline.entry.place import place
-    from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.experts.entry import experts
-    from tiger.pipeline.experts.replicas.tensors import rebalance_experts
-    from tiger.pipeline.experts.report import ExpertReport
-    from tiger.pipeline.online.planner import OnlinePlanner
-    from tiger.pipeline.planning.entry import plan
-    from tiger.pipeline.planning.report import PlanReport
-    from tiger.pipeline.rebalancing.params import RebalanceOptions
-    from tiger.pipeline.rebalancing.rebalancer import Rebalancer
-    from tiger.pipeline.rebalancing.report import RebalanceReport
-    from tiger.pipeline.rebalancing.state import RebalancerState
+    from tiger.placement.entry.place import place
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.planning.entry import plan
+    from tiger.planning.report import PlanReport
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
     from tiger.qubo.ising import IsingParams
+    from tiger.rebalancing.online.planner import OnlinePlanner
+    from tiger.rebalancing.params import RebalanceOptions
+    from tiger.rebalancing.rebalancer import Rebalancer
+    from tiger.rebalancing.report import RebalanceReport
+    from tiger.rebalancing.state import RebalancerState
     from tiger.run.report import Report
     from tiger.run.stage import Stage
 
@@ -39,18 +39,18 @@ _HOMES = {
     "CircuitReport": "tiger.circuits.entry.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
-    "ExpertReport": "tiger.pipeline.experts.report",
+    "ExpertReport": "tiger.expert_maps.report",
     "InputError": "tiger.errors",
     "IsingParams": "tiger.qubo.ising",
     "Links": "tiger.model.topology",
-    "OnlinePlanner": "tiger.pipeline.online.planner",
-    "PlacementReport": "tiger.pipeline.entry.report",
-    "PlanReport": "tiger.pipeline.planning.report",
+    "OnlinePlanner": "tiger.rebalancing.online.planner",
+    "PlacementReport": "tiger.placement.entry.report",
+    "PlanReport": "tiger.planning.report",
     "Problem": "tiger.model.problem",
-    "RebalanceOptions": "tiger.pipeline.rebalancing.params",
-    "RebalanceReport": "tiger.pipeline.rebalancing.report",
-    "Rebalancer": "tiger.pipeline.rebalancing.rebalancer",
-    "RebalancerState": "tiger.pipeline.rebalancing.state",
+    "RebalanceOptions": "tiger.rebalancing.params",
+    "RebalanceReport": "tiger.rebalancing.report",
+    "Rebalancer": "tiger.rebalancing.rebalancer",
+    "RebalancerState": "tiger.rebalancing.state",
     "Report": "tiger.run.report",
     "Stage": "tiger.run.stage",
     "TaskGraph": "tiger.model.tasks",
@@ -59,11 +59,11 @@ _HOMES = {
     "assign": "tiger.mapping.entry",
     "card": "tiger.plotting.card",
     "draw": "tiger.plotting.pictures",
-    "experts": "tiger.pipeline.experts.entry",
+    "experts": "tiger.expert_maps.entry",
     "layout": "tiger.circuits.entry.entry",
-    "place": "tiger.pipeline.entry.place",
-    "plan": "tiger.pipeline.planning.entry",
-    "rebalance_experts": "tiger.pipeline.experts.replicas.tensors",
+    "place": "tiger.placement.entry.place",
+    "plan": "tiger.planning.entry",
+    "rebalance_experts": "tiger.expert_maps.replicas.tensors",
     "solve": "tiger.mapping.mapper",
 }
 

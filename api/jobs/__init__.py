@@ -1,9 +1,8 @@
 """Durable jobs: solves that outlive their request, and the server.
 
-In comes the checked body of a request (`job.Work`), out come the job, its progress and its report (`job.Job`), and the
-files that its worker writes beside it (`files`), which are kept as long as the job is. Read
-`job` first, which states the interface, then `engine`, which wires the parts, then `dispatcher` and `run`, the run of
-one job.
+In comes the checked body of a request (`Work` of `tiger.api.seams.job`), out come the job, its progress and its report
+(`Job`), and the files that its worker writes beside it, which are kept as long as the job is. Read that module first,
+which states the interface, then `engine`, which wires the parts, then `dispatcher` and `run`, the run of one job.
 
 Who owns what: the table `tiger_jobs` (`migrations`) is the only record of what is to be done and of who does it.
 

@@ -15,9 +15,9 @@ import structlog
 from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, read_clock
-from tiger.api.jobs.files import JobFile
-from tiger.api.jobs.job import DiskFullError, Kind, Status
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS, SERVERS
+from tiger.api.seams.files import JobFile
+from tiger.api.seams.job import DiskFullError, Kind, Status
 
 Instruction = Literal["continue", "stop", "lost"]
 LOG = structlog.get_logger()

@@ -13,8 +13,8 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from tiger.api.jobs.disk import RESERVE_BYTES, DiskSpace, make_shrinkable, shrink
-from tiger.api.jobs.job import DatabaseDownError, DiskFullError
 from tiger.api.jobs.migrations import migrate
+from tiger.api.seams.job import DatabaseDownError, DiskFullError
 from tiger.errors import InputError
 
 POSTGRES = ("postgres", "postgresql")

@@ -11,7 +11,7 @@ from typing import cast
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
-from tiger.api.jobs.job import DiskFullError
+from tiger.api.seams.job import DiskFullError
 
 # A journal of 4 MiB, at which SQLite begins it again, a body and a report of as much are together a fifth of this.
 RESERVE_BYTES = 64 << 20

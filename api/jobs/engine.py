@@ -16,11 +16,8 @@ import structlog
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.dispatcher import Dispatcher
-from tiger.api.jobs.files import FileInfo, JobFile
 from tiger.api.jobs.ipc import IpcServer, Solve
-from tiger.api.jobs.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, Work
 from tiger.api.jobs.maintenance import DAY_S, Maintenance
-from tiger.api.jobs.rebalancer import Rebalancers
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.server import claim_name
@@ -28,7 +25,10 @@ from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.watchers import Watchers
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
-from tiger.api.workers.processes import Workers
+from tiger.api.pool.processes import Workers
+from tiger.api.seams.files import FileInfo, JobFile
+from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, Work
+from tiger.api.seams.rebalancer import Rebalancers
 
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
 # must not stand in line behind a burst of requests: beside 300 clients ten jobs a second end instead of two.

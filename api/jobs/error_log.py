@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tiger.api.jobs.job import DatabaseDownError
+from tiger.api.seams.job import DatabaseDownError
 
 # Seconds between two lines about the same trouble.
 QUIET_S = 30.0

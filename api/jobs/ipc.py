@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
-from tiger.api.jobs.files import Delivery, Solution, write_files
+from tiger.api.seams.files import Delivery, Solution, write_files
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 

@@ -11,9 +11,9 @@ from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
-from tiger.api.jobs.job import DiskFullError, KeyReusedError
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
-from tiger.api.jobs.rebalancer import NewRebalancer, RebalancersFullError, Step, StoredRebalancer
+from tiger.api.seams.job import DiskFullError, KeyReusedError
+from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, Step, StoredRebalancer
 
 ID = re.compile(r"[0-9a-f]{32}\Z")
 # Steps with a key whose answers are kept: a client repeats the last one, or a few that it has sent at once.

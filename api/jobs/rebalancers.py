@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from tiger.api.jobs.rebalancer import NewRebalancer, Step, StoredRebalancer
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.worker_context import Answer, Parts
+from tiger.api.seams.rebalancer import NewRebalancer, Step, StoredRebalancer
 
 
 class Query(Protocol):

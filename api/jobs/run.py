@@ -12,12 +12,12 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from tiger.api.jobs.claims import Claim, Outcome
-from tiger.api.jobs.files import Delivery
 from tiger.api.jobs.ipc import Call, solve_over_ipc
-from tiger.api.jobs.job import DatabaseDownError, Status
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.middleware.problems import problem_of
-from tiger.api.workers.processes import SolverLostError
+from tiger.api.pool.processes import SolverLostError
+from tiger.api.seams.files import Delivery
+from tiger.api.seams.job import DatabaseDownError, Status
 from tiger.errors import InputError
 
 # Runs of a job whose worker is lost each time, and runs at all, as servers may be lost for other reasons.

@@ -14,8 +14,9 @@ from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
-from tiger.api.jobs.files import FileInfo, JobFile
-from tiger.api.jobs.job import (
+from tiger.api.jobs.migrations import BODIES, FILES, JOBS
+from tiger.api.seams.files import FileInfo, JobFile
+from tiger.api.seams.job import (
     ALL_JOBS,
     CURSOR,
     ENDED,
@@ -26,7 +27,6 @@ from tiger.api.jobs.job import (
     QueueFullError,
     Work,
 )
-from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.errors import InputError
 
 # Ids in one statement; SQLite takes at least 999 parameters.

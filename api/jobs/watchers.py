@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import structlog
 
-from tiger.api.jobs.job import DatabaseDownError
+from tiger.api.seams.job import DatabaseDownError
 
 # Seconds between two looks at the database.
 LOOK_S = 0.5

@@ -9,7 +9,7 @@ from typing import TypeVar, TypeVarTuple
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.ipc import IpcServer, Solve
 from tiger.api.jobs.settings import JobSettings
-from tiger.api.workers.processes import Workers
+from tiger.api.pool.processes import Workers
 
 Parts = TypeVarTuple("Parts")
 Answer = TypeVar("Answer")

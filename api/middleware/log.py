@@ -8,8 +8,8 @@ import time
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tiger.api.jobs.job import DatabaseDownError
 from tiger.api.middleware.problems import Problem, problem_of
+from tiger.api.seams.job import DatabaseDownError
 from tiger.errors import InputError
 
 ENDING = Problem(503, "The server is shutting down; ask again.", headers={"Retry-After": "5"})

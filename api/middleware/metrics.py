@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable
 
 import structlog
-from fastapi import APIRouter, Depends, Response
 from prometheus_client import (
-    CONTENT_TYPE_LATEST,
     CollectorRegistry,
     Counter,
     Gauge,
@@ -20,10 +18,8 @@ from prometheus_client import (
 from prometheus_client.process_collector import ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tiger.api.jobs.files import Delivery
-from tiger.api.middleware.parameters import refuse_unknown_parameters
-from tiger.api.routes import answers
-from tiger.api.workers.processes import SolverLostError, TooMuchWorkError
+from tiger.api.pool.processes import SolverLostError, TooMuchWorkError
+from tiger.api.seams.files import Delivery
 from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -34,9 +30,6 @@ NO_ROUTE, OTHER = "none", "other"
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SOLVES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
-TEXT = answers.document_errors() | {
-    200: {"description": "The figures, as Prometheus reads them.", "content": {"text/plain": {"schema": answers.TEXT}}}
-}
 
 
 class Metrics:
@@ -138,19 +131,6 @@ class RequestMetrics:
                 if not answered:
                     note(503 if isinstance(error, asyncio.CancelledError) else 500)
                 raise
-
-
-def router(metrics: Metrics) -> APIRouter:
-    """Return the route `/metrics`."""
-    routes = APIRouter(
-        dependencies=[Depends(refuse_unknown_parameters)], generate_unique_id_function=lambda route: route.name
-    )
-
-    @routes.get("/metrics", summary="Measure the service, for Prometheus", response_class=Response, responses=TEXT)
-    def figures() -> Response:
-        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
-
-    return routes
 
 
 def _route(scope: Scope) -> str:

@@ -17,11 +17,11 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
-from tiger.api.jobs.rebalancer import RebalancersFullError
+from tiger.api.pool.processes import SolverLostError
 from tiger.api.schemas.closed import refer
 from tiger.api.schemas.problems import ProblemBody
-from tiger.api.workers.processes import SolverLostError
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
+from tiger.api.seams.rebalancer import RebalancersFullError
 from tiger.errors import InputError
 
 MEDIA_TYPE = "application/problem+json"

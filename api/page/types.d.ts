@@ -131,7 +131,7 @@ export interface CircuitPreview {
  * layout if one was given, adds at least `lower_bound` extra CX; `gap` is (extra_cx - lower_bound) / extra_cx, 0 when
  * both are 0, None where the bound is 0 and `extra_cx` is not. `optimal` says that they meet where extra CX are the
  * objective; it is never said of another objective. `baseline_..` is what Qiskit's own layout and routing come to at
- * the same level and seed. `data_movement` compares four placements of the gates (`tiger.circuits.ising.movement`), and
+ * the same level and seed. `data_movement` compares four placements of the gates (`tiger.routing.ising.movement`), and
  * `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
  * layouts of both Ising formulations. `success_probability` needs error rates. Where nothing feasible exists all of
  * these are None or empty, and `violations` name what cannot be met. Stages have their best extra CX as cost; `seconds`
@@ -1496,7 +1496,7 @@ export interface Transformer {
   transformer: TransformerShape;
 }
 
-/** Describe the numbers of a transformer, as `tiger.pipeline.models.shape.Shape` has them. */
+/** Describe the numbers of a transformer, as `tiger.training.models.shape.Shape` has them. */
 export interface TransformerShape {
   layers: number;
   hidden: number;

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.circuits import lay_out, scan_circuit
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import circuit_files, mapping_files
@@ -12,13 +11,15 @@ from tiger.api.schemas.assignment import AssignRequest, IsingBody
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
+from tiger.api.seams.files import Solution
 from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
+from tiger.formats.hardware.composition import Inside
 from tiger.formats.text import FileText, find_file
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
+from tiger.mapping.hardware import HardwareArguments, build_hardware, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.request import SolveArguments
 from tiger.model.constraints import Terms, build_problem

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from tiger.api.middleware import problems
 from tiger.api.middleware.problems import Problem, RefusedError
+from tiger.api.pool.processes import TooMuchWorkError, Workers, spend_at_most
 from tiger.api.schemas.limits import Limits
-from tiger.api.workers.processes import TooMuchWorkError, Workers, spend_at_most
 from tiger.errors import InputError
 
 # To read a larger one may keep every other thread from running for a second, and take fifty times its size.

@@ -5,7 +5,7 @@ import re
 
 from fastapi import Request, Response
 
-from tiger.api.jobs.files import JobFile
+from tiger.api.seams.files import JobFile
 
 # The content coding of RFC 9110 that has the format of zlib, in which files are kept.
 CODING = "deflate"

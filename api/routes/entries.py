@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from tiger.api.jobs.files import Solution
-from tiger.api.jobs.job import Kind
 from tiger.api.routes import assignment, experts, placement, planning
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
+from tiger.api.seams.files import Solution
+from tiger.api.seams.job import Kind
 from tiger.run.progress import Progress
 
 WorkRequest = AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest

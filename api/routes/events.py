@@ -11,9 +11,9 @@ from fastapi import Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tiger.api.jobs.job import DatabaseDownError, Job, Jobs
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.schemas.jobs import encode_with_report, encode_without_report
+from tiger.api.seams.job import DatabaseDownError, Job, Jobs
 
 MEDIA_TYPE = "text/event-stream"
 # Seconds between two comments, which keep proxies from closing an idle stream, between two events of one stream, and

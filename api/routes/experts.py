@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import expert_files
 from tiger.api.routes.placement import read_cluster
 from tiger.api.schemas.experts import ExpertRequest, check_experts
 from tiger.api.schemas.limits import Limits, check_cluster
+from tiger.api.seams.files import Solution
 from tiger.errors import InputError
+from tiger.expert_maps.params import ExpertOptions, check_options
 from tiger.model.options import narrow
-from tiger.pipeline.experts.params import ExpertOptions, check_options
 from tiger.run.progress import Progress, ignore
 
 
@@ -34,9 +34,9 @@ def answer(
 
     `watch` is called with its progress; it has no use for an executor. Nothing is ever opened as a file.
     """
-    from tiger.pipeline.experts.entry import report_experts
-    from tiger.pipeline.experts.loads_file import FIELD as LOADS
-    from tiger.pipeline.experts.request import ExpertArguments, array_of_rows
+    from tiger.expert_maps.entry import report_experts
+    from tiger.expert_maps.loads_file import FIELD as LOADS
+    from tiger.expert_maps.request import ExpertArguments, array_of_rows
 
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s

@@ -8,22 +8,22 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tiger.api.jobs.files import Draft
 from tiger.api.routes.document import encode
+from tiger.api.seams.files import Draft
 from tiger.errors import InputError
+from tiger.expert_maps.maps.formats import FILES as MAPS
 from tiger.launchers.formats import LAUNCHERS
 from tiger.model.document import Document
 from tiger.model.problem import Problem
-from tiger.pipeline.emission.formats import FILES, WRITERS
-from tiger.pipeline.experts.maps.formats import FILES as MAPS
+from tiger.placement.emission.formats import FILES, WRITERS
 from tiger.plotting.views.mapping import view_mapping
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.hardware import Device
     from tiger.circuits.entry.report import CircuitReport
-    from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.experts.report import ExpertReport
+    from tiger.expert_maps.report import ExpertReport
+    from tiger.placement.entry.report import PlacementReport
 
 # Texts for more ranks, twelve of which have a megabyte then, are left to `tiger ranks`.
 MAX_RANKS = 4096

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from tiger.api.middleware import problems
 from tiger.api.middleware.problems import Problem, RefusedError
+from tiger.api.pool.processes import TooMuchWorkError, Workers, spend_at_most
 from tiger.api.schemas.limits import Limits
-from tiger.api.workers.processes import TooMuchWorkError, Workers, spend_at_most
 from tiger.errors import InputError
 
 # Seconds to wait for a worker, and requests a worker that may wait; more go to the queue of jobs.

@@ -8,8 +8,6 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request, Response
 
-from tiger.api.jobs.files import JobFile
-from tiger.api.jobs.job import CURSOR, Job, JobFilter, Jobs
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.downloads import answer_with_download, answer_with_view
 from tiger.api.routes.events import Streams
@@ -20,6 +18,8 @@ from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location, summary
 from tiger.api.schemas.views import describe_file
+from tiger.api.seams.files import JobFile
+from tiger.api.seams.job import CURSOR, Job, JobFilter, Jobs
 
 # Jobs on a page, at most.
 PAGE = 100

@@ -9,7 +9,7 @@ from fastapi import Query, Request
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from tiger.api.jobs.job import JobFilter, Kind, Status
+from tiger.api.seams.job import JobFilter, Kind, Status
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 # What says where in the list a page begins and ends, and not which jobs are in it.

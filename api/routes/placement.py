@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import placement_files
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.seams.files import Solution
 from tiger.model.options import narrow
-from tiger.pipeline.params import Aim, PlaceParams
+from tiger.placement.params import Aim, PlaceParams
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
-    from tiger.pipeline.hardware.cluster import Cluster
+    from tiger.training.hardware.cluster import Cluster
 
 
 def check(body: bytes, limits: Limits) -> PlaceRequest:
@@ -38,11 +38,12 @@ def answer(
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
     """
-    from tiger.pipeline.entry import operators, place
-    from tiger.pipeline.entry.request import ChainRequest, OperatorRequest, check_request, require_cluster
-    from tiger.pipeline.models.graphs import operators_of_document
-    from tiger.pipeline.models.reading import model_of_document
-    from tiger.pipeline.operators.params import OperatorParams
+    from tiger.placement.entry import operators, place
+    from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_request
+    from tiger.placement.operators.params import OperatorParams
+    from tiger.training.models.graphs import operators_of_document
+    from tiger.training.models.reading import model_of_document
+    from tiger.training.sources import require_cluster
 
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s
@@ -67,7 +68,7 @@ def read_model(stated: object, limits: Limits) -> object:
 
 def read_cluster(stated: object, limits: Limits) -> "Cluster":
     """Return the cluster that a request states, within the limits; raise InputError of `cluster` or below."""
-    from tiger.pipeline.hardware.reading import cluster_of_document
+    from tiger.training.hardware.reading import cluster_of_document
 
     document = open_document("cluster", stated)
     check_cluster(limits, document)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Solution
 from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.files import placement_files
@@ -10,8 +9,9 @@ from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.routes.sharing import share, warn_of_trouble
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlanRequest
+from tiger.api.seams.files import Solution
 from tiger.model.options import narrow
-from tiger.pipeline.planning.params import PlanOptions
+from tiger.planning.params import PlanOptions
 from tiger.run.progress import Progress, ignore
 
 
@@ -36,9 +36,9 @@ def answer(
     Neither model nor cluster is ever opened as a file, and both are within the limit of tasks. Raises InputError that
     names the field.
     """
-    from tiger.pipeline.planning import entry
-    from tiger.pipeline.planning.model import model_of_document
-    from tiger.pipeline.planning.request import check_plan_options
+    from tiger.planning import entry
+    from tiger.planning.model import model_of_document
+    from tiger.planning.request import check_plan_options
 
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s

@@ -6,8 +6,6 @@ from typing import Annotated
 
 from fastapi import Path, Request, Response
 
-from tiger.api.jobs.job import Jobs
-from tiger.api.jobs.rebalancer import NewRebalancer, Rebalancers, Step, StoredRebalancer
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes import idempotency, rebalancing
 from tiger.api.routes.owner import owner_of
@@ -15,6 +13,8 @@ from tiger.api.routes.solving import Solving
 from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
 from tiger.api.schemas.rebalancers import encode_rebalancer, location
+from tiger.api.seams.job import Jobs
+from tiger.api.seams.rebalancer import NewRebalancer, Rebalancers, Step, StoredRebalancer
 
 # Seconds for a first plan and for a step. A plan of 128 layers on 8 devices takes a tenth of a second, a step of 4,000
 # layers on 64 devices 1.5 s.

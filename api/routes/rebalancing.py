@@ -10,12 +10,12 @@ from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.rebalancers import RebalancerRequest, StepRequest
 from tiger.errors import InputError
 from tiger.model.options import narrow
-from tiger.pipeline.models.reading import model_of_document
-from tiger.pipeline.rebalancing.decision import Decision
-from tiger.pipeline.rebalancing.line_costs import LineCosts
-from tiger.pipeline.rebalancing.params import RebalanceOptions
-from tiger.pipeline.rebalancing.rebalancer import Rebalancer
-from tiger.pipeline.rebalancing.state import RebalancerState, plan_by_names
+from tiger.rebalancing.decision import Decision
+from tiger.rebalancing.line_costs import LineCosts
+from tiger.rebalancing.params import RebalanceOptions
+from tiger.rebalancing.rebalancer import Rebalancer
+from tiger.rebalancing.state import RebalancerState, plan_by_names
+from tiger.training.models.reading import model_of_document
 
 
 class Stepped(NamedTuple):

@@ -13,7 +13,7 @@ from tiger.run.report import Report
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
-    from tiger.pipeline.planning.report import PlanReport
+    from tiger.planning.report import PlanReport
 
 AnyReport = TypeVar("AnyReport", Report, "CircuitReport", "PlanReport")
 

@@ -9,7 +9,6 @@ from http import HTTPStatus
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect
 
-from tiger.api.jobs.job import Job, Jobs, Work
 from tiger.api.middleware import problems
 from tiger.api.middleware.body import Bodies
 from tiger.api.routes import idempotency
@@ -21,6 +20,7 @@ from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
+from tiger.api.seams.job import Job, Jobs, Work
 
 RETRY_AFTER = {"Retry-After": "1"}
 # Priorities in the queue of jobs, of which the least goes first: small work, work that a client waits for, any other.

@@ -97,8 +97,8 @@ def _read_topology(stated: object, limits: Limits) -> Topology:
 
 def _view_model(stated: object, limits: Limits) -> Document:
     """Return the view of layers, or of operators with their edges; a file that is no JSON may hold either."""
-    from tiger.pipeline.models.graphs import operators_of_document
-    from tiger.pipeline.models.reading import model_of_document
+    from tiger.training.models.graphs import operators_of_document
+    from tiger.training.models.reading import model_of_document
 
     model = read_model(stated, limits)
     operators = isinstance(model, dict) and any(name in model for name in OF_OPERATORS)

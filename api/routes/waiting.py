@@ -7,7 +7,7 @@ from typing import TypeVar
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from tiger.api.jobs.job import Job, Jobs
+from tiger.api.seams.job import Job, Jobs
 
 Result = TypeVar("Result")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from tiger.api.schemas.closed import Closed, Documented
 from tiger.api.schemas.limits import Limits, fault
 from tiger.api.schemas.placement import CLUSTER, Needed
+from tiger.expert_maps.params import ExpertOptions
 from tiger.model.options import about
-from tiger.pipeline.experts.params import ExpertOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ import json
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tiger.api.jobs.job import Job, Kind, Status
 from tiger.api.schemas.problems import ProblemBody
 from tiger.api.schemas.reports import CircuitBody, ExpertBody, PlacementBody, PlanBody, ReportBody
+from tiger.api.seams.job import Job, Kind, Status
 
 MEDIA_TYPE = "application/json"
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tiger.api.settings import Settings
 from tiger.errors import InputError
 from tiger.model.tasks import TaskGraph
 from tiger.patterns import spec as patterns
@@ -26,19 +25,6 @@ class Limits:
     max_gates: int = 250_000
     max_couplers: int = 100_000
     dwave: bool = False
-
-
-def of(settings: Settings) -> Limits:
-    """Return the limits that an operator has set."""
-    return Limits(
-        max_tasks=settings.max_tasks,
-        max_time_s=settings.max_time_s,
-        max_qubits=settings.max_qubits,
-        max_edges=settings.max_edges,
-        max_gates=settings.max_gates,
-        max_couplers=settings.max_couplers,
-        dwave=settings.enable_dwave,
-    )
 
 
 def check_tasks(limits: Limits, tasks: object) -> None:

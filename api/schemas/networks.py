@@ -6,9 +6,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tiger.api.schemas.files import FileText
-from tiger.pipeline.hardware.cluster import DeviceKind
-from tiger.pipeline.models.layers import LayerKind
-from tiger.pipeline.models.shape import Attention, Precision
+from tiger.training.hardware.cluster import DeviceKind
+from tiger.training.models.layers import LayerKind
+from tiger.training.models.shape import Attention, Precision
 
 # Bytes, bytes/s or seconds as a number, or with a unit as text.
 Quantity = float | str
@@ -45,7 +45,7 @@ class LayerTable(TypedDict):
 
 
 class TransformerShape(TypedDict):
-    """Describe the numbers of a transformer, as `tiger.pipeline.models.shape.Shape` has them."""
+    """Describe the numbers of a transformer, as `tiger.training.models.shape.Shape` has them."""
 
     layers: Count
     hidden: Count

@@ -9,8 +9,8 @@ from pydantic_core import PydanticCustomError
 from tiger.api.schemas import networks
 from tiger.api.schemas.closed import Closed, Documented, Pins
 from tiger.model.options import about
-from tiger.pipeline.params import PlaceOptions
-from tiger.pipeline.planning.params import PlanOptions
+from tiger.placement.params import PlaceOptions
+from tiger.planning.params import PlanOptions
 
 
 def _check_model(value: object) -> object:

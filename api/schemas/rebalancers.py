@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from tiger.api.jobs.rebalancer import StoredRebalancer
 from tiger.api.schemas.closed import ONE_FIELD, Closed, Documented
 from tiger.api.schemas.placement import CLUSTER, ModelBody, Needed
 from tiger.api.schemas.reports import AsDocument
+from tiger.api.seams.rebalancer import StoredRebalancer
 from tiger.model.options import about
-from tiger.pipeline.rebalancing.decision import Decision
-from tiger.pipeline.rebalancing.params import RebalanceOptions
+from tiger.rebalancing.decision import Decision
+from tiger.rebalancing.params import RebalanceOptions
 
 Seconds = list[Annotated[float, Field(ge=0)]]
 Loads = Seconds | Annotated[list[Seconds], Field(min_length=1, max_length=2)]

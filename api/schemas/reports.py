@@ -12,11 +12,11 @@ from pydantic_core import CoreSchema
 
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
+from tiger.expert_maps.report import ExpertReport
 from tiger.model.document import LIKE, Document, members
 from tiger.model.wording import describe
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.planning.report import PlanReport
+from tiger.placement.entry.report import PlacementReport
+from tiger.planning.report import PlanReport
 from tiger.run.report import Report
 
 Kind = TypeVar("Kind", bound=Document)

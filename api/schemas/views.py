@@ -6,12 +6,12 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from tiger.api.jobs.files import FileInfo
 from tiger.api.schemas import networks
 from tiger.api.schemas.assignment import Hardware, Tasks
 from tiger.api.schemas.circuits import Coupling
 from tiger.api.schemas.closed import ONE_FIELD, Closed, Documented
 from tiger.api.schemas.reports import AsDocument
+from tiger.api.seams.files import FileInfo
 from tiger.model.options import about
 from tiger.plotting.views.mapping import MappingView
 from tiger.plotting.views.placement import PlacementView

@@ -1,4 +1,4 @@
-"""Worker processes that solve away from the event loop, and the fork server that they come from.
+"""What worker processes load before their first solve, from kernels to the answers of every kind of work.
 
-In comes work, out come its results or that the worker is gone. Read `processes` first.
+`preload` is what the fork server of `tiger.api.pool` imports, and what workers of a Dask cluster are given.
 """

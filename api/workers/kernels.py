@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 from tiger.api.middleware import log
-from tiger.api.workers.parent import die_with_parent
+from tiger.api.pool.parent import die_with_parent
 from tiger.bounds.warm import warm as warm_bounds
 from tiger.circuits.warm import warm as warm_circuits
-from tiger.pipeline.warm import load as load_placements
+from tiger.rebalancing.warm import load as load_rebalancing
 from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 from tiger.solvers.kernel_folders import find_place
 from tiger.solvers.warm import warm as warm_searches
@@ -43,4 +43,4 @@ def _warm() -> None:
     for warm in (warm_searches, warm_bounds, warm_circuits):
         warm(lambda _: None)
     # A step of a rebalancer takes milliseconds, and loading its kernels half a second.
-    load_placements("measured stages")
+    load_rebalancing()

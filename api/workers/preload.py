@@ -5,7 +5,7 @@ workers of a Dask cluster, which it prepares as well.
 """
 
 import tiger.api.routes.entries
-import tiger.pipeline.entry.place  # noqa: F401 (loaded ahead of the first request)
+import tiger.placement.entry.place  # noqa: F401 (loaded ahead of the first request)
 from tiger.api.middleware import log
 from tiger.api.workers import kernels
 

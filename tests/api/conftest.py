@@ -18,8 +18,8 @@ import structlog
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.middleware import log
+from tiger.api.pool import processes as workers
 from tiger.api.settings import Settings
-from tiger.api.workers import processes as workers
 from tiger.run.deadline import ENDING
 
 with warnings.catch_warnings():

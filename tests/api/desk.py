@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.api.memory import MemoryJobs
-from tiger.api.jobs.job import Job, Jobs, Work
+from tiger.api.pool.processes import Workers
 from tiger.api.schemas.limits import Limits
-from tiger.api.workers.processes import Workers
+from tiger.api.seams.job import Job, Jobs, Work
 
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)
 

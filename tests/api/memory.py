@@ -12,18 +12,19 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 
+from tiger.api.factory import limits_of
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.files import Delivery, FileInfo, JobFile, write_files
-from tiger.api.jobs.job import ALL_JOBS, Job, JobFilter, Jobs, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.maintenance import DAY_S
-from tiger.api.jobs.rebalancer import Rebalancers
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.middleware.problems import problem_of
+from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import ENTRIES
-from tiger.api.schemas.limits import Limits, of
+from tiger.api.schemas.limits import Limits
+from tiger.api.seams.files import Delivery, FileInfo, JobFile, write_files
+from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, Jobs, KeyReusedError, QueueFullError, Work
+from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.settings import Settings
-from tiger.api.workers.processes import Workers
 
 GRACE_S = 3600.0
 MAX_OPEN = 1000
@@ -31,7 +32,7 @@ MAX_OPEN = 1000
 
 def in_memory(settings: Settings, workers: Workers) -> Jobs:
     """Keep the jobs of a service until it ends."""
-    return MemoryJobs(workers, of(settings), settings.max_jobs)
+    return MemoryJobs(workers, limits_of(settings), settings.max_jobs)
 
 
 class MemoryJobs:

@@ -16,8 +16,8 @@ from fastapi.testclient import TestClient
 from tests.api.memory import in_memory
 from tiger.api import app
 from tiger.api.app import create_app
+from tiger.api.pool.processes import SolverLostError, Workers
 from tiger.api.settings import Settings
-from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
 
 Post = Callable[..., httpx.Response]

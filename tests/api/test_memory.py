@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from tests.api.desk import Desk, get_job, keep_jobs, settle, work
-from tiger.api.jobs.job import KeyReusedError, QueueFullError, Status
+from tiger.api.seams.job import KeyReusedError, QueueFullError, Status
 from tiger.errors import InputError
 
 

@@ -10,28 +10,28 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
+from tiger.api.pool.processes import Workers
 from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.routes.placement import answer, check
 from tiger.api.schemas.closed import document_requests, refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.api.schemas.reports import model_of
-from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
-from tiger.pipeline.hardware.device import DEVICE_FIELDS
-from tiger.pipeline.hardware.hosts import HOST_FIELDS
-from tiger.pipeline.hardware.machines import INSIDE_FIELDS
-from tiger.pipeline.models.columns import COLUMNS
-from tiger.pipeline.models.dnnpartitioning import DEVICES, EDGE, NODE
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.operatortable import OPTIONAL
-from tiger.pipeline.models.shape import Shape
-from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import PlaceResult
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.params import PlaceParams
+from tiger.placement.result import PlaceResult
+from tiger.training.costs.plan import Plan
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.connection import CONNECTION_FIELDS
+from tiger.training.hardware.device import DEVICE_FIELDS
+from tiger.training.hardware.hosts import HOST_FIELDS
+from tiger.training.hardware.machines import INSIDE_FIELDS
+from tiger.training.models.columns import COLUMNS
+from tiger.training.models.dnnpartitioning import DEVICES, EDGE, NODE
+from tiger.training.models.layers import Layers
+from tiger.training.models.operatortable import OPTIONAL
+from tiger.training.models.shape import Shape
 
 Post = Callable[..., httpx.Response]
 NAN, INF = float("nan"), float("inf")
@@ -93,7 +93,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
         plan = Plan.line((0, layers.size // 2, layers.size), (0, 1))
         return PlaceResult(plan=plan, bottleneck_s=7.0, lower_bound_s=7.0, uniform_bottleneck_s=INF)
 
-    monkeypatch.setattr("tiger.pipeline.solve.place_layers", halve)
+    monkeypatch.setattr("tiger.placement.solve.place_layers", halve)
     return seen
 
 

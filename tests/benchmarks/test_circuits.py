@@ -8,7 +8,7 @@ from qiskit import QuantumCircuit
 from benchmarks.circuits import _cell, _check, _measure
 from benchmarks.devices import Case
 from benchmarks.peers import is_installed
-from tiger.circuits.coupling import Coupling
+from tiger.routing.coupling import Coupling
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 

@@ -4,9 +4,9 @@ import pytest
 
 import tiger
 from benchmarks.optima import build_circuit
-from tests.circuits.brute_force import count_fewest
-from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Step, gate_dag_of
+from tests.routing.brute_force import count_fewest
+from tiger.routing.coupling import Coupling
+from tiger.routing.gate_dag import Step, gate_dag_of
 
 # A ring, a square with a tail, and a ladder, of which none, one and two qubits have more neighbours than others.
 RING = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)]

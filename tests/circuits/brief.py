@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from tiger.circuits.ising.proposals import ProposalParams, ProposalShapes
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
+from tiger.routing.ising.proposals import ProposalParams, ProposalShapes
 
 
 def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
@@ -19,5 +19,5 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
     shapes = ProposalShapes(moves=min(work, ProposalShapes().moves))
     for user in ("solve", "entry.comparison"):
         monkeypatch.setattr(f"tiger.circuits.{user}.PARAMS_OF_LEVEL", brief)
-    for user in ("ising.proposals", "entry.comparison"):
-        monkeypatch.setattr(f"tiger.circuits.{user}.ProposalParams", partial(ProposalParams, shapes=shapes))
+    for user in ("routing.ising.proposals", "circuits.entry.comparison"):
+        monkeypatch.setattr(f"tiger.{user}.ProposalParams", partial(ProposalParams, shapes=shapes))

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
 from qiskit.transpiler import CouplingMap
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.noise.placement import RouteObjective
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import Route
-from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import Mapped
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.embedding.parts import allot_parts
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.noise.placement import RouteObjective
+from tiger.routing.route import Route
+from tiger.routing.swaps.shortest import route_shortest_paths
 
 BITS = 2
 PAIRED: tuple[Callable[[QuantumCircuit, int, int], object], ...] = (

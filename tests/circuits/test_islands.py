@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.circuits.replay import find_flaw
 from tests.circuits.test_solve import GRID, circuit
+from tests.routing.replay import find_flaw
 from tiger.circuits import solve
 from tiger.circuits.islands import Island, run_islands
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import Route
-from tiger.circuits.routing.search import search
 from tiger.circuits.solve import map_circuit
+from tiger.routing.route import Route
+from tiger.routing.swaps.search import search
 
 
 def note(given: str, island: Island) -> tuple[str, int, int]:

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from tests.circuits.brief import shorten_levels
-from tests.circuits.replay import find_flaw
-from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Build, Step, gate_dag_of
-from tiger.circuits.noise.depth import count_singles
-from tiger.circuits.noise.placement import DepthObjective
+from tests.routing.replay import find_flaw
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.routing.search import SearchParams
-from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, begin, map_circuit, search_whole_routes
 from tiger.errors import InputError
+from tiger.routing.coupling import Coupling
+from tiger.routing.gate_dag import Build, Step, gate_dag_of
+from tiger.routing.noise.depth import count_singles
+from tiger.routing.noise.placement import DepthObjective
+from tiger.routing.swaps.search import SearchParams
+from tiger.routing.swaps.shortest import route_shortest_paths
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 != 2] + [(k, k + 3) for k in range(6)])
 

@@ -3,18 +3,18 @@
 from dataclasses import replace
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.ising.movement import DataMovement
+from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
+from tiger.expert_maps.slots.advice import Advice
+from tiger.expert_maps.slots.objective import ExpertCost
 from tiger.objectives.shortest_paths import LinkLoad
-from tiger.pipeline.entry.report import Link, PlacementReport
-from tiger.pipeline.entry.stage import PlacedStage
-from tiger.pipeline.experts.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
-from tiger.pipeline.experts.slots.advice import Advice
-from tiger.pipeline.experts.slots.objective import ExpertCost
-from tiger.pipeline.planning.breakdown import Breakdown
-from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
-from tiger.pipeline.rebalancing.decision import Decision
-from tiger.pipeline.rebalancing.moving import Move
-from tiger.pipeline.rebalancing.report import IntervalReport, RebalanceReport
+from tiger.placement.entry.report import Link, PlacementReport
+from tiger.placement.entry.stage import PlacedStage
+from tiger.planning.breakdown import Breakdown
+from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
+from tiger.rebalancing.decision import Decision
+from tiger.rebalancing.moving import Move
+from tiger.rebalancing.report import IntervalReport, RebalanceReport
+from tiger.routing.ising.movement import DataMovement
 from tiger.run.report import Baselines, Report
 from tiger.run.stage import Stage
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.ising.movement import DataMovement
 from tiger.cli.summary import circuit_summary
 from tiger.model.violation import Violation
+from tiger.routing.ising.movement import DataMovement
 from tiger.run.stage import Stage
 
 REPORT = CircuitReport(

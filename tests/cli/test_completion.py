@@ -12,9 +12,9 @@ import pytest
 from tiger.cli import completion
 from tiger.cli.app import run
 from tiger.patterns import spec as patterns
-from tiger.pipeline.models.spec import SYNTAX
 from tiger.solvers.registry import list_solvers
 from tiger.topologies import spec as topologies
+from tiger.training.models.spec import SYNTAX
 
 Complete = Callable[[str], list[str]]
 

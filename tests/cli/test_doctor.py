@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tiger.api.jobs.job import DatabaseDownError
+from tiger.api.seams.job import DatabaseDownError
 from tiger.cli import diagnosis
 from tiger.cli.app import run
 from tiger.cli.diagnosis import Diagnosis, Finding

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.cli.reports import EXPERTS
 from tiger.cli.expert_explanation import explain_experts
-from tiger.pipeline.experts.slots.objective import ExpertCost
+from tiger.expert_maps.slots.objective import ExpertCost
 
 
 def test_a_change_is_explained() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.cli.reports import BEST, PLACEMENT, PLAN
 from tiger.cli.network_explanation import HELP, explain_placement, explain_plan
 from tiger.model.violation import Violation
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.planning.report import PlanReport, RuledOut
+from tiger.placement.entry.report import PlacementReport
+from tiger.planning.report import PlanReport, RuledOut
 
 PROVED = replace(PLACEMENT, iteration_bound_s=0.4)
 QUICK = replace(BEST, memory_share=0.5, breakdown=replace(BEST.breakdown, waiting_s=0.0, gradients_s=0.0))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tiger.api.app import create_app
-from tiger.api.workers import processes
+from tiger.api.pool import processes
 from tiger.cli.app import run
 
 

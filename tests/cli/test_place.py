@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.emission import deepspeed_parser, megatron_parser, torch_parser, vllm_parser
+from tests.placement.emission import deepspeed_parser, megatron_parser, torch_parser, vllm_parser
 from tiger.cli.app import run
-from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import PlaceResult
+from tiger.placement.params import PlaceParams
+from tiger.placement.result import PlaceResult
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -98,7 +98,7 @@ def test_options_reach_the_engine(cli: Run, monkeypatch: pytest.MonkeyPatch) -> 
         seen.append(params)
         return PlaceResult(plan=None)
 
-    monkeypatch.setattr("tiger.pipeline.solve.place_layers", record)
+    monkeypatch.setattr("tiger.placement.solve.place_layers", record)
     sizes = ["--pipeline-parallel", "1", "--tensor-parallel", "1", "--data-parallel", "2", "--virtual", "2"]
     search = ["--solver", "neal", "--effort", "2", "--time-limit", "9", "--pin", "op0=x", "--mode", "chain"]
     assert cli("m.json", "--cluster", "c.json", "--schedule", "interleaved", *sizes, *search)[0] == 1

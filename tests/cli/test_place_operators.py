@@ -10,10 +10,10 @@ import pytest
 
 from tiger.cli.app import run
 from tiger.model.violation import Violation
-from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.operators.result import OperatorPlacement
+from tiger.placement.operators.params import OperatorParams
+from tiger.placement.operators.result import OperatorPlacement
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.operators import Operators
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -56,7 +56,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
             place=np.arange(operators.groups) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002
         )
 
-    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", deal_out)
+    monkeypatch.setattr("tiger.placement.operators.solve.place_operators", deal_out)
     return seen
 
 

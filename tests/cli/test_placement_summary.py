@@ -6,8 +6,8 @@ import pytest
 
 from tiger.cli.summary import placement_summary
 from tiger.model.violation import Violation
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.stage import PlacedStage
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import PlacedStage
 from tiger.run.stage import Stage
 
 STAGE = PlacedStage(

@@ -1,6 +1,8 @@
 """Tests of compiling kernels by command."""
 
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,10 +13,14 @@ from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
 from tiger.cli import app, console
 from tiger.cli import warm as warming
-from tiger.pipeline import warm as placements
+from tiger.expert_maps import warm as expert_maps
+from tiger.placement import warm as placement
+from tiger.rebalancing import warm as rebalancing
 from tiger.solvers import warm as searches
 from tiger.solvers.kernel import UncompiledError
 from tiger.solvers.kernel_folders import Place
+
+PLACE = (*placement.KERNELS, *expert_maps.KERNELS, *rebalancing.KERNELS)
 
 
 @pytest.mark.slow
@@ -23,7 +29,8 @@ def test_all_stages_are_warmed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, int, int]] = []
     monkeypatch.setattr(warming, "ProcessPoolExecutor", lambda _, **_others: ThreadPoolExecutor(1))
     warming.warm_all(warming.COMMANDS, lambda *step: seen.append(step))
-    names = [*circuits.KERNELS, *searches.KERNELS, *placements.KERNELS, *bounds.KERNELS]
+    names = [*circuits.KERNELS, *searches.KERNELS, *PLACE, *bounds.KERNELS]
+    assert len(names) == 24
     assert sorted(name for name, _, _ in seen) == sorted(names)
     assert [step[1:] for step in seen] == [(done, len(names)) for done in range(1, len(names) + 1)]
 
@@ -69,7 +76,7 @@ def test_a_command_warms_what_it_uses() -> None:
     """Layouts use the searches, placements of networks do not."""
     layout, place = ({name for name, _ in warming.stages_of({command})} for command in ("layout", "place"))
     assert layout == {*circuits.KERNELS, *searches.KERNELS}
-    assert place == set(placements.KERNELS)
+    assert place == set(PLACE)
 
 
 def test_an_unknown_command_is_bad_input() -> None:
@@ -89,3 +96,44 @@ def test_what_is_done_is_shown(
         show("routing", 1, 2)
     text = capsys.readouterr().err
     assert "routing" in text if terminal else text == "compiling: routing, 1 of 2\n"
+
+
+# Kernels by module, the ones that are loaded, and those that these call.
+SCRIPT = """
+import importlib, pkgutil
+import tiger
+from numba.core.dispatcher import Dispatcher
+from tiger.bounds import warm as bounds
+from tiger.circuits import warm as circuits
+from tiger.placement import warm as placement
+from tiger.expert_maps import warm as expert_maps
+from tiger.rebalancing import warm as rebalancing
+from tiger.solvers import warm as searches
+
+kernels = {}
+for found in pkgutil.walk_packages(tiger.__path__, "tiger."):
+    # The service has no kernels, and modules that run when they are imported.
+    if not found.name.startswith("tiger.api") and not found.name.endswith("__main__"):
+        module = importlib.import_module(found.name)
+        own = {k: v for k, v in vars(module).items() if isinstance(v, Dispatcher)}
+        kernels |= {v: f"{module.__name__}.{k}" for k, v in own.items() if v.py_func.__module__ == module.__name__}
+for part in (bounds, circuits, placement, expert_maps, rebalancing, searches):
+    part.warm(lambda _: None)
+compiled = {kernel for kernel in kernels if kernel.signatures}
+waiting = list(compiled)
+while waiting:
+    function = waiting.pop().py_func
+    called = {function.__globals__.get(name) for name in function.__code__.co_names} & kernels.keys()
+    waiting += called - compiled
+    compiled |= called
+print(len(kernels), *sorted(kernels[kernel] for kernel in kernels.keys() - compiled))
+"""
+
+
+@pytest.mark.slow
+def test_bug_every_kernel_of_the_package_is_compiled() -> None:
+    """By a list of all, in a process that has done nothing else: a kernel that none loads would cost the first run."""
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    count, *missing = done.stdout.split()
+    assert int(count) > 200
+    assert missing == []

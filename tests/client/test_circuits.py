@@ -13,9 +13,9 @@ from qiskit.transpiler import CouplingMap, Target
 from tiger.circuits.entry.hardware import device_of_document, read_device
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
-from tiger.circuits.noise.noise import errors_of_target
 from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.errors import InputError
+from tiger.routing.error_rates import errors_of_target
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/circuits"
 TEXT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'

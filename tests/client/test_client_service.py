@@ -15,7 +15,7 @@ import pytest
 import tiger
 from tiger.client import Client, JobCancelledError, RemoteJob, RemoteRebalancer, ServiceError, assignment
 from tiger.errors import InputError
-from tiger.pipeline.rebalancing.decision import Decision
+from tiger.rebalancing.decision import Decision
 from tiger.run.progress import Progress
 from tiger.run.report import Report
 

@@ -10,10 +10,10 @@ import pytest
 import tiger
 from tiger.client.networks import cluster_document, deployment_of, model_document
 from tiger.errors import InputError
-from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.reading import model_of_document, read_model
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.reading import cluster_of_document, read_cluster
+from tiger.training.models.layers import Layers
+from tiger.training.models.reading import model_of_document, read_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHAPE = "transformer:layers=4,hidden=64,heads=4,sequence=128,vocabulary=1000"

@@ -8,11 +8,11 @@ import pytest
 
 import tiger
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.ising.movement import DataMovement
 from tiger.client import reports
 from tiger.client.errors import ServiceError
 from tiger.objectives.cost import Violation
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.report import PlacementReport
+from tiger.routing.ising.movement import DataMovement
 from tiger.run.report import Report, Stage
 
 ROW = {"forward_s": 0.001, "backward_s": 0.002, "parameter_bytes": 1e9, "activation_bytes": 1e6}

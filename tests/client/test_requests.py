@@ -16,11 +16,11 @@ from tiger.client.requests import Asked, assignment, circuit_layout, placement, 
 from tiger.errors import InputError
 from tiger.model.metrics import DenseMetric
 from tiger.model.topology import Links, Topology
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.stage import PlacedStage
-from tiger.pipeline.hardware.reading import cluster_of_document
-from tiger.pipeline.models.graphs import operators_of_document, read_operators
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import PlacedStage
 from tiger.qubo.ising import IsingParams
+from tiger.training.hardware.reading import cluster_of_document
+from tiger.training.models.graphs import operators_of_document, read_operators
 
 PAIR = nx.DiGraph([("a", "b")])
 CIRCUIT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'

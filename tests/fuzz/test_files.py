@@ -20,10 +20,10 @@ from tiger.errors import InputError
 from tiger.exchange.sample_file import read_samples
 from tiger.formats.hostlist import list_nodes
 from tiger.mapping.entry import problem_of
-from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.models.graphs import read_operators
-from tiger.pipeline.models.reading import read_model
 from tiger.topologies.spec import build
+from tiger.training.hardware.reading import read_cluster
+from tiger.training.models.graphs import read_operators
+from tiger.training.models.reading import read_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Damaged files whose work would be long are read alone.

@@ -20,22 +20,22 @@ from hypothesis import strategies as st
 
 import tiger
 from tests.fuzz.profile import cases
-from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.costs.tolerances import MEMORY, MET
-from tiger.pipeline.entry import operators as graphs
-from tiger.pipeline.entry.place import layers_of
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.hardware.reading import cluster_of_document as cluster_from
-from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
-from tiger.pipeline.operators.latency.list_scheduling import makespan_s
-from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.planning.choices import families, positions, schedules_of
-from tiger.pipeline.planning.model import model_of
-from tiger.pipeline.planning.params import PlanParams
-from tiger.pipeline.schedules.pass_orders import Schedule
-from tiger.pipeline.search.evaluator import Evaluator
+from tiger.placement.chain.params import never_stop
+from tiger.placement.entry import operators as graphs
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.operators.bounds.bound import BoundParams, load_bound_s
+from tiger.placement.operators.latency.list_scheduling import makespan_s
+from tiger.placement.operators.terms import Terms
+from tiger.placement.params import PlaceParams
+from tiger.placement.search.evaluator import Evaluator
+from tiger.planning.choices import families, positions, schedules_of
+from tiger.planning.model import model_of
+from tiger.planning.params import PlanParams
+from tiger.training.costs.plan import Plan
+from tiger.training.costs.tolerances import MEMORY, MET
+from tiger.training.hardware.reading import cluster_of_document as cluster_from
+from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.sources import layers_of
 
 pytestmark = pytest.mark.slow
 

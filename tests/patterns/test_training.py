@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tiger.errors import InputError
 from tiger.patterns.spec import DEGREES, build
 from tiger.patterns.training import Shape, train
-from tiger.pipeline.chain.baselines import uniform_cuts
-from tiger.pipeline.hardware.dgx import cluster_of_spec
-from tiger.pipeline.models import shape as place
-from tiger.pipeline.models.transformer import layers_of_shape
-from tiger.pipeline.ranks.cost_model import Degrees
-from tiger.pipeline.ranks.traffic import rank_problem
+from tiger.placement.chain.baselines import uniform_cuts
+from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.traffic import rank_problem
+from tiger.training.hardware.dgx import cluster_of_spec
+from tiger.training.models import shape as place
+from tiger.training.models.transformer import layers_of_shape
 
 DEGREE = st.integers(1, 4)
 SMALL = "hidden=6,sequence=12,microbatches=3,batch=2"

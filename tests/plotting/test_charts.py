@@ -8,19 +8,19 @@ import pytest
 
 import tiger
 from tiger.errors import InputError
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.costs.stages import Workload
-from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.account import list_placed_stages
-from tiger.pipeline.entry.arrangement import Arrangement, Timetable
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.schedules.memory import footprint
-from tiger.pipeline.schedules.simulator import simulate
+from tiger.placement.emission.deployment import Deployment
+from tiger.placement.entry.account import list_placed_stages
+from tiger.placement.entry.arrangement import Arrangement, Timetable
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting import charts, gantt, panels
 from tiger.plotting.picturefile import check, write, write_figure
+from tiger.training.costs.plan import Plan
+from tiger.training.costs.stages import Workload
+from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.models.layers import Layers
+from tiger.training.models.operators import Operators
+from tiger.training.schedules.memory import footprint
+from tiger.training.schedules.simulator import simulate
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 NAMES = ("gpu0", "gpu1")

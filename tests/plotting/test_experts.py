@@ -3,7 +3,7 @@
 import numpy as np
 
 import tiger
-from tiger.pipeline.experts.report import ExpertReport
+from tiger.expert_maps.report import ExpertReport
 from tiger.plotting.pictures import list_artists
 
 

@@ -9,7 +9,7 @@ import pytest
 import tiger
 from tests.plotting.reports import lay_out_circuit, map_stencil, place_stages
 from tiger.errors import InputError
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.pictures import _course_of_placement, draw, list_artists
 from tiger.run.stage import Stage
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tiger.pipeline.planning.breakdown import Breakdown
-from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan
+from tiger.planning.breakdown import Breakdown
+from tiger.planning.report import Degrees, PlanReport, RankedPlan
 from tiger.plotting.picturefile import write_figure
 from tiger.plotting.plans import draw_plans
 

@@ -6,7 +6,7 @@ import pytest
 
 import tiger
 from tiger.errors import InputError
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.trace import chrome_trace
 
 LAYERS = [

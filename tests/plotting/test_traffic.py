@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.plotting.reports import ODD, place_stages
-from tiger.pipeline.entry.report import Link
+from tiger.placement.entry.report import Link
 from tiger.plotting import traffic
 from tiger.plotting.traffic import draw_traffic
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.plain import interpret
+from tests.placement.operators.plain import interpret
 from tiger.solvers import generator
 
 

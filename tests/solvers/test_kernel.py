@@ -28,7 +28,7 @@ KERNELS = {
 }
 
 CALL = (
-    "import numpy as np; from tiger.circuits.routing.renumbering import fill_levels;"
+    "import numpy as np; from tiger.routing.swaps.renumbering import fill_levels;"
     "none = np.zeros(0, np.int64); fill_levels(none.reshape(0, 2), none, none, none, none)"
 )
 

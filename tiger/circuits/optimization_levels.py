@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.noise.placement import PlacementParams
+from tiger.routing.coupling import Coupling
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.noise.placement import PlacementParams
 
 
 class Budget(NamedTuple):

@@ -16,30 +16,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import EmbeddingParams, estimate_call_s, search_perfect_layouts
-from tiger.circuits.embedding.pair_sets import ProofParams
-from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
-from tiger.circuits.embedding.swap_bound import SwapBound, bound_swaps
-from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.islands import Island, run_islands
-from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.routing.exact import ExactParams, find_exact_route, is_small
-from tiger.circuits.routing.linear import route_along_path
-from tiger.circuits.routing.phases import PhaseParams
-from tiger.circuits.routing.prices import price_route
-from tiger.circuits.routing.search import DEFAULT, Origins, SearchParams, search
-from tiger.circuits.routing.windows import WindowParams, polish
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.embedding.embedding import EmbeddingParams, estimate_call_s, search_perfect_layouts
+from tiger.routing.embedding.pair_sets import ProofParams
+from tiger.routing.embedding.parts import allot_parts
+from tiger.routing.embedding.segments import Anchor, SegmentParams, find_anchors
+from tiger.routing.embedding.swap_bound import SwapBound, bound_swaps
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.noise.placement import Placer, RouteObjective
+from tiger.routing.route import PLAIN, Route
+from tiger.routing.swaps.exact import ExactParams, find_exact_route, is_small
+from tiger.routing.swaps.linear import route_along_path
+from tiger.routing.swaps.phases import PhaseParams
+from tiger.routing.swaps.prices import price_route
+from tiger.routing.swaps.search import DEFAULT, Origins, SearchParams, search
+from tiger.routing.swaps.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
 from tiger.run.stage import Detail, Stage
 
 if TYPE_CHECKING:
-    from tiger.circuits.ising.static import Losses
+    from tiger.routing.ising.static import Losses
 
 # Solvers of mappings want a time limit above 0: one that is over is passed on as a millisecond.
 LEAST_LIMIT_S = 1e-3
@@ -252,7 +252,7 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
     if not task.level.anchors or incumbent.ended:
         return
     # Here, as levels without proposals need neither Ising models nor the mapper: 35 MB, and 0.9 s to import.
-    from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
+    from tiger.routing.ising.proposals import ProposalParams, propose_layouts
 
     stop = _share_time(incumbent.stop, PROPOSALS_SHARE)
     params = ProposalParams(

@@ -5,14 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Build, Step, gate_dag_of
-from tiger.circuits.noise.depth import count_singles
-from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.routing.shortest import route_shortest_paths
-from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.circuits.solve import (
     begin,
     bound_extra_cx,
@@ -21,6 +14,13 @@ from tiger.circuits.solve import (
     route_segments,
     search_exactly,
 )
+from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
+from tiger.routing.gate_dag import Build, Step, gate_dag_of
+from tiger.routing.noise.depth import count_singles
+from tiger.routing.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
+from tiger.routing.swaps.shortest import route_shortest_paths
+from tiger.routing.swaps.windows import WindowParams, polish
 
 # The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from tiger.circuits.entry.report import CircuitReport
     from tiger.cli.diagnosis import Diagnosis
-    from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.experts.report import ExpertReport
-    from tiger.pipeline.planning.report import PlanReport
-    from tiger.pipeline.rebalancing.report import RebalanceReport
+    from tiger.expert_maps.report import ExpertReport
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.planning.report import PlanReport
+    from tiger.rebalancing.report import RebalanceReport
     from tiger.run.progress import Progress
     from tiger.run.report import Report
 

@@ -143,7 +143,7 @@ def _look_at_file(file: Path) -> Finding:
 def _reach(url: str) -> Finding:
     """Return whether a database of PostgreSQL answers; its URL may hold a password, and is not shown."""
     from tiger.api.jobs.database import Database
-    from tiger.api.jobs.job import DatabaseDownError
+    from tiger.api.seams.job import DatabaseDownError
 
     try:
         database = Database(url)

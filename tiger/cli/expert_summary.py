@@ -8,7 +8,7 @@ from tiger.cli.summary import list_facts, list_stages, table, warnings
 from tiger.model.units import number_text, seconds_text
 
 if TYPE_CHECKING:
-    from tiger.pipeline.experts.report import ExpertReport, RoutingCost
+    from tiger.expert_maps.report import ExpertReport, RoutingCost
 
 UNITS: dict[str, Callable[[float], str]] = {"s": seconds_text, "hops": number_text, "tokens": number_text}
 # How a bound on hops and the steps of a search name what is made small.

@@ -53,15 +53,15 @@ def _explain(text: str) -> "Explanation":
     from tiger.cli.mapping_explanation import explain_mapping
     from tiger.cli.network_explanation import explain_placement, explain_plan
     from tiger.cli.rebalancing_explanation import explain_rebalancing
+    from tiger.expert_maps.report import SCHEMA as EXPERTS
+    from tiger.expert_maps.report import ExpertReport
     from tiger.formats.jsontext import read_json
-    from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
-    from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.experts.report import SCHEMA as EXPERTS
-    from tiger.pipeline.experts.report import ExpertReport
-    from tiger.pipeline.planning.report import SCHEMA as PLAN
-    from tiger.pipeline.planning.report import PlanReport
-    from tiger.pipeline.rebalancing.report import SCHEMA as REBALANCING
-    from tiger.pipeline.rebalancing.report import RebalanceReport
+    from tiger.placement.entry.report import SCHEMA as PLACEMENT
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.planning.report import SCHEMA as PLAN
+    from tiger.planning.report import PlanReport
+    from tiger.rebalancing.report import SCHEMA as REBALANCING
+    from tiger.rebalancing.report import RebalanceReport
     from tiger.run.report import SCHEMA as MAPPING
     from tiger.run.report import Report
 

@@ -14,9 +14,9 @@ from tiger.cli.explanation import (
     percent_at_most,
 )
 from tiger.model.units import bytes_text, seconds_text
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.stage import PlacedStage
-from tiger.pipeline.planning.report import Degrees, PlanReport
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import PlacedStage
+from tiger.planning.report import Degrees, PlanReport
 
 HELP = {
     "memory": "Take more or larger devices, cut layers (--tensor-parallel), or take smaller microbatches.",

@@ -6,7 +6,7 @@ from tiger.cli.summary import describe_unmet, placement_summary, table, warnings
 from tiger.model.units import seconds_text
 
 if TYPE_CHECKING:
-    from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan
+    from tiger.planning.report import Degrees, PlanReport, RankedPlan
 
 HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", "iteration", "bubble", "memory", "tokens/s")
 

@@ -66,11 +66,11 @@ def rebalance(
     console.check_report(json_file)
     console.check_plot(plot)
     from tiger.cli.rebalance_summary import rebalance_summary
-    from tiger.pipeline.rebalancing.follow import follow_times
-    from tiger.pipeline.rebalancing.params import RebalanceOptions
-    from tiger.pipeline.rebalancing.rebalancer import Rebalancer
-    from tiger.pipeline.rebalancing.times_file import read_times
-    from tiger.pipeline.workloads.spec import trajectory_of
+    from tiger.rebalancing.follow import follow_times
+    from tiger.rebalancing.params import RebalanceOptions
+    from tiger.rebalancing.rebalancer import Rebalancer
+    from tiger.rebalancing.times_file import read_times
+    from tiger.rebalancing.workloads.spec import trajectory_of
 
     chosen = RebalanceOptions(
         schedule=schedule,

@@ -7,7 +7,7 @@ from tiger.cli.summary import table
 from tiger.model.units import bytes_text, seconds_text
 
 if TYPE_CHECKING:
-    from tiger.pipeline.rebalancing.report import IntervalReport, RebalanceReport
+    from tiger.rebalancing.report import IntervalReport, RebalanceReport
 
 HEAD = (
     "interval",

@@ -15,14 +15,14 @@ from tiger.model.rounding import compute_gap
 from tiger.model.units import MILLISECOND, bytes_text, milliseconds_text
 from tiger.model.units import number_text as number
 from tiger.model.violation import Violation, unmet_text
-from tiger.pipeline.entry.rank_text import short_ranks
+from tiger.placement.entry.rank_text import short_ranks
 from tiger.run.stage import Detail, Stage
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
     from tiger.exchange.export import Model
-    from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.entry.stage import PlacedStage
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.placement.entry.stage import PlacedStage
     from tiger.run.report import Objective, Report
 
 # Rows of a table on a terminal, beyond which --json is easier to read, and characters of a line where there is none.

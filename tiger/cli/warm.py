@@ -10,7 +10,9 @@ from multiprocessing import get_context
 from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
 from tiger.errors import InputError
-from tiger.pipeline import warm as placements
+from tiger.expert_maps import warm as expert_maps
+from tiger.placement import warm as placement
+from tiger.rebalancing import warm as rebalancing
 from tiger.solvers import warm as searches
 from tiger.solvers.kernel import LOSSES, UncompiledError, refuse_to_compile
 from tiger.solvers.kernel_folders import find_place
@@ -83,7 +85,8 @@ def stages_of(commands: set[str]) -> list[Stage]:
     if "layout" in commands:
         stages += [(name, partial(circuits.load, name)) for name in circuits.KERNELS if name != "routing"]
     if "place" in commands:
-        stages += [(name, partial(placements.load, name)) for name in placements.KERNELS]
+        stages += [(name, partial(placement.load, name)) for name in placement.KERNELS]
+        stages += [(name, room.load) for room in (expert_maps, rebalancing) for name in room.KERNELS]
     if "assign" in commands:
         stages += [(name, bounds.load) for name in bounds.KERNELS]
     return stages

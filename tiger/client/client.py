@@ -22,12 +22,12 @@ from tiger.client.connection import Call, Connection, Patience
 from tiger.client.errors import KEY_VARIABLE, Document, ServiceError
 from tiger.client.job import RemoteJob
 from tiger.errors import InputError
+from tiger.expert_maps.request import ExpertCall
 from tiger.mapping.entry import AssignCall
 from tiger.model.options import method_from_fields
-from tiger.pipeline.entry.arguments import PlaceCall
-from tiger.pipeline.experts.request import ExpertCall
-from tiger.pipeline.planning.arguments import PlanCall
-from tiger.pipeline.rebalancing.params import RebalanceOptions
+from tiger.placement.entry.arguments import PlaceCall
+from tiger.planning.arguments import PlanCall
+from tiger.rebalancing.params import RebalanceOptions
 from tiger.run.progress import Progress
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
-    from tiger.pipeline.costs.plan import Plan
-    from tiger.pipeline.entry.arguments import Hardware, Model
-    from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.experts.report import ExpertReport
-    from tiger.pipeline.planning.report import PlanReport
+    from tiger.expert_maps.report import ExpertReport
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.planning.report import PlanReport
     from tiger.run.report import Report
+    from tiger.training.costs.plan import Plan
+    from tiger.training.sources import Hardware, Model
 
 Result = TypeVar("Result")
 Watch = Callable[[Progress], None]

@@ -14,30 +14,30 @@ from tiger.client.errors import Document
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.options import narrow
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry import operators
-from tiger.pipeline.entry.arguments import Hardware, Model, PlaceArguments
-from tiger.pipeline.entry.arrangement import Arrangement
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import require_cluster
-from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
-from tiger.pipeline.hardware.composition import HostArguments
-from tiger.pipeline.hardware.reading import NONE_STATED, read_with_document
-from tiger.pipeline.models.csvrows import rows_of_csv
-from tiger.pipeline.models.dnnpartitioning import Devices
-from tiger.pipeline.models.graphs import operators_of_document
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.limits import LAYER_LIMIT
-from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.models.operatortable import table_of_operators
-from tiger.pipeline.models.reading import model_of_document, read_model
-from tiger.pipeline.models.spec import PREFIX
-from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.planning.arguments import PlanArguments
-from tiger.pipeline.planning.model import model_of
-from tiger.pipeline.planning.report import PlanReport
+from tiger.placement.emission.deployment import Deployment
+from tiger.placement.entry import operators
+from tiger.placement.entry.arguments import PlaceArguments
+from tiger.placement.entry.arrangement import Arrangement
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.operators.params import OperatorParams
+from tiger.placement.params import PlaceParams
+from tiger.planning.arguments import PlanArguments
+from tiger.planning.model import model_of
+from tiger.planning.report import PlanReport
+from tiger.training.costs.plan import Plan
+from tiger.training.hardware.cluster import NO_LINK, Cluster
+from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.reading import NONE_STATED, read_with_document
+from tiger.training.models.csvrows import rows_of_csv
+from tiger.training.models.dnnpartitioning import Devices
+from tiger.training.models.graphs import operators_of_document
+from tiger.training.models.layers import Layers
+from tiger.training.models.limits import LAYER_LIMIT
+from tiger.training.models.operators import Operators
+from tiger.training.models.operatortable import table_of_operators
+from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.models.spec import PREFIX
+from tiger.training.sources import Hardware, Model, require_cluster
 
 Answer = TypeVar("Answer", PlacementReport, PlanReport)
 

@@ -14,13 +14,13 @@ from tiger.client.networks import cluster_document, model_document
 from tiger.client.requests import body_of
 from tiger.errors import InputError
 from tiger.model.document import Document as Documented
-from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.entry.arguments import Hardware, Model
-from tiger.pipeline.rebalancing.decision import Decision
-from tiger.pipeline.rebalancing.layer_times import check_loads
-from tiger.pipeline.rebalancing.params import RebalanceOptions
-from tiger.pipeline.rebalancing.rebalancer import line_of
-from tiger.pipeline.rebalancing.state import RebalancerState
+from tiger.rebalancing.decision import Decision
+from tiger.rebalancing.layer_times import check_loads
+from tiger.rebalancing.params import RebalanceOptions
+from tiger.rebalancing.rebalancer import line_of
+from tiger.rebalancing.state import RebalancerState
+from tiger.training.costs.plan import Plan
+from tiger.training.sources import Hardware, Model
 
 Kind = TypeVar("Kind", bound=Documented)
 

@@ -9,13 +9,13 @@ from typing import TypeVar
 from tiger.circuits.entry.report import SCHEMA as CIRCUIT
 from tiger.circuits.entry.report import CircuitReport
 from tiger.client.errors import Document, ServiceError
+from tiger.expert_maps.report import SCHEMA as EXPERTS
+from tiger.expert_maps.report import ExpertReport
 from tiger.model import document as documents
-from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.experts.report import SCHEMA as EXPERTS
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.planning.report import SCHEMA as PLAN
-from tiger.pipeline.planning.report import PlanReport
+from tiger.placement.entry.report import SCHEMA as PLACEMENT
+from tiger.placement.entry.report import PlacementReport
+from tiger.planning.report import SCHEMA as PLAN
+from tiger.planning.report import PlanReport
 from tiger.run.report import SCHEMA as ASSIGNMENT
 from tiger.run.report import Report
 

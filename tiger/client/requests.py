@@ -18,6 +18,11 @@ from tiger.client.graphs import task_document
 from tiger.client.hardware import state_hardware
 from tiger.client.networks import cluster_document, read_network, read_planning
 from tiger.errors import InputError
+from tiger.expert_maps.loads_file import read_loads
+from tiger.expert_maps.params import ExpertOptions, check_options
+from tiger.expert_maps.report import ExpertReport
+from tiger.expert_maps.request import ExpertArguments, read_request
+from tiger.expert_maps.traces import read_trace
 from tiger.formats.files import is_pattern
 from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
@@ -28,23 +33,18 @@ from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
-from tiger.pipeline.entry.arguments import PlaceArguments
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import check_request
-from tiger.pipeline.experts.loads_file import read_loads
-from tiger.pipeline.experts.params import ExpertOptions, check_options
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.request import ExpertArguments, read_request
-from tiger.pipeline.experts.traces import read_trace
-from tiger.pipeline.hardware.composition import HostArguments
-from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
-from tiger.pipeline.planning.arguments import PlanArguments
-from tiger.pipeline.planning.params import PlanOptions
-from tiger.pipeline.planning.report import PlanReport
-from tiger.pipeline.planning.request import check_plan_options
+from tiger.placement.entry.arguments import PlaceArguments
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.request import check_request
+from tiger.placement.params import Aim, PlaceOptions, PlaceParams
+from tiger.planning.arguments import PlanArguments
+from tiger.planning.params import PlanOptions
+from tiger.planning.report import PlanReport
+from tiger.planning.request import check_plan_options
 from tiger.qubo.ising import IsingParams
 from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
+from tiger.training.hardware.composition import HostArguments
 
 Result = TypeVar("Result")
 ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")

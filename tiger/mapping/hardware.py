@@ -4,23 +4,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
-
-import numpy as np
+from typing import TYPE_CHECKING, get_args
 
 from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.graphs import topology_of
 from tiger.formats.hardware import composition
+from tiger.formats.hardware.composition import Inside, find_insides, list_insides
 from tiger.formats.hardware.levels import FIELD as LEVELS
 from tiger.formats.hardware.levels import Hardware, fill_distances
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
-from tiger.formats.hostlist import list_nodes, resolve_names
+from tiger.formats.hostlist import list_nodes
 from tiger.formats.linkshares import read_link_shares
 from tiger.formats.text import FileText
 from tiger.formats.values import read_name
-from tiger.model.arrays import IntArray
 from tiger.model.problem import LARGEST
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.wording import describe
@@ -31,13 +29,6 @@ if TYPE_CHECKING:
 # How many times as far as the farthest two units of a node two nodes are, where nothing is said: a message takes about
 # 0.2 to 0.4 us from socket to socket, and 1 to 2 us to another node.
 NODE_STEPS = 5.0
-
-
-class Inside(NamedTuple):
-    """Say what is inside some hosts, listed as in `gpu[0-3],n7`, or without hosts inside all."""
-
-    hosts: str | None
-    source: "str | Path | FileText | Topology"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,20 +112,6 @@ def check_graph(what: str, source: object) -> "nx.Graph":
     return source
 
 
-def list_insides(stated: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None") -> list[Inside]:
-    """Return what is inside which hosts."""
-    if stated is None:
-        return []
-    if isinstance(stated, str | Path):
-        return [Inside(None, stated)]
-    insides = [Inside(hosts, source) for hosts, source in (stated.items() if isinstance(stated, Mapping) else stated)]
-    if not insides:
-        raise InputError(composition.FIELD, "expected what is inside the nodes, got nothing")
-    if len(insides) > 1 and any(inside.hosts is None for inside in insides):
-        raise InputError(composition.FIELD, "expected HOSTS=FILE for each of several, got a file for all nodes")
-    return insides
-
-
 def _read_inside(inside: Inside, units: UnitName | None) -> Hardware:
     """Return the hardware inside a node; errors name the field that it came in."""
     source = inside.source
@@ -186,30 +163,6 @@ def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
     for name in first:
         if not name.startswith(units):
             raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
-
-
-def find_insides(nodes: Topology, hosts: Sequence[str | None]) -> IntArray:
-    """Return which of the lists every node that holds tasks is in; None stands for all nodes.
-
-    Raises InputError of `node_topology` for a node that is in none or in two, and for a list without any.
-    """
-    if hosts[0] is None:
-        return np.zeros(len(nodes.hosts), np.int64)
-    position = {name: k for k, name in enumerate(nodes.names)}
-    which = np.full(nodes.size, -1)
-    for k, listed in enumerate(hosts):
-        names = resolve_names(composition.FIELD, listed or "", nodes)
-        if not names:
-            raise InputError(composition.FIELD, f"expected hosts for each of {len(hosts)} insides, got none")
-        for name in names:
-            if which[position[name]] >= 0:
-                raise InputError(composition.FIELD, f"expected different nodes, got {describe(name)} twice")
-            which[position[name]] = k
-    missing = nodes.hosts[which[nodes.hosts] < 0]
-    if missing.size:
-        name = describe(nodes.names[missing[0]])
-        raise InputError(composition.FIELD, f"expected the inside of every node that holds tasks, got none for {name}")
-    return which[nodes.hosts]
 
 
 def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:

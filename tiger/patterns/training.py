@@ -16,7 +16,7 @@ In a layer t ranks all-reduce twice forward and twice backward. c ranks pass the
 passes, and gradients of these back. Each token goes to k experts, which are as likely as each other, and comes back, in
 both passes; k' is k then, as its copies are what t ranks reduce behind attention, and 1 without expert parallelism. G
 are the gradients of a rank, without those of experts that e > 1 ranks share out: d c / e ranks reduce these. Weights,
-and what is reduced in embedding and head, are those of a GPT as `tiger.pipeline.models.parts` counts them, which tests
+and what is reduced in embedding and head, are those of a GPT as `tiger.training.models.parts` counts them, which tests
 hold together.
 
 Sources: Narayanan et al., SC 2021, arXiv:2104.04473, sections 2.3, 3 and 4.1 (tensor, pipeline, data); Liu et al.,

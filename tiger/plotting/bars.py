@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.model.units import SIZES, TIMES, bytes_text, seconds_text
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.panels import add_legend, add_title, label_axis, name_rows, note
 from tiger.plotting.style import BLUE, INK, LINE, PALE, SLATE, VERMILION, Style
 

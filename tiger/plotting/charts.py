@@ -12,11 +12,8 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.entry.rank_text import short_ranks
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.schedules.memory import Footprint, footprint
-from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
-from tiger.pipeline.schedules.simulator import Timeline
+from tiger.placement.entry.rank_text import short_ranks
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.bars import (
     CAPACITY,
     MESSAGES,
@@ -45,6 +42,9 @@ from tiger.plotting.panels import (
 )
 from tiger.plotting.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
 from tiger.plotting.views.iteration import messages_of, simulate_slowest, thin
+from tiger.training.schedules.memory import Footprint, footprint
+from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
+from tiger.training.schedules.simulator import Timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

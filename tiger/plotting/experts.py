@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tiger.expert_maps.report import ExpertReport
 from tiger.model.arrays import FloatArray
 from tiger.model.units import number_text
-from tiger.pipeline.experts.report import ExpertReport
 from tiger.plotting.panels import scale_amounts
 from tiger.plotting.style import AFTER, BEFORE, INK, LINE
 

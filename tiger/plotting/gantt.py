@@ -8,8 +8,8 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.entry.arrangement import Arrangement, Timetable
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.arrangement import Arrangement, Timetable
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.bars import WORK, draw_loads, draw_memory
 from tiger.plotting.panels import (
     add_bars,

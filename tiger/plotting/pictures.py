@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
+from tiger.expert_maps.report import ExpertReport
 from tiger.model.answer import Answer
 from tiger.model.units import TIMES
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.planning.report import PlanReport
-from tiger.pipeline.rebalancing.report import RebalanceReport
+from tiger.placement.entry.report import PlacementReport
+from tiger.planning.report import PlanReport
 from tiger.plotting.charts import draw_panels, draw_placement, panels_of_placement
 from tiger.plotting.convergence import Course, draw_convergence
 from tiger.plotting.device import draw_layout
@@ -31,6 +30,7 @@ from tiger.plotting.swaps import draw_swaps
 from tiger.plotting.traffic import draw_traffic
 from tiger.plotting.tuning import draw_tuning, find_rounds
 from tiger.plotting.views.mapping import view_mapping
+from tiger.rebalancing.report import RebalanceReport
 from tiger.run.report import Report
 from tiger.run.stage import Stage
 

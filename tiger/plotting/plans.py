@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.planning.report import PlanReport, RankedPlan
-from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD
+from tiger.planning.report import PlanReport, RankedPlan
 from tiger.plotting.charts import CLOSING, PASSES
 from tiger.plotting.panels import add_title, explain, label_axis
 from tiger.plotting.style import INK, LINE, PALE, SMALL_POINTS
+from tiger.training.schedules.pass_orders import BACKWARD, FORWARD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

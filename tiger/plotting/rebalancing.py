@@ -8,9 +8,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from tiger.model.arrays import FloatArray
 from tiger.model.units import TIMES, bytes_text, number_text, seconds_text, unit_of
-from tiger.pipeline.rebalancing.report import RebalanceReport
 from tiger.plotting.panels import NAME_LENGTH, add_title, explain
 from tiger.plotting.style import AFTER, BEFORE, GREEN, INK, LINE, SERIES, SMALL_POINTS, TEXT_POINTS
+from tiger.rebalancing.report import RebalanceReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.pipeline.entry.rank_text import short_ranks
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.rank_text import short_ranks
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.views.iteration import KINDS, Events, Iteration, find_iteration
 
 # The only process; threads are numbered from 1, as 0 stands for an idle processor.

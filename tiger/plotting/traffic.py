@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.model.units import SIZES, bytes_text, unit_of
-from tiger.pipeline.entry.report import PlacementReport
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.panels import scale_amounts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from tests.api.jobs import pgserver
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
-from tiger.api.workers.processes import Workers
+from tiger.api.pool.processes import Workers
 
 # Worker processes inherit the path, and find the toy there.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
 from tiger.api.jobs.store import Store
+from tiger.api.seams.job import KeyReusedError, QueueFullError, Work
 
 DONE = Outcome(status="done", report=b"{}")
 

@@ -14,10 +14,10 @@ import pytest
 import sqlalchemy as sa
 
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import Job, Work
 from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
+from tiger.api.seams.job import Job, Work
 
 TOY = Path(__file__).with_name("toy.py")
 

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from tests.api.jobs.pgserver import Postgres
 from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import DatabaseDownError, JobFilter, Work
 from tiger.api.jobs.store import Store
+from tiger.api.seams.job import DatabaseDownError, JobFilter, Work
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.disk import DiskSpace
-from tiger.api.jobs.job import DatabaseDownError, DiskFullError, Work
 from tiger.api.jobs.store import Store
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, Work
 
 BIG = 2_000_000
 

@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claim, Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.job import DatabaseDownError, Job, Work
 from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.run import Run
+from tiger.api.seams.job import DatabaseDownError, Job, Work
 
 ClaimNext = Callable[..., Claim | None]
 

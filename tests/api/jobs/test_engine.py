@@ -10,9 +10,9 @@ import pytest
 from tiger.api.jobs import watchers
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.job import Job, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.store import Store
 from tiger.api.routes.waiting import wait_until_ended
+from tiger.api.seams.job import Job, KeyReusedError, QueueFullError, Work
 from tiger.errors import InputError
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tiger.api.jobs import files, run
+from tiger.api.jobs import run
 from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.files import Draft, FileInfo, JobFile, write_files
-from tiger.api.jobs.job import DiskFullError, Job, Work
 from tiger.api.jobs.store import Store
+from tiger.api.seams import files
+from tiger.api.seams.files import Draft, FileInfo, JobFile, write_files
+from tiger.api.seams.job import DiskFullError, Job, Work
 from tiger.errors import InputError
 
 ONE = JobFile(name="one.txt", description="The first.", media_type="text/plain", size=3, packed=zlib.compress(b"abc"))

@@ -13,8 +13,8 @@ from sqlalchemy import event
 from tiger.api.jobs import engine
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.job import DatabaseDownError, Job, Work
 from tiger.api.jobs.store import Store
+from tiger.api.seams.job import DatabaseDownError, Job, Work
 
 BIG = Work(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
 

@@ -4,8 +4,8 @@ import asyncio
 from asyncio import Runner
 from collections.abc import Callable
 
-from tiger.api.jobs.files import Delivery, Solution
 from tiger.api.jobs.ipc import Call, IpcServer, solve_over_ipc
+from tiger.api.seams.files import Delivery, Solution
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.job import Job, Work
 from tiger.api.jobs.migrations import BODIES, JOBS, REBALANCERS, SERVERS
-from tiger.api.jobs.rebalancer import NewRebalancer
+from tiger.api.seams.job import Job, Work
+from tiger.api.seams.rebalancer import NewRebalancer
 
 WORK = Work(kind="assign", body=b"{}")
 LONG = Work(kind="assign", body=b'{"sleep": 300, "polite": 1}')

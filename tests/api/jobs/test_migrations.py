@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import JobFilter, Work
 from tiger.api.jobs.store import Store
+from tiger.api.seams.job import JobFilter, Work
 from tiger.errors import InputError
 
 MORE = ("ALTER TABLE tiger_jobs ADD COLUMN more TEXT", "CREATE INDEX tiger_more ON tiger_jobs (more)")

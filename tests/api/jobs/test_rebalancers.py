@@ -11,7 +11,7 @@ import pytest
 
 import tiger
 from tests.api.jobs.service import Service, until
-from tiger.pipeline.rebalancing.decision import Decision
+from tiger.rebalancing.decision import Decision
 
 pytestmark = pytest.mark.slow
 KEYS = ("first-key-of-enough-letters", "second-key-of-enough-letters")

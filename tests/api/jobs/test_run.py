@@ -10,9 +10,9 @@ import pytest
 
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.files import Delivery
-from tiger.api.jobs.job import Job, Work
-from tiger.api.workers.processes import SolverLostError, Workers
+from tiger.api.pool.processes import SolverLostError, Workers
+from tiger.api.seams.files import Delivery
+from tiger.api.seams.job import Job, Work
 
 Lines = Callable[[], list[dict[str, Any]]]
 

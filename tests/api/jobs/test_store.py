@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.files import JobFile
-from tiger.api.jobs.job import Job, JobFilter, Kind, Work
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.api.jobs.store import Store
+from tiger.api.seams.files import JobFile
+from tiger.api.seams.job import Job, JobFilter, Kind, Work
 
 FILE = JobFile(name="mapping.csv", description="", media_type="text/csv", size=1, packed=b"x")
 

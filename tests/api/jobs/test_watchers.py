@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from tiger.api.jobs import watchers
-from tiger.api.jobs.job import DatabaseDownError
 from tiger.api.jobs.watchers import Watchers
+from tiger.api.seams.job import DatabaseDownError
 
 
 class Database:

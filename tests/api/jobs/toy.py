@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.files import Draft, Solution
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.middleware import log
-from tiger.api.workers import processes as workers
-from tiger.api.workers.processes import Workers
+from tiger.api.pool import processes as workers
+from tiger.api.pool.processes import Workers
+from tiger.api.seams.files import Draft, Solution
 from tiger.errors import InputError
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress

@@ -12,9 +12,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from tiger.api.jobs.job import DatabaseDownError
 from tiger.api.middleware import log
 from tiger.api.middleware.headers import Headers
+from tiger.api.seams.job import DatabaseDownError
 from tiger.errors import InputError
 
 Lines = Callable[[], list[dict[str, Any]]]

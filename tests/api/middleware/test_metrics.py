@@ -8,8 +8,9 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
 
-from tiger.api.middleware.metrics import LARGE_BYTES, Metrics, RequestMetrics, router
-from tiger.api.workers.processes import SolverLostError
+from tiger.api.middleware.metrics import LARGE_BYTES, Metrics, RequestMetrics
+from tiger.api.pool.processes import SolverLostError
+from tiger.api.routes.metrics import router
 
 
 class Service:

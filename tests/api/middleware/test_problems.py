@@ -7,11 +7,11 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
-from tiger.api.jobs.rebalancer import RebalancersFullError
 from tiger.api.middleware.problems import Problem, RefusedError, excerpt, of_fields, problem_of
+from tiger.api.pool.processes import SolverLostError
 from tiger.api.schemas.assignment import AssignRequest
-from tiger.api.workers.processes import SolverLostError
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
+from tiger.api.seams.rebalancer import RebalancersFullError
 from tiger.errors import InputError
 
 

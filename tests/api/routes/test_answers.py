@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
-from tiger.api.jobs.job import DatabaseDownError, KeyReusedError, QueueFullError
 from tiger.api.middleware.hosts import Local
 from tiger.api.middleware.keys import parse
+from tiger.api.seams.job import DatabaseDownError, KeyReusedError, QueueFullError
 from tiger.api.settings import Settings
 
 Responses = dict[str, Any]

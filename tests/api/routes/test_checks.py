@@ -13,11 +13,11 @@ import pytest
 
 from tests.api.desk import LIMITS, Desk, settle
 from tiger.api.middleware.problems import Problem, RefusedError, problem_of
+from tiger.api.pool.processes import SolverLostError, Workers
 from tiger.api.routes import checks
 from tiger.api.routes.checks import LARGE_BYTES, Checks, find_fault
 from tiger.api.routes.entries import ASSIGN
 from tiger.api.schemas.limits import Limits
-from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
 
 ASKED = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}

@@ -10,10 +10,10 @@ from starlette.types import Message
 
 from tests.api.desk import Desk, job, keep_jobs, settle, work
 from tests.api.memory import MemoryJobs
-from tiger.api.jobs.job import DatabaseDownError, Job
 from tiger.api.middleware.problems import RefusedError
 from tiger.api.routes import events as stream
 from tiger.api.routes.events import HEARTBEAT, Streams
+from tiger.api.seams.job import DatabaseDownError, Job
 
 
 class ScriptedJobs(MemoryJobs):

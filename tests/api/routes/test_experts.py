@@ -12,7 +12,7 @@ from tiger.api.schemas.closed import refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
-from tiger.pipeline.experts.report import ExpertReport
+from tiger.expert_maps.report import ExpertReport
 
 LIMITS = Limits(max_tasks=16, max_time_s=5.0, max_edges=100)
 CLUSTER = {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 1e9}

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.api.desk import LIMITS
-from tiger.api.jobs.files import write_files
 from tiger.api.routes import files
 from tiger.api.routes.entries import Solve
+from tiger.api.seams.files import write_files
 from tiger.launchers.formats import LAUNCHERS
-from tiger.pipeline.emission.formats import FILES, WRITERS
+from tiger.placement.emission.formats import FILES, WRITERS
 from tiger.run.progress import ignore
 
 BELL = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[3]; cx q[0],q[1]; cx q[1],q[2]; cx q[0],q[2];'

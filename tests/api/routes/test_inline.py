@@ -7,10 +7,10 @@ import pytest
 
 from tests.api.desk import LIMITS, Desk, settle
 from tiger.api.middleware.problems import RefusedError
+from tiger.api.pool.processes import Workers
 from tiger.api.routes import inline
 from tiger.api.routes.inline import Inline
 from tiger.api.schemas.limits import Limits
-from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
 
 

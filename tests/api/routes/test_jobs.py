@@ -13,8 +13,8 @@ from fastapi.testclient import TestClient
 from tests.api.desk import Clerk, job
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
-from tiger.api.jobs.job import Status
 from tiger.api.schemas.jobs import JobBody, summary
+from tiger.api.seams.job import Status
 from tiger.api.settings import Settings
 
 TASKS = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}

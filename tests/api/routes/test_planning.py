@@ -12,7 +12,7 @@ from tiger.api.schemas.closed import refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
-from tiger.pipeline.planning.report import PlanReport
+from tiger.planning.report import PlanReport
 
 LIMITS = Limits(max_tasks=16, max_time_s=5.0)
 ROW = {"forward_s": 1, "backward_s": 2, "parameter_bytes": 10, "activation_bytes": 5}

@@ -8,9 +8,9 @@ from fastapi.testclient import TestClient
 from tests.api.desk import Clerk
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
+from tiger.api.pool.processes import TooMuchWorkError
 from tiger.api.routes import inline, previews
 from tiger.api.settings import Settings
-from tiger.api.workers.processes import TooMuchWorkError
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import tiger
 from tiger.api.routes import rebalancers
 from tiger.api.schemas.rebalancers import RebalancerBody
 from tiger.api.schemas.reports import model_of
-from tiger.pipeline.rebalancing.decision import Decision
+from tiger.rebalancing.decision import Decision
 
 LAYERS = [
     {"name": f"l{k}", "forward_s": 0.001, "backward_s": 0.002, "parameter_bytes": 1e8, "activation_bytes": 1e5}

@@ -15,13 +15,13 @@ from starlette.types import Message
 from tests.api.desk import LIMITS, Clerk, Desk, keep_jobs
 from tests.api.memory import MemoryJobs, in_memory
 from tiger.api.app import create_app
-from tiger.api.jobs.job import DatabaseDownError, KeyReusedError, QueueFullError, Work
+from tiger.api.pool.processes import SolverLostError
 from tiger.api.routes.entries import ASSIGN, ENTRIES, Solve
 from tiger.api.routes.examples import TWO_SPEEDS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.solving import Bounds, Solving
+from tiger.api.seams.job import DatabaseDownError, KeyReusedError, QueueFullError, Work
 from tiger.api.settings import Settings
-from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 from tiger.run.progress import Progress
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tiger.api.factory import limits_of
 from tiger.api.schemas import limits
 from tiger.api.schemas.limits import Limits
 from tiger.api.settings import Settings
@@ -60,6 +61,6 @@ def test_what_is_no_long_list_is_left_to_others(check: Check, document: object) 
 
 def test_an_operator_sets_them() -> None:
     """Each comes from the setting of its name."""
-    found = limits.of(Settings(max_tasks=1, max_edges=2, max_qubits=3, max_gates=4, max_couplers=5, max_time_s=6.0))
+    found = limits_of(Settings(max_tasks=1, max_edges=2, max_qubits=3, max_gates=4, max_couplers=5, max_time_s=6.0))
     assert (found.max_tasks, found.max_edges, found.max_qubits) == (1, 2, 3)
     assert (found.max_gates, found.max_couplers, found.max_time_s) == (4, 5, 6.0)

@@ -3,10 +3,10 @@
 import pytest
 from qiskit import QuantumCircuit
 
-from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.baseline import count_swaps, run_preset
-from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.params import LayoutParams
+from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
 
 LINE = Coupling.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
 

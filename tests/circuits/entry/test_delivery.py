@@ -11,16 +11,16 @@ from qiskit.converters import circuit_to_dag
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.delivery import choose_delivery
 from tiger.circuits.entry.entry import layout
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.params import CircuitObjective, LayoutParams
-from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.mapping import Mapping
+from tiger.routing.coupling import Coupling
+from tiger.routing.route import Route
 from tiger.run.deadline import Deadline
 
 LINE = CouplingMap([[0, 1], [1, 2]])

@@ -8,10 +8,10 @@ from qiskit.circuit.library import CXGate
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.hardware import device_of_document, device_of_spec, read_device
 from tiger.circuits.transpiler.target import coupling_of
 from tiger.errors import InputError
+from tiger.routing.coupling import Coupling
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "circuits"
 LINE = [[0, 1], [1, 2]]

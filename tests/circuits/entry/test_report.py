@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.ising.movement import DataMovement
 from tiger.model.violation import Violation
+from tiger.routing.ising.movement import DataMovement
 from tiger.run.stage import Stage
 
 KEYS = {

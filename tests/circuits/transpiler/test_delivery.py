@@ -15,7 +15,6 @@ from qiskit.transpiler import (
     TranspilerError,
 )
 
-from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.transpiler.delivery import (
     Delivery,
     DeliveryObjective,
@@ -27,6 +26,7 @@ from tiger.circuits.transpiler.delivery import (
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import Source
+from tiger.routing.error_rates import errors_of_target
 
 LINE = CouplingMap.from_line(4)
 # A chain of two gates beside one that fails more often, and three gates in two layers that hardly fail.

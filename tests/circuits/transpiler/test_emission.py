@@ -5,9 +5,9 @@ from qiskit import QuantumCircuit
 from qiskit.circuit import ControlFlowOp
 from qiskit.converters import dag_to_circuit
 
-from tiger.circuits.route import Route
 from tiger.circuits.transpiler.emission import emit
 from tiger.circuits.transpiler.model import model_of
+from tiger.routing.route import Route
 
 
 def write(circuit: QuantumCircuit, start: list[int], *steps: tuple[int, int]) -> list[tuple[str, list[int]]]:

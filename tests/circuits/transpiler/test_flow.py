@@ -4,12 +4,12 @@ import numpy as np
 from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.route import Route
-from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.transpiler.flow import Blocks, count_cx, route_home, route_in_place
 from tiger.circuits.transpiler.model import model_of
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.route import Route
+from tiger.routing.swaps.shortest import route_shortest_paths
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 

@@ -16,12 +16,12 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 from tests.circuits.equivalence import replay
 from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.sabre import run_sabre
 from tiger.errors import InputError
+from tiger.routing.route import Route
 
 GATES = ["cx", "u", "swap"]
 

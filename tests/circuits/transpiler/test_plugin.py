@@ -27,13 +27,13 @@ from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
 from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
-from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.aim import loss_of
 from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
 from tiger.circuits.transpiler.passes import TigerMapping, TigerPathMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
+from tiger.routing.error_rates import errors_of_target
 
 LINE = CouplingMap.from_line(7)
 BASIS = ["cx", "u"]

@@ -11,9 +11,8 @@ from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.transpiler import CouplingMap, Target, generate_preset_pass_manager
 
 from tests.circuits.equivalence import replay
-from tests.circuits.replay import find_flaw
 from tests.circuits.strategies import gate_circuits
-from tiger.circuits.coupling import Coupling
+from tests.routing.replay import find_flaw
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.solve import begin, find_perfect_layout, map_circuit
 from tiger.circuits.transpiler.emission import Emission, emit
@@ -21,6 +20,7 @@ from tiger.circuits.transpiler.flow import Blocks, count_cx
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.target import coupling_of
+from tiger.routing.coupling import Coupling
 
 LINE = CouplingMap.from_line(6)
 RING = QuantumCircuit(5)

@@ -8,11 +8,11 @@ import pytest
 
 import tiger
 from tiger.errors import InputError
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.models.operators import Operators
+from tiger.placement.entry.report import PlacementReport
 from tiger.plotting.views import placement as views
 from tiger.plotting.views.placement import PlacementView, view_placement
+from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.models.operators import Operators
 
 LAYERS = [
     {"name": f"layer{k}", "forward_s": 0.01 + 0.001 * k, "backward_s": 0.02, "parameter_bytes": 1e8, "held_bytes": 1e7,

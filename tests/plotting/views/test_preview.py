@@ -9,10 +9,6 @@ from qiskit import QuantumCircuit
 
 from tiger.formats.graphs import task_graph_of
 from tiger.model.document import Document
-from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
-from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.operators import Operators
 from tiger.plotting.views.preview import (
     preview_circuit,
     preview_cluster,
@@ -21,6 +17,10 @@ from tiger.plotting.views.preview import (
     preview_topology,
 )
 from tiger.topologies.spec import build
+from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.training.hardware.reading import read_cluster
+from tiger.training.models.layers import Layers
+from tiger.training.models.operators import Operators
 
 LAYERS = Layers(
     names=("a", "b"),

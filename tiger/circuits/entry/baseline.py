@@ -17,11 +17,11 @@ from qiskit.converters import circuit_to_dag
 from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, TranspilerError
 from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
-from tiger.circuits.coupling import Coupling
-from tiger.circuits.noise.noise import Errors
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
+from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors
 
 # Qiskit looks for layouts without SWAPs only where it knows the gates of a circuit.
 FLOWS = {

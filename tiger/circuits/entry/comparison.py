@@ -7,23 +7,23 @@ import numpy as np
 from qiskit.circuit import QuantumCircuit
 from qiskit.converters import dag_to_circuit
 
-from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.entry.baseline import count_swaps, run_preset
 from tiger.circuits.entry.outcome import depth_of, success_of
 from tiger.circuits.entry.request import LayoutRequest
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
-from tiger.circuits.ising.proposals import ProposalParams, compare_movement
-from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
-from tiger.circuits.route import Route
-from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.sabre import ITERATIONS, TRIALS, route_of
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s
 from tiger.circuits.transpiler.target import has_errors
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.error_rates import errors_of_target
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
+from tiger.routing.ising.proposals import ProposalParams, compare_movement
+from tiger.routing.route import Route
+from tiger.routing.swaps.search import Origins, SearchParams, search
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
 from tiger.solvers import registry

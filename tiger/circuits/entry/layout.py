@@ -10,8 +10,6 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import CouplingMap, PassManager, TranspileLayout
 from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
 
-from tiger.circuits.coupling import IndexArray
-from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.entry.arguments import Layout
 from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.comparison import measure_placements, measure_reference
@@ -30,6 +28,8 @@ from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
 from tiger.model.violation import Violation
+from tiger.routing.coupling import IndexArray
+from tiger.routing.embedding.parts import allot_parts
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress
 

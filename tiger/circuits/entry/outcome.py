@@ -6,10 +6,10 @@ from qiskit.circuit import QuantumCircuit
 
 from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.noise.depth import TIMELESS, operations_of_gates
-from tiger.circuits.noise.noise import errors_of_target
-from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.transpiler.target import has_errors
+from tiger.routing.error_rates import errors_of_target
+from tiger.routing.noise.depth import TIMELESS, operations_of_gates
+from tiger.routing.noise.success import compute_log_success
 
 LAYERS = {"swap": 3, "measure": 0, **dict.fromkeys(TIMELESS, 0)}
 

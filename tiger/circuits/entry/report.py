@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
 from tiger.model.answer import Answer
 from tiger.model.document import HIDDEN, LIKE
 from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
+from tiger.routing.ising.movement import DataMovement
 from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class CircuitReport(Answer):
     (extra_cx - lower_bound) / extra_cx, 0 when both are 0, None where the bound is 0 and `extra_cx` is not. `optimal`
     says that they meet where extra CX are the objective; it is never said of another objective. `baseline_..` is what
     Qiskit's own layout and routing come to at the same level and seed. `data_movement` compares four placements of the
-    gates (`tiger.circuits.ising.movement`), and `placement_extra_cx` what routing adds from there: a short search from
+    gates (`tiger.routing.ising.movement`), and `placement_extra_cx` what routing adds from there: a short search from
     the trivial layout, which stays, and from the layouts of both Ising formulations. `success_probability` needs error
     rates.
     Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have

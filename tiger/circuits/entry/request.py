@@ -7,12 +7,12 @@ from typing import get_args
 import numpy as np
 from qiskit.circuit import QuantumCircuit
 
-from tiger.circuits.coupling import IndexArray
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
 from tiger.errors import InputError
 from tiger.formats.values import check_whole
 from tiger.model.wording import describe
+from tiger.routing.coupling import IndexArray
 from tiger.run.limits import check_islands, check_limits
 from tiger.run.progress import Progress, ignore
 from tiger.solvers.registry import check_solver

@@ -7,18 +7,18 @@ import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.noise.depth import count_depth, count_singles, operations_of_gates
-from tiger.circuits.noise.noise import Errors, errors_of_target
-from tiger.circuits.noise.placement import DepthObjective, RouteObjective, SuccessObjective
-from tiger.circuits.noise.relabelling import RelabelParams
-from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.params import CircuitObjective
-from tiger.circuits.route import Route
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import has_errors
 from tiger.errors import InputError
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.error_rates import Errors, errors_of_target
+from tiger.routing.noise.depth import count_depth, count_singles, operations_of_gates
+from tiger.routing.noise.placement import DepthObjective, RouteObjective, SuccessObjective
+from tiger.routing.noise.relabelling import RelabelParams
+from tiger.routing.noise.success import compute_log_success
+from tiger.routing.route import Route
 
 
 class Aim(NamedTuple):

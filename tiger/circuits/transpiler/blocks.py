@@ -14,9 +14,9 @@ from qiskit.dagcircuit import DAGOpNode
 from qiskit.synthesis import TwoQubitWeylDecomposition
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.coupling import IndexArray
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.model.arrays import lock
+from tiger.routing.coupling import IndexArray
 
 Matrix = NDArray[np.complex128]
 # The second coordinate of gates of which any three make every block, and those that rotate by any angle.

@@ -13,7 +13,7 @@ from tiger.circuits.transpiler.exits import EXITS
 from tiger.circuits.transpiler.source import Source
 
 if TYPE_CHECKING:
-    from tiger.circuits.noise.noise import Errors
+    from tiger.routing.error_rates import Errors
 
 DeliveryObjective = Literal["auto", "depth", "success"]
 OBJECTIVES: tuple[DeliveryObjective, ...] = get_args(DeliveryObjective)

@@ -10,10 +10,10 @@ from qiskit.circuit import ControlFlowOp, Qubit
 from qiskit.circuit.library import CXGate, SwapGate
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
-from tiger.circuits.gate_dag import Axis, GateDag
-from tiger.circuits.route import Route
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.model.arrays import IntArray
+from tiger.routing.gate_dag import Axis, GateDag
+from tiger.routing.route import Route
 
 SWAP, CX = SwapGate(), CXGate()
 # Stands for the cell of an operation that is emitted by itself.

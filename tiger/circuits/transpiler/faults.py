@@ -8,9 +8,9 @@ from qiskit.circuit import CircuitInstruction, Qubit
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 from qiskit.transpiler import AnalysisPass, CouplingMap, Target
 
-from tiger.circuits.coupling import Coupling
 from tiger.circuits.transpiler.exits import EXITS
 from tiger.circuits.transpiler.target import find_faulty_pairs, find_faulty_qubits, find_faulty_readouts, list_couplings
+from tiger.routing.coupling import Coupling
 
 LOG = logging.getLogger(__name__)
 # What KeepBest leaves to be said: the faults of a circuit of Qiskit's with fewer gates.

@@ -3,12 +3,12 @@
 import numpy as np
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.coupling import FAR, Coupling, IndexArray
-from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import list_couplings
 from tiger.errors import InputError
+from tiger.routing.coupling import FAR, Coupling, IndexArray
+from tiger.routing.embedding.parts import allot_parts
+from tiger.routing.gate_dag import GateDag
 
 
 def choose_coupling(device: Target | CouplingMap, model: CircuitModel, fixed: IndexArray | None = None) -> Coupling:

@@ -9,14 +9,14 @@ from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.dagcircuit import DAGCircuit
 from rustworkx import PyGraph, graph_token_swapper
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import emit
 from tiger.circuits.transpiler.exits import NEEDS_SWAPS, check_order, leaves_early
 from tiger.circuits.transpiler.model import model_of
 from tiger.errors import InputError
 from tiger.model.arrays import lock
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.route import PLAIN, Route
 
 BlockRouter = Callable[[GateDag, IndexArray], Route]
 # Trials of token swapping, of which the shortest counts.

@@ -9,10 +9,10 @@ from qiskit.transpiler import AnalysisPass, Layout, PassManager, Target
 from qiskit.transpiler.passes import ApplyLayout
 from scipy.optimize import linear_sum_assignment
 
-from tiger.circuits.coupling import IndexArray
 from tiger.circuits.transpiler.faults import list_operations
 from tiger.circuits.transpiler.target import find_faulty_qubits, find_faulty_readouts
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.routing.coupling import IndexArray
 
 # What a qubit loses where it always fails, which is more than it can lose anywhere else.
 LOST = 1e6
@@ -54,7 +54,7 @@ def choose_places(counts: IntArray, free: IndexArray, device: Target) -> IndexAr
 
 def _list_rates(device: Target) -> FloatArray:
     """Return the errors `[2, N]` of gates on one qubit and of measurements, 1 without what other qubits have."""
-    from tiger.circuits.noise.noise import errors_of_target  # it loads kernels
+    from tiger.routing.error_rates import errors_of_target  # it loads kernels
 
     errors = errors_of_target(device)
     rates = np.stack([errors.single, errors.readout])

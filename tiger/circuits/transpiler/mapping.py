@@ -9,10 +9,7 @@ import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.params import FusingParams, LayoutParams
-from tiger.circuits.route import Route
 from tiger.circuits.solve import HOLDING_LEVEL, Mapped, map_along_path, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
@@ -26,6 +23,9 @@ from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
 from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, working_device
 from tiger.errors import InputError
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.route import Route
 
 # A time limit that is over is this long, as limits are above 0.
 SHORT_S = 1e-3

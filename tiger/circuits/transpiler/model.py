@@ -9,9 +9,9 @@ from qiskit.circuit import ControlFlowOp, QuantumCircuit, Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
-from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
 from tiger.circuits.transpiler.exits import EXITS
 from tiger.errors import InputError
+from tiger.routing.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
 
 Z: tuple[Axis, Axis] = ("z", "z")
 AXES: dict[str, tuple[Axis | None, ...]] = {

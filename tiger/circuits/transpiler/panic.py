@@ -8,7 +8,7 @@ from qiskit.circuit import Gate
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import TranspilerError
 
-from tiger.circuits.coupling import Coupling
+from tiger.routing.coupling import Coupling
 
 PANIC = "PanicException"
 

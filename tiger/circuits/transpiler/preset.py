@@ -45,7 +45,7 @@ from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import has_errors, has_rates, listed_coupling
 
 if TYPE_CHECKING:
-    from tiger.circuits.noise.noise import Errors
+    from tiger.routing.error_rates import Errors
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
 # The level whose optimization ends with a search for better qubits, unless a layout method is named.
@@ -256,6 +256,6 @@ def _errors_of(device: Target | CouplingMap) -> "Errors | None":
     if isinstance(device, CouplingMap) or not has_errors(device):
         return None
     # Kernels are loaded where they are needed, and not with the plugin.
-    from tiger.circuits.noise.noise import errors_of_target
+    from tiger.routing.error_rates import errors_of_target
 
     return errors_of_target(device).without_certainty()

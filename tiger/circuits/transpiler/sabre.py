@@ -10,13 +10,13 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import CouplingMap, Target
 from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import GateDag, build_adjacency
-from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.lone import choose_places, read_uses
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import has_rates
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.gate_dag import GateDag, build_adjacency
+from tiger.routing.route import PLAIN, Route
 
 # Trials, iterations and calls of VF2 with its trials, as Qiskit 2 sets them for its levels 0 to 3.
 TRIALS = (5, 5, 20, 20)

@@ -12,14 +12,14 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, PassManager, Target
 from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.sabre import run_sabre_routing
+from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.embedding.parts import allot_parts
+from tiger.routing.gate_dag import GateDag
 
 # SabreLayout begins with the densest part of a device, for which it compares as many qubits as the circuit has around
 # each of the device with each other: 4 ns each, from 144 to 1,296 qubits of a grid.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterator
 
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.coupling import Coupling
+from tiger.routing.coupling import Coupling
 
 # The error rate of a gate that never works, as IBM reports it.
 FAULTY = 1.0

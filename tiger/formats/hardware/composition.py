@@ -4,22 +4,72 @@ A unit inside a node is called NODE/UNIT. Units of a node are as far apart as it
 as far as their nodes are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.plain import find_nearest
+from tiger.formats.hostlist import resolve_names
+from tiger.formats.text import FileText
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
 from tiger.model.topology import Links, Topology
+from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 
 FIELD = "node_topology"
 # Rows of distances that are made together: 16 MiB at the largest size with a dense table.
 BLOCK = 256
+
+
+class Inside(NamedTuple):
+    """Say what is inside some hosts, listed as in `gpu[0-3],n7`, or without hosts inside all."""
+
+    hosts: str | None
+    source: "str | Path | FileText | Topology"
+
+
+def list_insides(stated: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None") -> list[Inside]:
+    """Return what is inside which hosts."""
+    if stated is None:
+        return []
+    if isinstance(stated, str | Path):
+        return [Inside(None, stated)]
+    insides = [Inside(hosts, source) for hosts, source in (stated.items() if isinstance(stated, Mapping) else stated)]
+    if not insides:
+        raise InputError(FIELD, "expected what is inside the nodes, got nothing")
+    if len(insides) > 1 and any(inside.hosts is None for inside in insides):
+        raise InputError(FIELD, "expected HOSTS=FILE for each of several, got a file for all nodes")
+    return insides
+
+
+def find_insides(nodes: Topology, hosts: Sequence[str | None]) -> IntArray:
+    """Return which of the lists every node that holds tasks is in; None stands for all nodes.
+
+    Raises InputError of `node_topology` for a node that is in none or in two, and for a list without any.
+    """
+    if hosts[0] is None:
+        return np.zeros(len(nodes.hosts), np.int64)
+    position = {name: k for k, name in enumerate(nodes.names)}
+    which = np.full(nodes.size, -1)
+    for k, listed in enumerate(hosts):
+        names = resolve_names(FIELD, listed or "", nodes)
+        if not names:
+            raise InputError(FIELD, f"expected hosts for each of {len(hosts)} insides, got none")
+        for name in names:
+            if which[position[name]] >= 0:
+                raise InputError(FIELD, f"expected different nodes, got {describe(name)} twice")
+            which[position[name]] = k
+    missing = nodes.hosts[which[nodes.hosts] < 0]
+    if missing.size:
+        name = describe(nodes.names[missing[0]])
+        raise InputError(FIELD, f"expected the inside of every node that holds tasks, got none for {name}")
+    return which[nodes.hosts]
 
 
 def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:

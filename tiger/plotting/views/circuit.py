@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from tiger.circuits.coupling import Coupling
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.entry.layers import Circuit, LayeredGates, list_gates
 from tiger.circuits.entry.reading import qasm_circuit
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.scan import CircuitLimits
-from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.transpiler.target import coupling_of, has_errors, listed_coupling
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.plotting.views.graph import GraphView
 from tiger.plotting.views.routed import CircuitView
 from tiger.plotting.views.tasks import GraphEdges, view_edges
+from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import errors_of_target
 
 # What a browser draws without a pause, and bars that fit beside each other on a screen.
 GATES, BINS = 20_000, 200

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.costs.stages import Workload, workloads
-from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.arrangement import Arrangement
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.schedules.memory import Footprint, footprint
-from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, Schedule
-from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
+from tiger.placement.emission.deployment import Deployment
+from tiger.placement.entry.arrangement import Arrangement
+from tiger.placement.entry.report import PlacementReport
+from tiger.training.costs.stages import Workload, workloads
+from tiger.training.schedules.memory import Footprint, footprint
+from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, Schedule
+from tiger.training.schedules.simulator import Timeline, iteration_s, simulate
 
 # The names of events by their numbers, of which the first three are those of passes.
 KINDS = ("forward", "backward", "weight", "message", "all-reduce", "operator")

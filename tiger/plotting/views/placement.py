@@ -8,9 +8,9 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
 from tiger.model.document import KEY, Document
-from tiger.pipeline.entry.rank_text import short_ranks
-from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.stage import PlacedStage
+from tiger.placement.entry.rank_text import short_ranks
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import PlacedStage
 from tiger.plotting.views.graph import EDGES, SCHEMA
 from tiger.plotting.views.iteration import KINDS, MESSAGE, Events, Iteration, find_iteration, thin
 

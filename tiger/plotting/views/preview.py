@@ -10,9 +10,6 @@ from tiger.model.document import Document
 from tiger.model.options import narrow
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
-from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.models.operators import Operators
 from tiger.plotting.views.graph import (
     EDGES,
     SCHEMA,
@@ -26,6 +23,9 @@ from tiger.plotting.views.graph import (
 from tiger.plotting.views.positions import fit, place_on_circle
 from tiger.plotting.views.tasks import GraphEdges, view_edges, view_tasks
 from tiger.plotting.views.topology import view_hardware, wire
+from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.training.models.layers import Layers
+from tiger.training.models.operators import Operators
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.layers import Circuit

@@ -1,0 +1,41 @@
+"""How a service comes by its limits and its jobs."""
+
+from collections.abc import Callable
+
+from tiger.api.pool.processes import Workers
+from tiger.api.routes.entries import Solve
+from tiger.api.schemas.limits import Limits
+from tiger.api.seams.job import Jobs
+from tiger.api.settings import Settings
+
+# Make jobs for workers that the caller starts and stops.
+JobsFactory = Callable[[Settings, Workers], Jobs]
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits that an operator has set."""
+    return Limits(
+        max_tasks=settings.max_tasks,
+        max_time_s=settings.max_time_s,
+        max_qubits=settings.max_qubits,
+        max_edges=settings.max_edges,
+        max_gates=settings.max_gates,
+        max_couplers=settings.max_couplers,
+        dwave=settings.enable_dwave,
+    )
+
+
+def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
+    """Return jobs that are kept in the database of the settings, from where any server takes them up again."""
+    from tiger.api.jobs.engine import DurableJobs
+    from tiger.api.jobs.settings import JobSettings
+
+    stored = JobSettings(
+        data_dir=settings.data_dir,
+        database_url=settings.database_url,
+        max_time_s=settings.max_time_s,
+        max_queued=settings.max_jobs,
+        max_rebalancers=settings.max_rebalancers,
+        keep_days=settings.retention_days,
+    )
+    return DurableJobs(stored, workers, Solve(limits_of(settings), settings.executor))

@@ -1,0 +1,136 @@
+"""A job, and the interface of what stores and runs jobs."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from tiger.api.seams.files import FileInfo, JobFile
+from tiger.api.seams.rebalancer import Rebalancers
+
+Kind = Literal["assign", "place", "plan", "experts"]
+Status = Literal["queued", "running", "done", "failed", "cancelled"]
+# Where a page of jobs ends: the time and the id of its last one.
+CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")
+ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Hold what is known of a job.
+
+    `owner` is the name of the key that submitted it, "" without keys. Times are seconds since the epoch. `progress` has
+    the stage, the best cost so far, the bound and the fraction done, each None where unknown. `report` is strict JSON:
+    of a done job, and of one that was cancelled or ran out of time the best found so far, if anything was. `problem` is
+    the problem document of a failed job.
+    """
+
+    id: str
+    owner: str
+    kind: Kind
+    status: Status
+    created_s: float
+    started_s: float | None = None
+    ended_s: float | None = None
+    progress: Mapping[str, object] | None = None
+    report: bytes | None = None
+    problem: Mapping[str, object] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Return whether nothing more will happen to it."""
+        return self.status in ENDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Hold what is to be done: the checked body of a request, of which kind, how urgent (1 is most), for whom.
+
+    `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
+    number of the request, by which the log can be searched.
+    """
+
+    kind: Kind
+    body: bytes
+    owner: str = ""
+    key: str | None = None
+    priority: int = 10
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFilter:
+    """Choose jobs by their status and their kind, all where none is stated, and by when they were created.
+
+    That is from `since_s` on and before `until_s`, in seconds since 1970, without a bound where one is None.
+    """
+
+    statuses: tuple[Status, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    since_s: float | None = None
+    until_s: float | None = None
+
+
+ALL_JOBS = JobFilter()
+
+
+class KeyReusedError(Exception):
+    """Say that an Idempotency-Key came with another body than before (422)."""
+
+
+class QueueFullError(Exception):
+    """Say that too many jobs wait (429)."""
+
+
+class DatabaseDownError(Exception):
+    """Say that the database cannot be reached or written, so that nothing was acknowledged (503)."""
+
+
+class DiskFullError(DatabaseDownError):
+    """Say that the disk of the database has too little room for more (503)."""
+
+
+class Jobs(Protocol):
+    """Store jobs and have workers run them. A job of another owner is as unknown as one that never was."""
+
+    @property
+    def rebalancers(self) -> Rebalancers:
+        """Return what stores rebalancers beside the jobs, once it has started."""
+
+    async def start(self) -> None:
+        """Open the store, take up what was left, and begin to work."""
+
+    async def stop(self) -> None:
+        """Put what runs back into the queue and end all processes."""
+
+    async def submit(self, work: Work) -> Job:
+        """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
+
+    async def get(self, job_id: str, owner: str) -> Job | None:
+        """Return a job with its report; raise DatabaseDownError."""
+
+    async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
+        """Return what files a job has left beside its report, by name; raise DatabaseDownError."""
+
+    async def get_file(self, job_id: str, owner: str, name: str) -> JobFile | None:
+        """Return a file that a job has left; raise DatabaseDownError."""
+
+    async def page(
+        self, owner: str, after: str | None, limit: int, wanted: JobFilter = ALL_JOBS
+    ) -> tuple[tuple[Job, ...], str | None]:
+        """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page."""
+
+    async def cancel(self, job_id: str, owner: str) -> Job | None:
+        """Cancel a job that has not ended, and return it; what it found is kept."""
+
+    async def purge(self, job_id: str, owner: str) -> bool:
+        """Delete a job that has ended, with its files and its key, and return whether there was one."""
+
+    def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
+        """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
+
+    async def ready(self) -> bool:
+        """Return whether the database can be used, as soon as that is known."""
+
+    def waiting(self) -> int:
+        """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""

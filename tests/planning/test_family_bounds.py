@@ -1,0 +1,102 @@
+"""Tests of what no plan of a family goes below."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tiger.placement.chain.baselines import uniform_cuts
+from tiger.planning.attempt import make_evaluator
+from tiger.planning.choices import Choice, Family
+from tiger.planning.family_bounds import FamilyBounds
+from tiger.planning.links import Links
+from tiger.planning.model import Model
+from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.hardware.cluster import Cluster
+
+Make = Callable[[tuple[int, ...]], Cluster]
+
+
+def floors_of(model: Model, cluster: Cluster, family: Family) -> FamilyBounds:
+    """Return the floors of a family."""
+    return FamilyBounds.of(model.given, cluster, Links.of(cluster), family)
+
+
+def test_devices_that_never_wait_take_as_long_as_the_work(model: Model, cluster: Cluster) -> None:
+    """Four microbatches of 15 s on three devices: 20 s; but the last layer alone takes 24 s."""
+    floors = floors_of(model, cluster, Family(tensor=1, data=1, microbatch=1, microbatches=4))
+    assert [floors.work_s(count) for count in (1, 2, 3)] == pytest.approx([60, 30, 24])
+
+
+def test_rings_of_a_stage_do_not_all_lie_within_a_machine(cluster_of: Make, model: Model) -> None:
+    """Of two by two devices, either the cut layers talk between machines or the replicas do."""
+    floors = floors_of(model, cluster_of((0, 0, 1, 1)), Family(tensor=2, data=2, microbatch=1, microbatches=1))
+    # Two calls of 2 bytes at 1 byte a message, in two steps each; 2.5 bytes of gradients, in two steps.
+    near, far = 4 * (0.001 + 0.01), 4 * (0.01 + 0.1)
+    assert floors.reduced_s[:, 0] == pytest.approx([near, far])
+    assert floors.closing_s[:, 0] == pytest.approx([2 * 2.5 * 0.1, 2 * 2.5 * 0.01])
+
+
+def test_no_rings_without_links(cluster_of: Make, model: Model) -> None:
+    """Three devices have no ring of four."""
+    assert not floors_of(model, cluster_of((0, 0, 1)), Family(tensor=2, data=2, microbatch=1, microbatches=1)).possible
+
+
+@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "zero-bubble"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_bounds_are_below_even_plans(model: Model, cluster: Cluster, schedule: str, count: int) -> None:
+    """Their seconds and their bytes, whatever memory there is."""
+    family = Family(tensor=1, data=1, microbatch=1, microbatches=4)
+    floors, choice = floors_of(model, cluster, family), Choice(family=family, pipeline=count, schedule=schedule)
+    evaluator, plan = (
+        make_evaluator(model.given, cluster, choice),
+        Plan(cuts=uniform_cuts(model.given, count), grid=rank_order(choice.shape)),
+    )
+    assert max(floors.work_s(count), floors.cuts_s(schedule, count)[-1]) <= evaluator.seconds(plan)
+    assert floors.need_bytes(schedule, 1, count) <= evaluator.memory_bytes(plan).max()
+    assert floors.cut_bytes(schedule, count)[-1] <= evaluator.memory_bytes(plan).max()
+
+
+def test_the_best_cuts_need_what_they_hold(model: Model, cluster: Cluster) -> None:
+    """Two layers of 40 bytes each, and 16 for each microbatch in flight: two of them at the first of two positions.
+
+    One microbatch more is held there than behind, so that three layers behind would need more than two.
+    """
+    floors = floors_of(model, cluster, Family(tensor=1, data=1, microbatch=1, microbatches=4))
+    assert floors.cut_bytes("1f1b", 2) == pytest.approx([4 * 48, 2 * 40 + 2 * 16])
+
+
+def test_interleaved_stages_hold_a_microbatch_of_each_position(model: Model, cluster: Cluster) -> None:
+    """Of two positions the last holds one of all its layers, the first two: 48 and 56 bytes a layer."""
+    floors = floors_of(model, cluster, Family(tensor=1, data=1, microbatch=1, microbatches=4))
+    assert floors.need_bytes("interleaved", 2, 2) == pytest.approx(4 / (1 / 48 + 1 / 56))
+
+
+def test_tied_layers_are_held_and_reduced_once(cluster: Cluster, model: Model) -> None:
+    """A stage with both ends has one matrix, and no plan needs two of it in all."""
+    from dataclasses import replace
+
+    tied = Model(replace(model.given, tied=((0, 3),)))
+    family = Family(tensor=1, data=2, microbatch=1, microbatches=1)
+    plain, shared = floors_of(model, cluster, family), floors_of(tied, cluster, family)
+    assert plain.cut_bytes("1f1b", 1)[0] - shared.cut_bytes("1f1b", 1)[0] == pytest.approx(40)
+    assert plain.need_bytes("1f1b", 1, 1) - shared.need_bytes("1f1b", 1, 1) == pytest.approx(40)
+    assert (plain.closing_s - shared.closing_s)[0] == pytest.approx([0, 0, 0, plain.closing_s[0, 3]])
+
+
+def test_long_chains_are_bounded_by_work_alone(cluster: Cluster) -> None:
+    """A table of cuts would be too large."""
+    from tiger.training.models.layers import Layers
+
+    size = 601
+    layers = Layers(
+        names=tuple(str(k) for k in range(size)),
+        forward_s=np.ones(size),
+        backward_s=np.ones(size),
+        parameter_bytes=np.ones(size),
+        crossing_bytes=np.zeros(size + 1),
+    )
+    floors = floors_of(Model(layers), cluster, Family(tensor=1, data=1, microbatch=1, microbatches=1))
+    assert floors.cuts_s("1f1b", 2).tolist() == [0, 0]
+    assert floors.cut_bytes("1f1b", 2).tolist() == [0, 0]
+    assert floors.work_s(2) == pytest.approx(601)

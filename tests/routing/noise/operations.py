@@ -1,0 +1,14 @@
+"""The operations of a route on device qubits."""
+
+from tiger.routing.coupling import IndexArray
+from tiger.routing.gate_dag import GateDag
+from tiger.routing.noise.depth import Singles, build_tape, expand_route
+from tiger.routing.route import Route
+
+
+def list_operations(route: Route, dag: GateDag, singles: Singles) -> IndexArray:
+    """Return the operations[k, 3] of a route on device qubits, in order; O(k).
+
+    (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
+    """
+    return expand_route(build_tape(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())

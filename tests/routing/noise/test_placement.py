@@ -1,0 +1,164 @@
+"""Tests of the choice among routes and of the search for better ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.routing.noise.operations import list_operations
+from tests.routing.noise.test_depth import build, cx, u
+from tests.routing.replay import find_flaw
+from tiger.routing.coupling import Coupling
+from tiger.routing.error_rates import Errors, Gate
+from tiger.routing.noise import placement
+from tiger.routing.noise.depth import count_depth
+from tiger.routing.noise.placement import (
+    DepthObjective,
+    PlacementParams,
+    Placer,
+    SuccessObjective,
+    follow_swaps,
+    relabel_best,
+)
+from tiger.routing.noise.relabelling import RelabelParams
+from tiger.routing.noise.success import compute_log_success
+from tiger.routing.route import Route
+from tiger.routing.swaps.shortest import route_shortest_paths
+
+RING = [(k, (k + 1) % 6) for k in range(6)]
+LIGHT = RelabelParams(visits=500, rounds=3)
+PARAMS = PlacementParams(lanes=4, scouts=15, trials=20, patience=10, relabel=LIGHT, touch=LIGHT)
+
+
+def device(seed, pairs=RING, size=6):
+    """Return a device with random errors and durations."""
+    rng = np.random.default_rng(seed)
+    gates = [Gate(a, b, rng.random() / 9, 1.0) for a, b in pairs]
+    return Errors.of(gates, np.full(size, 1e-3), rng.random(size) / 9, np.full(size, 0.1), rng.random(size) / 99)
+
+
+def circuit(seed, qubits=4):
+    """Return a random circuit."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(8)]
+    return build(qubits, *[step for a, b in pairs for step in (u(a), cx(a, b))])
+
+
+def routes_of(dag, coupling):
+    """Return two simple routes."""
+    return [route_shortest_paths(dag, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_result_is_a_route_no_worse_than_any_known(seed):
+    """Its loss is that of the formula, and the independent check finds nothing wrong."""
+    errors, (dag, singles) = device(seed), circuit(seed)
+    coupling = errors.coupling()
+    known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, objective, PARAMS).find_best(known, seed, bool)
+    assert find_flaw(dag, coupling, found) == ""
+    assert objective.loss(found) <= min(map(objective.loss, known))
+    assert objective.loss(found) == pytest.approx(-compute_log_success(list_operations(found, dag, singles), errors))
+
+
+def test_errors_above_the_bound_count_a_hundredfold():
+    """The formula holds below it."""
+    errors, (dag, singles) = device(0), circuit(0)
+    route = routes_of(dag, errors.coupling())[0]
+    total = -compute_log_success(list_operations(route, dag, singles), errors)
+    still = -compute_log_success(list_operations(route, dag, singles), errors.without_decay())
+    for bound, more in ((still + 1, 0), (still - 1, 99)):
+        objective = SuccessObjective(dag, singles, errors.coupling(), errors, bound)
+        assert objective.loss(route) == pytest.approx(total + more)
+
+
+def test_the_depth_falls_too():
+    """Layers count before CX gates."""
+    (dag, singles), coupling = circuit(1), device(1).coupling()
+    known, objective = routes_of(dag, coupling), DepthObjective(dag, singles, coupling)
+    found = Placer(dag, coupling, objective, PARAMS).find_best(known, 0, bool)
+    before, after = (count_depth(list_operations(route, dag, singles)) for route in (known[0], found))
+    assert after < before
+    assert objective.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
+
+
+def test_a_layout_that_is_given_stays():
+    """The route improves from there on."""
+    errors, (dag, singles) = device(5), circuit(5)
+    coupling = errors.coupling()
+    known, objective = routes_of(dag, coupling)[:1], SuccessObjective(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, objective, replace(PARAMS, pinned=True)).find_best(known, 0, bool)
+    assert found.start[:4].tolist() == known[0].start[:4].tolist()
+    assert find_flaw(dag, coupling, found) == ""
+    assert objective.loss(found) < objective.loss(known[0])
+
+
+def test_the_best_route_comes_first():
+    """Relabelled routes are among those returned, and so is the best as it was."""
+    errors, (dag, singles) = device(2), circuit(2)
+    objective = SuccessObjective(dag, singles, errors.coupling(), errors)
+    ranked = relabel_best(routes_of(dag, errors.coupling()), objective, PARAMS, 0, bool)
+    losses = list(map(objective.loss, ranked))
+    assert len(ranked) == 3
+    assert losses == sorted(losses)
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_route():
+    """Nothing else is random."""
+    errors, (dag, singles) = device(3), circuit(3)
+    coupling = errors.coupling()
+    placer = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS)
+    first, second = (placer.find_best(routes_of(dag, coupling), 5, bool) for _ in range(2))
+    assert first.start.tolist() == second.start.tolist()
+    assert first.steps.tolist() == second.steps.tolist()
+
+
+def test_stop_ends_with_what_is_known():
+    """At once, with the best route as it was."""
+    errors, (dag, singles) = device(4), circuit(4)
+    coupling = errors.coupling()
+    known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, objective, PARAMS).find_best(known, 0, lambda: True)
+    assert objective.loss(found) == min(map(objective.loss, known))
+
+
+def test_qubits_stay_in_their_part_of_the_device():
+    """Two qubits have gates in either part of a device of two."""
+    pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    errors = device(5, pairs)
+    coupling, (dag, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
+    known = route_shortest_paths(dag, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
+    found = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS).find_best([known], 0, bool)
+    assert find_flaw(dag, coupling, found) == ""
+    assert found.swaps == 0
+
+
+def test_a_perfect_device_has_edges_of_no_cost():
+    """Lengths are 0 there, and the search still ends."""
+    (dag, singles), errors = circuit(6), Errors.of([Gate(a, b, 0.0) for a, b in RING], [0.0] * 6, [0.0] * 6)
+    coupling = errors.coupling()
+    objective = SuccessObjective(dag, singles, coupling, errors)
+    assert set(objective.lengths()[coupling.hops == 1]) == {0.0}
+    found = Placer(dag, coupling, objective, PARAMS).find_best(routes_of(dag, coupling), 0, bool)
+    assert objective.loss(found) == 0.0
+
+
+def test_swaps_are_followed():
+    """Compiled and plain code give the end of a route."""
+    route = Route(start=np.array([2, 0, 1], np.int32), steps=np.array([[-1, 1], [0, -1], [-3, 1]], np.int32))
+    for follow in (follow_swaps, follow_swaps.py_func):
+        place = route.start.copy()
+        follow(route.steps, place)
+        assert place.tolist() == route.end().tolist()
+
+
+def test_distances_grow_with_what_edges_cost():
+    """Neighbours stay at 1, and the router finds a nearer neighbour everywhere."""
+    coupling = Coupling.of(6, RING)
+    lengths = np.random.default_rng(0).random((6, 6)) * 9
+    hops = placement._scaled_hops(coupling, lengths)
+    for p in range(6):
+        for q in range(6):
+            assert (hops[p, q] == 1) == (coupling.hops[p, q] == 1)
+            assert coupling.hops[p, q] < 2 or hops[coupling.neighbours[p], q].min() < hops[p, q]

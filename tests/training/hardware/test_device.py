@@ -1,0 +1,29 @@
+"""Tests of types of devices."""
+
+import math
+
+import pytest
+
+from tiger.errors import InputError
+from tiger.training.hardware.device import DeviceType, device_type
+
+
+def test_defaults():
+    """Without any field a device is an accelerator of speed 1, its memory without a limit."""
+    assert device_type("at", {}) == DeviceType(kind="accelerator", memory_bytes=math.inf, speed=1.0)
+
+
+def test_fields():
+    """Every field is taken as stated."""
+    fields = {"kind": "cpu", "memory_bytes": 5, "speed": 0.5}
+    assert device_type("at", fields) == DeviceType(kind="cpu", memory_bytes=5.0, speed=0.5)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"kind": "tpu"}, {"memory_bytes": -1}, {"memory_bytes": None}, {"speed": 0}, {"speed": 5e-324}]
+)
+def test_odd_fields(fields):
+    """Other kinds, less than no memory and no speed are bad input, by the name of the field."""
+    with pytest.raises(InputError) as caught:
+        device_type("at", fields)
+    assert caught.value.field == f"at/{next(iter(fields))}"

@@ -1,0 +1,58 @@
+"""Tests of the bytes over links, by hand."""
+
+import numpy as np
+
+from tiger.training.costs.plan import Plan
+from tiger.training.models.layers import Layers
+from tiger.training.schedules.traffic import link_traffic
+
+
+def four_layers(**given):
+    """Return layers that send 1, 2 and 3 bytes to each other and hold 10, 20, 20 and 10."""
+    return Layers(
+        names=("a", "b", "c", "d"),
+        forward_s=np.ones(4),
+        backward_s=np.ones(4),
+        parameter_bytes=np.array([10.0, 20.0, 20.0, 10.0]),
+        crossing_bytes=np.array([0.0, 1.0, 2.0, 3.0, 0.0]),
+        **given,
+    )
+
+
+def test_every_microbatch_crosses_a_boundary_forth_and_back():
+    """Tests a cut of 2 bytes and five microbatches, the lower device first."""
+    assert link_traffic(four_layers(), Plan.line((0, 2, 4), (7, 3)), 5) == {(3, 7): 20.0}
+
+
+def test_virtual_stages_cross_between_the_same_devices_again():
+    """Tests four stages on two devices: 1 + 2 + 3 bytes, forth and back."""
+    assert link_traffic(four_layers(), Plan.line((0, 1, 2, 3, 4), (0, 1)), 5) == {(0, 1): 60.0}
+
+
+def test_stages_on_one_device_send_nothing():
+    """Tests two virtual stages of the only device."""
+    assert link_traffic(four_layers(), Plan.line((0, 2, 4), (0,)), 5) == {}
+
+
+def test_replicas_all_reduce_their_gradients_once():
+    """Tests three replicas: each sends 2 x 2 / 3 of 60 bytes to the next, however many microbatches."""
+    plan = Plan(cuts=(0, 4), grid=np.array([[[0], [1], [2]]]))
+    assert link_traffic(four_layers(), plan, 9) == {(0, 1): 80.0, (0, 2): 80.0, (1, 2): 80.0}
+
+
+def test_tensor_parallel_ranks_all_reduce_in_both_passes():
+    """Tests two ranks, 4 x 3 bytes reduced in each pass of two microbatches, both ways; gradients stay local."""
+    plan = Plan(cuts=(0, 4), grid=np.array([[[0, 1]]]))
+    assert link_traffic(four_layers(reduced_bytes=np.full(4, 3.0), slices=0), plan, 2) == {(0, 1): 2 * 4 * 12.0}
+
+
+def test_tensor_parallel_ranks_send_shares_to_their_counterparts():
+    """Tests two stages of two ranks each: half of 2 bytes, forth and back."""
+    plan = Plan(cuts=(0, 2, 4), grid=np.array([[[0, 1]], [[2, 3]]]))
+    assert link_traffic(four_layers(slices=0), plan, 5) == {(0, 2): 10.0, (1, 3): 10.0}
+
+
+def test_tied_layers_all_reduce_between_their_stages():
+    """Tests the first and the last layer, of 10 bytes: both ways between the ends of three stages, beside messages."""
+    traffic = link_traffic(four_layers(tied=((0, 3),)), Plan.line((0, 1, 2, 4), (0, 1, 2)), 1)
+    assert traffic == {(0, 1): 2.0, (0, 2): 20.0, (1, 2): 4.0}

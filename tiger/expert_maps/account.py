@@ -1,0 +1,105 @@
+"""The account of a placement of experts: what the map that was found makes of a step, beside others."""
+
+import time
+
+import numpy as np
+
+from tiger.expert_maps.assignment import place_greedily
+from tiger.expert_maps.replicas.loads import gpu_loads
+from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
+from tiger.expert_maps.request import ExpertRequest
+from tiger.expert_maps.slots.objective import price_slots, spread, sum_flow
+from tiger.expert_maps.slots.starts import order_slots
+from tiger.expert_maps.solve import ExpertAnswer, order_by_place
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.plausibility import warn_implausible
+
+
+def report_answer(request: ExpertRequest, answer: ExpertAnswer, begun: float) -> ExpertReport:
+    """Report the answer to a request that began at some time."""
+    demand, problem, loads = request.demand, request.slots, request.slots.loads
+    order = order_slots(loads)
+    before = order if problem.in_use is None else problem.in_use
+    single = demand.problem if not request.options.replicas else None
+    held = DeviceLoads(
+        before=_rows(gpu_loads(loads, before)),
+        after=_rows(gpu_loads(loads, answer.slots)),
+        bound=None if answer.found.largest is None or not problem.token else tuple(answer.found.largest.tolist()),
+    )
+    names = tuple(request.cluster.names[device] for device in request.devices.tolist())
+    return ExpertReport(
+        kind=request.options.kind,
+        layers=loads.layers,
+        experts=loads.experts,
+        replicas=request.options.replicas,
+        top_k=demand.top_k,
+        tokens=demand.tokens,
+        held_out_tokens=demand.held_out_tokens,
+        devices=names,
+        slots=tuple(tuple(row) for row in answer.slots.tolist()),
+        stages=_list_stages(names, answer.slots, held),
+        objective=ExpertObjective(
+            unit=request.unit,
+            before=price_slots(problem, before),
+            after=price_slots(problem, answer.slots),
+            bound=answer.found.bound,
+        ),
+        loads=held,
+        verdict=answer.verdict,
+        placed=_cost(request, answer.slots),
+        contiguous=_cost(request, order),
+        greedy=None if single is None else _cost(request, order_by_place(place_greedily(single))),
+        flat=None if answer.flat is None else _cost(request, answer.flat),
+        seed=request.options.seed,
+        progress=tuple(answer.found.stages),
+        warnings=(*warn_implausible(request.cluster), *answer.remarks),
+        seconds=time.perf_counter() - begun,
+        flows=_flows(request, before, answer.slots),
+    )
+
+
+def _flows(request: ExpertRequest, *maps: IntArray) -> tuple[FloatArray, ...] | None:
+    """Return the transitions between devices [G, G] under maps, None for loads alone."""
+    problem = request.demand.problem
+    if problem is None:
+        return None
+    return tuple(sum_flow(problem.counts, spread(request.slots.loads, slots)) for slots in maps)
+
+
+def _rows(table: FloatArray) -> tuple[tuple[float, ...], ...]:
+    """Return the rows of a table."""
+    return tuple(tuple(row) for row in table.tolist())
+
+
+def _list_stages(names: tuple[str, ...], slots: IntArray, loads: DeviceLoads) -> tuple[ExpertStage, ...]:
+    """Return the experts of every device, by layer, and its loads."""
+    parts = slots.reshape(len(slots), len(names), -1)
+    after, before = np.sum(loads.after, axis=0).tolist(), np.sum(loads.before, axis=0).tolist()
+    return tuple(
+        ExpertStage(
+            device=name,
+            ops=tuple(
+                f"{layer}:{expert}" for layer, row in enumerate(parts[:, k].tolist()) for expert in sorted(set(row))
+            ),
+            load=after[k],
+            load_before=before[k],
+        )
+        for k, name in enumerate(names)
+    )
+
+
+def _cost(request: ExpertRequest, slots: IntArray) -> RoutingCost | None:
+    """Return what a map comes to on the counts of both parts of the tokens, None for loads alone."""
+    problem, tests = request.demand.problem, request.demand.tests
+    if problem is None:
+        return None
+    share = spread(request.slots.loads, slots)
+    crossing, hops = _means(sum_flow(problem.counts, share), problem.hops)
+    test = (None, None) if tests is None else _means(sum_flow(tests, share), problem.hops)
+    return RoutingCost(crossing=crossing, hops=hops, held_out_crossing=test[0], held_out_hops=test[1])
+
+
+def _means(flow: FloatArray, hops: FloatArray) -> tuple[float, float]:
+    """Return the share of transitions that change device, and their mean hop."""
+    every = float(flow.sum())
+    return float(flow[hops > 0].sum()) / every, float((flow * hops).sum()) / every

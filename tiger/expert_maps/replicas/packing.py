@@ -1,0 +1,49 @@
+"""Replicas onto the GPUs of their pool, largest first."""
+
+import numpy as np
+
+from tiger.expert_maps.replicas.loads import count_replicas
+from tiger.expert_maps.replicas.pools import Pools
+from tiger.model.arrays import IntArray
+
+
+def pack(pools: Pools, owners: IntArray) -> IntArray:
+    """Return the experts of each slot, [pools, GPUs, slots of a GPU]: replicas in order of load, each to the lightest.
+
+    LPT of Graham (1969, doi:10.1137/0117039) with as many replicas on every GPU. Where the GPUs with room hold an
+    expert as often as they may, another replica makes room for it. O(slots * GPUs) a pool.
+    """
+    count, rows = len(owners), np.arange(len(owners))
+    share = pools.weight / count_replicas(owners, pools.experts)
+    order = np.argsort(-np.take_along_axis(share, owners, axis=1), axis=1, kind="stable")
+    queue = np.take_along_axis(owners, order, axis=1)
+    slots = np.full((count, pools.gpus, pools.size), -1)
+    load, filled = np.zeros((count, pools.gpus)), np.zeros((count, pools.gpus), np.int64)
+    for expert in queue.T:
+        held = (slots == expert[:, None, None]).sum(axis=2)
+        closed = (filled == pools.size) | (held >= pools.copies)
+        gpu = np.where(closed, np.inf, load).argmin(axis=1)
+        for row in np.flatnonzero(closed.all(axis=1)):
+            gpu[row] = _make_room(slots[row], filled[row], held[row], pools)
+            load[row] = np.where(slots[row] >= 0, share[row][slots[row]], 0.0).sum(axis=1)
+        slots[rows, gpu, filled[rows, gpu]] = expert
+        filled[rows, gpu] += 1
+        load[rows, gpu] += share[rows, expert]
+    return slots
+
+
+def _make_room(slots: IntArray, filled: IntArray, held: IntArray, pools: Pools) -> int:
+    """Move a replica from a full GPU that may hold the expert to one with room, and return the former.
+
+    The full one holds more replicas, and fewer of the expert, so it holds some other expert more often than the latter.
+    """
+    roomy = int(np.flatnonzero(filled < pools.size)[0])
+    full = int(np.flatnonzero(held < pools.copies)[0])
+    number = [int(np.sum(slots[full] == e) - np.sum(slots[roomy] == e)) for e in slots[full].tolist()]
+    moved = int(np.argmax(number))
+    slots[roomy, filled[roomy]] = slots[full, moved]
+    filled[roomy] += 1
+    filled[full] -= 1
+    slots[full, moved] = slots[full, filled[full]]
+    slots[full, filled[full]] = -1
+    return full

@@ -1,0 +1,176 @@
+"""The report of a placement of experts: which are on which device, what a step then costs, and whether to move."""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+
+from tiger.expert_maps.maps.expert_map import ExpertMap
+from tiger.expert_maps.maps.formats import write_map
+from tiger.expert_maps.slots.advice import Advice
+from tiger.expert_maps.slots.objective import ExpertCost
+from tiger.model.answer import Answer
+from tiger.model.arrays import FloatArray
+from tiger.model.document import HIDDEN, Document
+from tiger.model.units import number_text, seconds_text
+from tiger.model.violation import Violation
+from tiger.run.stage import Stage
+from tiger.training.costs.tolerances import meets
+
+SCHEMA: Final = "tiger.experts/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertStage(Document):
+    """Hold a device, its experts `LAYER:EXPERT`, both numbers counted from 0, and its tokens of a step in all layers.
+
+    `load_before` is of the map in use, or of experts in order. Tokens are shared among an expert's replicas.
+    """
+
+    device: str
+    ops: tuple[str, ...]
+    load: float
+    load_before: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingCost(Document):
+    """Hold what a placement makes of a transition from layer to layer, on average, on both parts of the tokens.
+
+    `crossing` is the share of transitions that change device, `hops` their mean weight: 0 within a device, 1 over the
+    widest links, more over others; means over replicas, which get tokens alike. `held_out_..` are of tokens that the
+    placement was not made for, None without any.
+    """
+
+    crossing: float
+    hops: float
+    held_out_crossing: float | None
+    held_out_hops: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertObjective(Document):
+    """Hold what was made small: seconds of a step (`s`), hops of a transition, or tokens of largest loads.
+
+    `before` is the map in use, or experts in order, `after` the map to use from now on, and `bound` what all maps under
+    the same rule cost at least.
+    """
+
+    unit: Literal["s", "hops", "tokens"]
+    before: ExpertCost
+    after: ExpertCost
+    bound: ExpertCost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceLoads(Document):
+    """Hold the tokens of a step for each device, by layers, before and after, and lower bounds on the largest.
+
+    `bound` is None where loads have no price.
+    """
+
+    before: tuple[tuple[float, ...], ...]
+    after: tuple[tuple[float, ...], ...]
+    bound: tuple[float, ...] | None
+
+    @property
+    def mean(self) -> float:
+        """Return the sum over layers of the mean load, below which no sum of largest loads is."""
+        return sum(sum(row) / len(row) for row in self.after if row)
+
+    @property
+    def largest_before(self) -> float:
+        """Return the sum over layers of the largest load before."""
+        return sum(max(row, default=0.0) for row in self.before)
+
+    @property
+    def largest_after(self) -> float:
+        """Return the sum over layers of the largest load after."""
+        return sum(max(row, default=0.0) for row in self.after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertReport(Answer):
+    """Answer where the experts of each layer go so that a step costs little.
+
+    `slots[layer]` are the experts of all slots, of which each of the `devices` has as many in order, and `stages` say
+    the same by device. `objective` says what a step costs and at least costs, `optimal` that these meet, and `verdict`
+    whether to leave the map in use, None without one. Of a trace, `placed` is how often tokens change device,
+    `contiguous` what the order of numbers comes to; without replicas `greedy` is one layer after another, and `flat`,
+    where hops differ and nothing else has a price, sweeps that take them for equal. A token with `top_k` experts in a
+    layer makes `top_k` x `top_k` transitions. `progress` has what each step of the search reached, in the objective's
+    unit, `seconds` is wall time. `flows` are transitions from device to device before and after, not serialised.
+    """
+
+    schema: Literal["tiger.experts/1"] = field(default=SCHEMA, init=False, repr=False)
+    kind: Literal["trace", "loads"]
+    layers: int
+    experts: int
+    replicas: int
+    top_k: int | None
+    tokens: int
+    held_out_tokens: int
+    devices: tuple[str, ...]
+    slots: tuple[tuple[int, ...], ...]
+    stages: tuple[ExpertStage, ...]
+    objective: ExpertObjective
+    loads: DeviceLoads
+    verdict: Advice | None
+    placed: RoutingCost | None
+    contiguous: RoutingCost | None
+    greedy: RoutingCost | None
+    flat: RoutingCost | None
+    optimal: bool = field(init=False)
+    feasible: bool = True
+    violations: tuple[Violation, ...] = ()
+    seed: int
+    progress: tuple[Stage, ...]
+    warnings: tuple[str, ...]
+    seconds: float
+    flows: tuple[FloatArray, ...] | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+
+    def __post_init__(self) -> None:
+        """Work out whether the price meets its lower bound."""
+        object.__setattr__(self, "optimal", meets(self.objective.after.total, self.objective.bound.total))
+
+    @property
+    def headline(self) -> str:
+        """Return one sentence on the verdict, or on what the placement makes of a step beside the order of numbers."""
+        if self.verdict is not None:
+            return f"{self.verdict.advice}: {self.verdict.reason}"
+        if self.objective.unit == "hops":
+            return self._tell_crossing()
+        made, usual = self.objective.after.total, self.objective.before.total
+        text = seconds_text if self.objective.unit == "s" else _tokens_text
+        less = f", {1 - made / usual:.1%} less" if usual > made else ""
+        return f"solved: {text(made)} a step, {text(usual)} in the order of numbers{less}"
+
+    @property
+    def usual(self) -> str:
+        """Return the words for what comes before."""
+        return "order of numbers" if self.verdict is None else "map in use"
+
+    @property
+    def rows(self) -> tuple[ExpertStage, ...]:
+        """Return the devices with their experts and loads."""
+        return self.stages
+
+    def emit(self, system: str) -> bytes:
+        """Return the file of the map for eplb, vllm, sglang, vllm-ascend or exflow; raise InputError of `emit`."""
+        return write_map(ExpertMap(np.array(self.slots), len(self.devices)), system)
+
+    def _tell_crossing(self) -> str:
+        """Return how often tokens change device, held-out ones where there are some, and by default."""
+        if self.placed is None or self.contiguous is None:
+            return "solved"
+        made, usual, where = self.placed.crossing, self.contiguous.crossing, "all tokens"
+        if self.placed.held_out_crossing is not None and self.contiguous.held_out_crossing is not None:
+            made, usual = self.placed.held_out_crossing, self.contiguous.held_out_crossing
+            where = "held-out tokens"
+        less = f", {1 - made / usual:.1%} less" if usual > made else ""
+        return f"solved: {made:.1%} of transitions change device ({where}), {usual:.1%} in the order of numbers{less}"
+
+
+def _tokens_text(tokens: float) -> str:
+    """Return a sum of largest loads."""
+    return f"{number_text(tokens)} tokens of largest loads"

@@ -1,0 +1,210 @@
+"""What is asked of a placement of experts, read and checked: loads, transitions, devices, prices and the map in use."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiger.errors import InputError
+from tiger.expert_maps.costs import ExpertProblem
+from tiger.expert_maps.hops import LONG_BYTES, hop_weights, hosts_of_experts
+from tiger.expert_maps.loads_file import read_loads
+from tiger.expert_maps.maps.expert_map import FIELD as MAP
+from tiger.expert_maps.maps.formats import read_map
+from tiger.expert_maps.params import ExpertOptions
+from tiger.expert_maps.replicas.loads import SLOTS_MAX, ExpertLoads, check_map
+from tiger.expert_maps.slots.objective import SlotProblem
+from tiger.expert_maps.traces import read_trace, split_trace
+from tiger.expert_maps.transitions import count_transitions
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.options import narrow
+from tiger.model.wording import describe
+from tiger.run.options import WatchOptions
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.composition import HostArguments
+from tiger.training.sources import Hardware, cluster_of, require_cluster
+
+IN_USE = "in_use"
+# Seconds of a step, transitions by their hops, or tokens of largest loads.
+Unit = Literal["s", "hops", "tokens"]
+Source = NDArray[np.generic] | Path | str
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertArguments(ExpertOptions, HostArguments):
+    """Hold a trace or loads, a cluster, the map in use, and options."""
+
+    trace: Source
+    cluster: Hardware
+    in_use: Source | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertCall(WatchOptions, ExpertArguments):
+    """Hold the arguments of `tiger.experts`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """Hold what a step asks for: `weight` [L, E] tokens of experts, and how many tokens say so.
+
+    `problem` has the transitions of the tokens and the hops of devices, `tests` those of the tokens that are held out;
+    None for loads alone, and without such tokens.
+    """
+
+    weight: FloatArray
+    problem: ExpertProblem | None = None
+    tests: FloatArray | None = None
+    tokens: int = 0
+    held_out_tokens: int = 0
+    top_k: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpertRequest:
+    """Hold what a step asks for, the devices of a cluster that hold experts, prices in a unit, and checked options."""
+
+    demand: Demand
+    cluster: Cluster
+    devices: IntArray
+    slots: SlotProblem
+    unit: Unit
+    options: ExpertOptions
+
+    @property
+    def transitions_alone(self) -> ExpertProblem | None:
+        """Return the transitions where nothing else counts, and each expert is on one device; None elsewhere."""
+        beside = self.options.replicas or self.slots.in_use is not None or self.slots.loads.pools > 1
+        return None if beside or self.unit != "hops" else self.demand.problem
+
+
+def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertRequest:
+    """Return what is asked; raise InputError that names the field at fault, or TypeError."""
+    weight = read_loads(call.trace) if options.kind == "loads" else None
+    trace = read_trace(call.trace) if weight is None else None
+    cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
+    devices = hosts_of_experts(cluster)
+    hops = hop_weights(cluster, devices)
+    experts = options.experts or 0 if weight is None else weight.shape[1]
+    if options.experts not in (None, experts):
+        raise InputError("experts", f"expected {experts}, those of the loads, got {options.experts}")
+    nodes = 1 if options.groups is None else _count_machines(cluster.machine[devices], options.groups, experts)
+    _check_slots(options, experts, len(devices), nodes)
+    demand = Demand(weight) if weight is not None else _count_trace(trace, options, hops)
+    loads = ExpertLoads(
+        demand.weight, experts + options.replicas, options.groups or 1, nodes, len(devices), options.duplicates
+    )
+    in_use = None if call.in_use is None else _read_in_use(call.in_use, loads)
+    _check_in_use(options, in_use)
+    unit, slots = _price(demand, loads, options, cluster.table_s(LONG_BYTES)[np.ix_(devices, devices)], in_use)
+    return ExpertRequest(demand, cluster, devices, slots, unit, options)
+
+
+def array_of_rows(field: str, rows: list[object]) -> NDArray[np.generic]:
+    """Return nested lists as an array; raise InputError of a field for lists that are not of one length."""
+    try:
+        return np.array(rows)
+    except (ValueError, OverflowError) as error:
+        raise InputError(field, "expected lists of numbers, all of one length, got others") from error
+
+
+def _check_slots(options: ExpertOptions, experts: int, devices: int, nodes: int) -> None:
+    """Raise InputError unless all devices have as many slots, no more than the experts of a node may fill."""
+    slots = experts + options.replicas
+    if slots % devices:
+        what = f"expected a multiple of the {devices} accelerators"
+        if not options.replicas:
+            raise InputError("experts", f"{what}, got {describe(experts)}")
+        raise InputError("replicas", f"{what} with the {experts} experts, got {options.replicas}")
+    if slots > SLOTS_MAX:
+        raise InputError("replicas" if options.replicas else "experts", f"expected at most {SLOTS_MAX} slots a layer")
+    held = experts // nodes
+    if slots // devices > held * options.duplicates:
+        where = " of a machine" if nodes > 1 else ""
+        raise InputError(
+            "replicas",
+            f"expected at most {held * options.duplicates} slots a device for {held} experts{where} and "
+            f"{options.duplicates} of each, got {slots // devices}",
+        )
+
+
+def _count_machines(machine: IntArray, groups: int, experts: int) -> int:
+    """Return how many machines there are; raise InputError of `groups` unless each can have as many of them."""
+    if experts % groups:
+        raise InputError("groups", f"expected a divisor of the {experts} experts, got {groups}")
+    names = list(dict.fromkeys(machine.tolist()))
+    if not np.array_equal(machine, np.repeat(names, len(machine) // len(names))):
+        raise InputError("groups", "expected machines of as many accelerators each, one after another, got others")
+    if groups % len(names):
+        raise InputError("groups", f"expected a multiple of the {len(names)} machines, got {groups}")
+    return len(names)
+
+
+def _count_trace(trace: NDArray[np.integer] | None, options: ExpertOptions, hops: FloatArray) -> Demand:
+    """Return what the tokens of a trace ask for."""
+    if trace is None or options.experts is None:
+        raise InputError("trace", "expected a trace, got none")
+    training, held_out = split_trace(trace, options.held_out)
+    counts = count_transitions(training, options.experts)
+    top_k = trace.shape[2]
+    tokens = len(training) if options.step_tokens is None else options.step_tokens
+    weight = np.vstack([counts.sum(axis=2), counts[-1:].sum(axis=1)]) / top_k * (tokens / len(training))
+    return Demand(
+        weight=weight,
+        problem=ExpertProblem(counts, hops),
+        tests=count_transitions(held_out, options.experts, len(training)) if len(held_out) else None,
+        tokens=len(training),
+        held_out_tokens=len(held_out),
+        top_k=top_k,
+    )
+
+
+def _read_in_use(source: Source, loads: ExpertLoads) -> IntArray:
+    """Return the map in use [L, S] of an array or a file; raise InputError of `in_use`, or a place in it."""
+    if isinstance(source, np.ndarray):
+        return check_map(loads, IN_USE, source)
+    if not isinstance(source, str | Path):
+        raise TypeError(f"expected in_use as an array or a path, got {type(source).__name__}")
+    try:
+        found = read_map(Path(source), loads.num_gpus, loads.experts).phy2log
+    except InputError as error:
+        # Readers of maps name places in a file as such; "gpus" is what the file says beside the cluster.
+        raise InputError(error.field.replace(MAP, IN_USE, 1) if MAP in error.field else IN_USE, error.reason) from None
+    return check_map(loads, IN_USE, found)
+
+
+def _check_in_use(options: ExpertOptions, in_use: IntArray | None) -> None:
+    """Raise InputError for an option of moves where nothing is in use."""
+    for name in ("expert_bytes", "most_moves"):
+        if getattr(options, name) is not None and in_use is None:
+            raise InputError(name, "expected the map in_use beside it, got none")
+
+
+def _price(
+    demand: Demand, loads: ExpertLoads, options: ExpertOptions, seconds: FloatArray, in_use: IntArray | None
+) -> tuple[Unit, SlotProblem]:
+    """Return what is made small and its unit, from the `seconds` [G, G] of long messages between devices.
+
+    All devices send and receive at a time, so that links and moves count as means over devices.
+    """
+    unit: Unit = "tokens" if demand.problem is None else "hops"
+    if options.token_s is not None or options.token_bytes is not None:
+        unit = "s"
+    per_byte = seconds / LONG_BYTES / len(seconds)
+    counts, hops = np.zeros((0, loads.experts, loads.experts)), np.zeros_like(seconds)
+    if demand.problem is not None and unit == "hops":
+        counts, hops = demand.problem.counts, demand.problem.hops / demand.problem.counts.sum()
+    elif demand.problem is not None and options.token_bytes is not None:
+        counts = demand.problem.counts * ((options.step_tokens or demand.tokens) / demand.tokens)
+        hops = per_byte * options.token_bytes
+    return unit, SlotProblem(
+        loads=loads,
+        counts=counts,
+        token=1.0 if unit == "tokens" else options.token_s or 0.0,
+        hops=hops,
+        receipts=per_byte * (options.expert_bytes or 0.0) / options.steps,
+        in_use=in_use,
+        most_moves=options.most_moves,
+    )

@@ -1,0 +1,32 @@
+"""Compile the kernels of placing experts into numba's cache, or load them from there."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from tiger.expert_maps.annealing import anneal_experts, start_annealing
+from tiger.expert_maps.costs import ExpertProblem
+from tiger.expert_maps.replicas.loads import ExpertLoads
+from tiger.expert_maps.slots.annealing import anneal_slots
+from tiger.expert_maps.slots.annealing import start_annealing as start_slots
+from tiger.expert_maps.slots.objective import SlotProblem
+
+KERNELS = ("experts",)
+
+
+def warm(progress: Callable[[str], None]) -> None:
+    """Load the kernels, and name them to `progress`."""
+    progress(KERNELS[0])
+    load()
+
+
+@cache
+def load() -> None:
+    """Anneal, once in a process, experts on two devices, too few to be annealed otherwise, and slots for them."""
+    problem = ExpertProblem(counts=np.ones((1, 2, 2)), hops=1.0 - np.eye(2))
+    place = np.array([[0, 1], [1, 0]])
+    anneal_experts(start_annealing(problem, place), 1.0, 1, 0)
+    loads = ExpertLoads(np.ones((2, 2)), 2, 1, 1, 2)
+    slots = SlotProblem(loads, problem.counts, 1.0, problem.hops, problem.hops)
+    anneal_slots(start_slots(slots, place), 1.0, 1, 0)

@@ -1,0 +1,96 @@
+"""The layout of Megatron-LM: `--pipeline-model-parallel-layout`, and the flags that go with it."""
+
+import re
+from itertools import groupby
+
+from tiger.errors import InputError
+from tiger.placement.emission.deployment import FIELD, Deployment
+from tiger.placement.emission.nodes import node_lines
+from tiger.placement.emission.reasons import comments
+from tiger.training.models.transformer import is_made_of_shape
+
+SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
+
+
+def write(deployment: Deployment) -> str:
+    """Return reasons as comments, then the flags for a command line, the layout last.
+
+    Raises InputError of `emit` for what a layout cannot say.
+    """
+    stages, plan = stages_of(deployment), deployment.plan
+    flags = [
+        f"--pipeline-model-parallel-size {plan.positions}",
+        f"--tensor-model-parallel-size {plan.grid.shape[2]}",
+        f"--num-layers {sum(stage.count('t') for stage in stages)}",
+        *([f"--mtp-num-layers {m}"] if (m := sum(stage.count("m") for stage in stages)) else []),
+        *(["--untie-embeddings-and-output-weights"] if _is_untied(deployment) else []),
+        f'--pipeline-model-parallel-layout "{layout_of(stages)}"',
+    ]
+    remarks = [*comments(deployment), *_schedule(deployment), *node_lines(deployment)]
+    return "\n".join([*remarks, *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]) + "\n"
+
+
+def layout_of(stages: tuple[str, ...]) -> str:
+    """Return stages as a layout, runs of a symbol and of equal stages in short."""
+    runs = [(stage, len(list(same))) for stage, same in groupby(_shorten(stage) for stage in stages)]
+    parts = [f"({stage}|)*{count}," if count > 2 else f"{stage}|" * count for stage, count in runs[:-1]]
+    last, count = runs[-1]
+    # The bar stands between stages, so the last one is never part of a group.
+    parts.append((f"({last}|)*{count - 1}," if count > 3 else f"{last}|" * (count - 1)) + last)
+    return "".join(parts)
+
+
+def stages_of(deployment: Deployment) -> tuple[str, ...]:
+    """Return the symbols of every stage, E in front and L at the end whether the model lists them or not."""
+    counts, last = deployment.decoder_counts, deployment.plan.stages - 1
+    at = {kind: {block.stage for block in deployment.blocks if block.kind == kind} for kind in SYMBOLS}
+    order = re.sub(r"(.)\1+", r"\1", "".join(SYMBOLS[block.kind] for block in deployment.blocks))
+    if not re.fullmatch("E?tm?L?", order):
+        raise InputError(FIELD, "expected embedding, decoder layers, MTP and head in this order, got another")
+    for kind, stage in (("embedding", 0), ("head", last)):
+        misplaced = at[kind] - {stage}
+        if misplaced:
+            raise InputError(FIELD, f"expected all of the {kind} in stage {stage}, got some in {min(misplaced)}")
+    if len(at["mtp"]) > 1 or any(stage < last - deployment.plan.positions + 1 for stage in at["mtp"]):
+        raise InputError(FIELD, "expected all MTP layers in one of the last stages, got them elsewhere")
+    mtp = sum(block.kind == "mtp" for block in deployment.blocks)
+    return tuple(
+        "E" * (stage == 0) + "t" * count + "m" * (mtp * (stage in at["mtp"])) + "L" * (stage == last)
+        for stage, count in enumerate(counts)
+    )
+
+
+def _is_untied(deployment: Deployment) -> bool:
+    """Return whether embedding and head are known to share nothing; a table may have left out that they do."""
+    return is_made_of_shape(deployment.layers) and not deployment.layers.tied
+
+
+def _schedule(deployment: Deployment) -> list[str]:
+    """Return a comment for a schedule that Megatron-LM does not run, or that the layout brings along."""
+    if deployment.schedule in ("gpipe", "zero-bubble"):
+        return [f"# made for the schedule {deployment.schedule}, which Megatron-LM does not have: it runs 1F1B"]
+    if deployment.plan.virtual > 1:
+        return ["# the layout says the virtual stages: no --num-layers-per-virtual-pipeline-stage beside it"]
+    return []
+
+
+def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
+    """Return a comment with flags that say the same without a layout, if there are such."""
+    counts = [stage.count("t") for stage in stages]
+    if virtual > 1 or len(counts) < 2 or not all(counts) or any("m" in stage for stage in stages):
+        return []
+    inner = set(counts[1:-1] or counts[-1:])
+    if len(inner) > 1:
+        return []
+    usual = inner.pop()
+    ends = (("first", counts[0]), ("last", counts[-1]))
+    flags = [f"--decoder-{end}-pipeline-num-layers {count}" for end, count in ends if count != usual]
+    if not flags:
+        return ["# no flag is needed instead of the layout: all stages hold equally many decoder layers"]
+    return [f"# instead of the layout: {' '.join(flags)}"]
+
+
+def _shorten(stage: str) -> str:
+    """Return the symbols of a stage with runs of three or more in short."""
+    runs = [(symbol, len(list(same))) for symbol, same in groupby(stage)]
+    return "".join(f"{symbol}*{count}" if count > 2 else symbol * count for symbol, count in runs)

@@ -1,0 +1,55 @@
+"""The figures of a report: seconds and bytes of each stage of a plan, and bytes over each link."""
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.placement.emission.deployment import Deployment
+from tiger.placement.entry.report import Link
+from tiger.placement.entry.stage import PlacedStage
+from tiger.training.costs.stages import Workload, state_bytes, workloads
+from tiger.training.schedules.traffic import link_traffic
+
+
+def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
+    """Return every stage of a plan, in order, with the figures of its slowest replica."""
+    plan, cluster = deployment.plan, deployment.cluster
+    loads = [_loads(load) for load in workloads(deployment.layers, cluster, plan)]
+    held = deployment.memory_bytes or _state(deployment)
+    stages = []
+    for stage in range(plan.stages):
+        compute, communication = max((load[:, stage].tolist() for load in loads), key=sum)
+        position = stage % plan.positions
+        ranks = plan.grid[position]
+        room = float(cluster.memory_bytes[ranks].min())
+        stages.append(
+            PlacedStage(
+                device=cluster.names[ranks[0, 0]],
+                devices=tuple(tuple(cluster.names[device] for device in row) for row in ranks),
+                ops=deployment.layers.names[plan.cuts[stage] : plan.cuts[stage + 1]],
+                compute_s=compute,
+                communication_s=communication,
+                memory_bytes=float(held[position]),
+                capacity_bytes=room if np.isfinite(room) else None,
+            )
+        )
+    return tuple(stages)
+
+
+def links_of(deployment: Deployment, microbatches: int) -> tuple[Link, ...]:
+    """Return the bytes that an iteration of so many microbatches sends between devices."""
+    names = deployment.cluster.names
+    traffic = link_traffic(deployment.layers, deployment.plan, microbatches)
+    return tuple(Link(a=names[a], b=names[b], sent_bytes=size) for (a, b), size in traffic.items())
+
+
+def _loads(load: Workload) -> FloatArray:
+    """Return the seconds of passes and of messages [2, S] of each stage, for one microbatch."""
+    crossing = np.concatenate([[0.0], load.transfer_s, [0.0]])
+    return np.array([load.forward_s + load.backward_s, 2 * (crossing[:-1] + crossing[1:])])
+
+
+def _state(deployment: Deployment) -> list[float]:
+    """Return the bytes of parameters and state that a device of each position holds."""
+    plan = deployment.plan
+    held = state_bytes(deployment.layers, plan.cuts).reshape(-1, plan.positions).sum(axis=0) / plan.grid.shape[2]
+    return [float(size) for size in held]

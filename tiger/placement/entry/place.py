@@ -1,0 +1,119 @@
+"""The entry of placements: a model and a cluster in any form of a caller in, a report out."""
+
+import time
+from dataclasses import replace
+
+from tiger.model.options import from_fields, narrow
+from tiger.placement import solve
+from tiger.placement.emission.deployment import Deployment
+from tiger.placement.entry import operators
+from tiger.placement.entry.account import links_of, list_placed_stages
+from tiger.placement.entry.arguments import PlaceCall
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request
+from tiger.placement.operators.params import OperatorParams
+from tiger.placement.params import Aim, PlaceParams
+from tiger.placement.result import PlaceResult
+from tiger.placement.search.problem import virtual_stages
+from tiger.run.clock import measure_time
+from tiger.run.progress import Progress, ignore
+from tiger.training.costs.tolerances import MET
+from tiger.training.hardware.composition import HostArguments
+from tiger.training.plausibility import warn_implausible, warn_missing_state
+from tiger.training.sources import cluster_of, layers_of, require_cluster
+
+
+@from_fields(PlaceCall)
+def place(call: PlaceCall) -> PlacementReport:
+    """Place a model on the devices of a cluster, and report its costs.
+
+    In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
+    document (`tiger.training.models.reading`), the cluster a Cluster, a path, a SPEC such as `dgx:2` or a document
+    (`tiger.training.hardware.reading`). The cluster may also be a file of a network between hosts, as `assign` takes
+    them: `node_topology` then says what is inside the hosts, as a file or a SPEC for all of them or by lists of hosts,
+    `bandwidths` what its levels carry where it does not state that, and `labels` which levels nodes of Kubernetes
+    have. Without a `schedule` the bottleneck of a steady pipeline is minimized and
+    memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
+    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
+    number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
+    replicas there are.
+
+    In the mode dag, a device holds any operators of a graph, or one run of them with `contiguous`. The model is
+    Operators, a path or a document (`tiger.training.models.graphs`), and the cluster may be left out where the model
+    states its devices. The `objective` is throughput, the largest load of a device, latency, the makespan of a
+    microbatch, or both.
+
+    `pinned` gives the device of layers or operators, by name. Same seed and effort, same answer; `time_limit_s` only
+    ends a search early.
+    Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
+    cluster cannot hold is a report that is not feasible.
+    """
+    begun = time.perf_counter()
+    pinned = {} if call.pinned is None else call.pinned
+    params = check_request(narrow(PlaceParams, call, pinned=pinned), narrow(Aim, call))
+    watch = call.progress or ignore
+    watch(Progress("reading", None, None))
+    if isinstance(params, OperatorParams):
+        graph = operators.read(call.model)
+        cluster = cluster_of(call.cluster, narrow(HostArguments, call))
+        request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
+        report = operators.report_placement(request)
+    else:
+        layers, cluster = layers_of(call.model), cluster_of(call.cluster, narrow(HostArguments, call))
+        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch))
+    return replace(report, seconds=time.perf_counter() - begun)
+
+
+def report_placement(request: ChainRequest) -> PlacementReport:
+    """Report the placement of a parsed model; raise InputError as `place` does, except for its arguments."""
+    check_fit(request)
+    with measure_time(request.params.time_limit_s) as clock:
+        result = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
+        report = make_report(request, result)
+    remarks = (*warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
+    return replace(report, seconds=clock.seconds, warnings=(*remarks, *result.warnings, *clock.remarks))
+
+
+def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
+    """Return the report of a result; time is left open."""
+    params, plan = request.params, result.plan
+    report = PlacementReport(
+        feasible=plan is not None and not result.violations,
+        solver=params.solver,
+        seed=params.seed,
+        seconds=0.0,
+        schedule=params.schedule,
+        microbatches=result.microbatches,
+        virtual=virtual_stages(params),
+        bottleneck_s=result.bottleneck_s,
+        iteration_s=result.iteration_s,
+        bubble=_clear_rounding(result.bubble),
+        uniform_bottleneck_s=result.uniform_bottleneck_s,
+        uniform_iteration_s=result.uniform_iteration_s,
+        uniform_feasible=result.uniform_feasible,
+        lower_bound_s=result.lower_bound_s,
+        iteration_bound_s=result.iteration_bound_s,
+        violations=result.violations,
+        progress=result.stages,
+    )
+    if plan is None:
+        return report
+    deployment = Deployment(
+        layers=request.layers,
+        cluster=request.cluster,
+        plan=plan,
+        schedule=params.schedule,
+        memory_bytes=result.memory_bytes,
+    )
+    return replace(
+        report,
+        virtual=plan.virtual,
+        stages=list_placed_stages(deployment),
+        links=() if report.microbatches is None else links_of(deployment, report.microbatches),
+        deployment=deployment,
+    )
+
+
+def _clear_rounding(share: float | None) -> float | None:
+    """Return a share of time, 0 where it is no more than rounding."""
+    return 0.0 if share is not None and share < MET else share

@@ -1,0 +1,148 @@
+"""The report of a placement: stages and their devices, seconds, bytes, and lower bounds."""
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from tiger.errors import InputError
+from tiger.model.answer import Answer
+from tiger.model.document import HIDDEN, INFINITE, KEY, Document
+from tiger.model.units import milliseconds_text
+from tiger.model.violation import Violation, unmet_text
+from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.operators.params import Objective
+from tiger.placement.params import Mode
+from tiger.run.stage import Stage
+from tiger.training.costs.tolerances import meets
+from tiger.training.schedules.pass_orders import Schedule
+
+if TYPE_CHECKING:
+    from tiger.placement.emission.deployment import Deployment
+    from tiger.placement.entry.arrangement import Arrangement
+
+SCHEMA: Final = "tiger.placement/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link(Document):
+    """Hold the bytes that an iteration sends between two devices, both directions together."""
+
+    a: str
+    b: str
+    sent_bytes: float = field(metadata={KEY: "bytes", **INFINITE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementReport(Answer):
+    """Answer which layers or operators of a model run on which devices of a cluster, all times in seconds.
+
+    In the mode chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p.
+    `bottleneck_s` is the largest load of a position for one microbatch, messages not hidden behind passes, and
+    `lower_bound_s` a lower bound on that of all plans of the same order of layers. With a `schedule`, `iteration_s` is
+    its simulated time for all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the
+    share of it in which devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the
+    order of the cluster, None where they cannot send to each other; memory and pins play no part in it, and
+    `uniform_feasible` says whether it keeps to them, None where that is not known. Without a schedule, memory is
+    parameters alone.
+
+    In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as many
+    colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
+    bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective`
+    throughput.
+
+    `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the `objective`
+    names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes between
+    devices in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and
+    `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
+    neither is serialised.
+    """
+
+    schema: Literal["tiger.placement/1"] = field(default=SCHEMA, init=False, repr=False)
+    mode: Mode = "chain"
+    objective: Objective | None = None
+    stages: tuple[PlacedStage, ...] = ()
+    bottleneck_s: float | None = None
+    iteration_s: float | None = None
+    bubble: float | None = None
+    uniform_bottleneck_s: float | None = None
+    uniform_iteration_s: float | None = None
+    uniform_feasible: bool | None = None
+    lower_bound_s: float | None = None
+    iteration_bound_s: float | None = None
+    latency_s: float | None = None
+    latency_bound_s: float | None = None
+    optimal: bool = field(init=False)
+    feasible: bool
+    violations: tuple[Violation, ...] = ()
+    schedule: Schedule | None = None
+    microbatches: int | None = None
+    virtual: int = 1
+    solver: str
+    seed: int
+    links: tuple[Link, ...] = ()
+    progress: tuple[Stage, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float
+    deployment: "Deployment | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    arrangement: "Arrangement | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+
+    def __post_init__(self) -> None:
+        """Work out whether what was minimized meets its lower bound."""
+        object.__setattr__(self, "optimal", self._meets_bounds())
+
+    def _meets_bounds(self) -> bool:
+        """Return whether what was minimized meets its lower bound."""
+        figures = {
+            "bottleneck": (self.bottleneck_s, self.lower_bound_s),
+            "iteration": (self.iteration_s, self.iteration_bound_s),
+            "latency": (self.latency_s, self.latency_bound_s),
+        }
+        usual = "bottleneck" if self.schedule is None else "iteration"
+        goals = {"latency": ("latency",), "both": ("bottleneck", "latency")}.get(self.objective or "", (usual,))
+        return all(_is_met(*figures[goal]) for goal in goals)
+
+    @property
+    def headline(self) -> str:
+        """Return one sentence on what was minimized and on what the uniform split comes to, or that there is none."""
+        if not self.stages:
+            return unmet_text(self.violations, "placement")
+        name, made, uniform = "bottleneck", self.bottleneck_s, self.uniform_bottleneck_s
+        if self.schedule is not None:
+            name, made, uniform = "iteration", self.iteration_s, self.uniform_iteration_s
+        start = f"solved: {name}" if self.feasible else name
+        if self.objective == "latency":
+            least = milliseconds_text(self.latency_bound_s)
+            return f"solved: latency {milliseconds_text(self.latency_s)}, and no placement below {least}"
+        if uniform is None or made is None or not math.isfinite(uniform):
+            what = "layers in every stage" if self.mode == "chain" else "operators on every device"
+            return f"{start} {milliseconds_text(made)}; as many {what} do not run here"
+        start, usual = f"{start} {milliseconds_text(made)}", milliseconds_text(uniform)
+        if made == uniform and self.uniform_feasible is not False:
+            return f"{start}, as with the uniform split"
+        if made > uniform or self.uniform_feasible is False:
+            return f"{start}; the uniform split of {usual} does not meet what is asked"
+        return f"{start}, {uniform / made:.2f}x as fast as the {usual} of the uniform split"
+
+    @property
+    def rows(self) -> tuple[PlacedStage, ...]:
+        """Return the stages of the pipeline, or the devices that hold operators."""
+        return self.stages
+
+    def emit(self, system: str) -> str:
+        """Return the plan as text for megatron, deepspeed, vllm or torch; raise InputError of `emit` if that cannot be.
+
+        Nothing can be emitted where no plan is possible, nor in the mode dag.
+        """
+        from tiger.placement.emission.formats import find_writer
+
+        write = find_writer(system)
+        if self.mode != "chain":
+            raise InputError("emit", f"expected the mode chain beside it, got the mode {self.mode}")
+        if self.deployment is None:
+            raise InputError("emit", "expected a plan that is possible, got a report without one")
+        return write(self.deployment)
+
+
+def _is_met(value: float | None, bound: float | None) -> bool:
+    """Return whether a figure is no more than its bound."""
+    return value is not None and bound is not None and meets(value, bound)

@@ -1,0 +1,169 @@
+"""Requests for placements, and the checks of their parameters."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from tiger.errors import InputError, pin_field
+from tiger.model.options import narrow
+from tiger.model.wording import describe
+from tiger.placement.operators.params import Objective, OperatorParams
+from tiger.placement.params import Aim, Mode, PlaceParams
+from tiger.run.limits import check_limits
+from tiger.run.progress import Progress, ignore
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+from tiger.training.models.operators import Operators
+from tiger.training.schedules.pass_orders import Schedule
+
+# Parameters that only the mode chain has.
+OF_CHAINS = ("schedule", "microbatches", "virtual", "pipeline", "tensor", "data")
+NATIVE = "auto"
+# More ranks, stages or microbatches than any training run has.
+COUNT_LIMIT = 65_536
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainRequest:
+    """Hold a model, a cluster, the parameters of its placement, and the callback of its progress."""
+
+    layers: Layers
+    cluster: Cluster
+    params: PlaceParams
+    watch: Callable[[Progress], None] = ignore
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorRequest:
+    """Hold operators, a cluster, the parameters of their placement, and the callback of its progress."""
+
+    operators: Operators
+    cluster: Cluster
+    params: OperatorParams
+    watch: Callable[[Progress], None] = ignore
+
+
+def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams:
+    """Return parameters that can be used with some model: those given for a chain, in the mode dag those of operators.
+
+    Raises InputError that names one, also for one that the other mode alone knows, and TypeError.
+    """
+    if aim.mode == "dag":
+        _check_no_chain(params)
+    check_params(params, aim.mode)
+    if aim.objective not in get_args(Objective):
+        raise InputError("objective", f"expected {', '.join(get_args(Objective))}, got {describe(aim.objective)}")
+    if not isinstance(aim.contiguous, bool):
+        raise TypeError(f"contiguous: expected true or false, got {describe(aim.contiguous)}")
+    if aim.mode == "chain":
+        usual = Aim()
+        for name in ("objective", "contiguous"):
+            if getattr(aim, name) != getattr(usual, name):
+                raise InputError(
+                    name, f"expected the mode dag beside it, got {describe(getattr(aim, name))} in the mode chain"
+                )
+        return params
+    _check_sampler(params.solver, aim)
+    return narrow(OperatorParams, params, objective=aim.objective, contiguous=aim.contiguous)
+
+
+def _check_no_chain(params: PlaceParams) -> None:
+    """Raise InputError for a parameter that only stages of a chain have."""
+    usual = PlaceParams()
+    for name in OF_CHAINS:
+        value = getattr(params, name)
+        if value != getattr(usual, name):
+            raise InputError(name, f"expected the mode chain beside it, got {describe(value)} in the mode dag")
+
+
+def _check_sampler(name: str, aim: Aim) -> None:
+    """Raise InputError for a solver that cannot place operators, or not with such an aim."""
+    if name == NATIVE:
+        return
+    from tiger.solvers.registry import kind_of
+
+    if kind_of(name) != "sampler":
+        raise InputError("solver", f"expected {NATIVE} or a sampler in the mode dag, got {describe(name)}")
+    if aim.contiguous or aim.objective != "throughput":
+        what = "contiguous stages" if aim.contiguous else f"the objective {aim.objective}"
+        raise InputError("solver", f"expected {NATIVE} beside {what}, got {describe(name)}")
+
+
+def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
+    """Return parameters whose values can be used with some model, or raise InputError that names one.
+
+    Raises TypeError for an argument of another type.
+    """
+    _check_solver(params.solver)
+    check_limits(params.seed, params.effort, params.time_limit_s)
+    if params.effort is None:
+        raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
+    if mode not in get_args(Mode):
+        raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {describe(mode)}")
+    if params.schedule is not None and params.schedule not in get_args(Schedule):
+        known = ", ".join(get_args(Schedule))
+        raise InputError("schedule", f"expected one of {known}, got {describe(params.schedule)}")
+    for name in ("microbatches", "virtual", "pipeline", "tensor", "data"):
+        _check_count(name, getattr(params, name), optional=name not in ("tensor", "data"))
+    _check_schedule(params)
+    if not isinstance(params.pinned, Mapping):
+        raise TypeError(f"expected pinned as a mapping from layer to device, got {type(params.pinned).__name__}")
+    return params
+
+
+def check_fit(request: ChainRequest) -> None:
+    """Raise InputError that names a parameter which this model or this cluster does not go with."""
+    params, layers, cluster = request.params, request.layers, request.cluster
+    if params.tensor > 1 and layers.slices == 1:
+        raise InputError("tensor", f"expected 1, as the layers of this model cannot be cut, got {params.tensor}")
+    if layers.slices and layers.slices % params.tensor:
+        divisor = f"expected a divisor of {layers.slices}, as heads and feed-forward block are cut"
+        raise InputError("tensor", f"{divisor}, got {params.tensor}")
+    sizes = {"tensor": params.tensor, "data": params.data, "pipeline": params.pipeline or 1}
+    wanted = sizes["tensor"] * sizes["data"] * sizes["pipeline"]
+    if wanted > cluster.size:
+        product = " x ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InputError(max(sizes, key=lambda name: sizes[name]), f"expected {product} <= {cluster.size} devices")
+    check_pins(params.pinned, layers.names, cluster, "a layer")
+
+
+def check_pins(pinned: Mapping[str, str], names: tuple[str, ...], cluster: Cluster, what: str) -> None:
+    """Raise InputError of `pinned` for a layer or operator that the model, or a device that the cluster has not."""
+    if not pinned:
+        return
+    known, devices = set(names), set(cluster.names)
+    for name, device in pinned.items():
+        if name not in known:
+            raise InputError(pin_field(name), f"expected {what} of the model, got {describe(name)}")
+        if not isinstance(device, str) or device not in devices:
+            raise InputError(pin_field(name), f"expected a device of the cluster, got {describe(device)}")
+
+
+def _check_solver(name: object) -> None:
+    """Raise InputError for an unknown solver, TypeError unless it is a name."""
+    if not isinstance(name, str):
+        raise TypeError(f"solver: expected a name, got {describe(name)}")
+    if name != NATIVE:
+        # The list of solvers imports the libraries of some of them.
+        from tiger.solvers.registry import kind_of
+
+        kind_of(name)
+
+
+def _check_count(name: str, value: object, *, optional: bool) -> None:
+    """Raise InputError unless a value is a whole number from 1, or None where that is allowed."""
+    if optional and value is None:
+        return
+    if type(value) is not int or not 1 <= value <= COUNT_LIMIT:
+        raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
+
+
+def _check_schedule(params: PlaceParams) -> None:
+    """Raise InputError for microbatches and virtual stages that the schedule does not know."""
+    count, stages = params.microbatches, params.pipeline
+    if params.schedule is None and count is not None:
+        raise InputError("microbatches", f"expected a schedule beside it, got {count} without one")
+    if params.schedule != "interleaved" and (params.virtual or 1) > 1:
+        raise InputError("virtual", f"expected the schedule interleaved beside it, got {params.virtual} without")
+    if params.schedule == "interleaved" and count is not None and stages is not None and count % stages:
+        raise InputError("microbatches", f"expected a multiple of the {stages} stages of the pipeline, got {count}")

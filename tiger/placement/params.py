@@ -1,0 +1,80 @@
+"""The options and parameters of a placement."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tiger.model.options import about
+from tiger.placement.operators.params import Objective
+from tiger.run.options import SearchOptions
+from tiger.training.schedules.pass_orders import Schedule
+
+Mode = Literal["chain", "dag"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainOptions(SearchOptions):
+    """Set how the layers of a chain become the stages of a pipeline, and how hard to search.
+
+    Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; with one, the
+    simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
+    device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
+    device each); `tensor` and `data` are the sizes of the other groups. `solver` orders devices where the order cannot
+    be enumerated; "auto" is the native search. `effort` counts iterations; same seed and effort, same answer.
+    `time_limit_s` only ends a search early.
+    """
+
+    schedule: Schedule | None = field(
+        default=None,
+        metadata=about(
+            "Makes the simulated time of an iteration small instead of the bottleneck, within the memory that this "
+            "schedule takes; without one, memory is parameters alone."
+        ),
+    )
+    microbatches: int | None = field(
+        default=None,
+        metadata=about(
+            "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there "
+            "may be, those of the cluster divided by `tensor` and `data`, and no more than layers.",
+            ge=1,
+        ),
+    )
+    virtual: int | None = field(
+        default=None, metadata=about("Stages a device: 2 where they are interleaved, else 1.", ge=1)
+    )
+    pipeline: int | None = field(default=None, metadata=about("Devices in a row; as many as pay without it.", ge=1))
+    tensor: int = field(default=1, metadata=about("Devices among which each layer is cut.", ge=1))
+    data: int = field(default=1, metadata=about("Replicas of the pipeline.", ge=1))
+    solver: str = field(default="auto", metadata=about("Orders devices or places operators, see `GET /solvers`."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceParams(ChainOptions):
+    """Add to the options of a chain the device that a layer has to be on, both by name."""
+
+    pinned: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aim:
+    """Say what is placed, layers of a chain or operators of a graph, and of the latter what for and how."""
+
+    mode: str = field(
+        default="chain",
+        metadata=about("What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph."),
+    )
+    objective: Objective = field(
+        default="throughput",
+        metadata=about(
+            "What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a "
+            "microbatch, or `both`, each divided by its bound."
+        ),
+    )
+    contiguous: bool = field(
+        default=False, metadata=about("In the mode dag, has no edge run backwards between the devices of a line.")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceOptions(ChainOptions, Aim):
+    """Set what is placed and how, of a chain and of a graph of operators."""

@@ -1,0 +1,198 @@
+"""The costs of grids of ranks between fixed cuts, for many grids at once."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.costs.stages import Workload, gradient_bytes, state_bytes
+from tiger.training.hardware.cluster import NO_LINK, Cluster
+from tiger.training.models.layers import Layers
+
+# The share of all seconds that orders grids of one bottleneck. The factor by which an estimate grows for each time that
+# state exceeds memory: above any gain, and finite, so that a search moves towards grids that fit.
+TIE_BREAK, OVERFULL = 1e-6, 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degrees:
+    """Hold the numbers of positions, of data-parallel replicas, of tensor-parallel ranks, and of microbatches."""
+
+    pipeline: int
+    data: int = 1
+    tensor: int = 1
+    microbatches: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Return the shape of the grid of ranks."""
+        return self.pipeline, self.data, self.tensor
+
+    @property
+    def ranks(self) -> int:
+        """Return how many ranks there are."""
+        return self.pipeline * self.data * self.tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tie:
+    """Hold the positions that share parameters, and the seconds to all-reduce gradients over each type of link."""
+
+    places: IntArray
+    spent_s: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GridCosts:
+    """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`."""
+
+    forward_s: FloatArray
+    backward_s: FloatArray
+    weight_s: FloatArray
+    transfer_s: FloatArray
+    closing_s: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GridCostModel:
+    """Hold the costs of S stages between cuts, and the seconds of their messages over each of c types of links.
+
+    `passes_s[3, S]` are the seconds of forward, backward and weight passes on one rank of speed 1, `calls[S, U]` how
+    often a pass all-reduces each of U sizes. `reduce_s[c + 2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]`
+    are seconds of all-reducing in a tensor-parallel ring, of a message to the next stage and of all-reducing gradients,
+    if all links are of one type; the last two rows are no link, and none needed within a device. `link_type[n, n]` is
+    the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank holds `state_bytes[p]` and, for
+    every microbatch, `held_bytes[S]`.
+    """
+
+    degrees: Degrees
+    passes_s: FloatArray
+    calls: FloatArray
+    reduce_s: FloatArray
+    sent_s: FloatArray
+    gradient_s: FloatArray
+    ties: tuple[Tie, ...]
+    link_type: IntArray
+    speed: FloatArray
+    memory_bytes: FloatArray
+    state_bytes: FloatArray
+    held_bytes: FloatArray
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: Degrees) -> Self:
+        """Return the costs of a model on a cluster between cuts."""
+        p, d, t = degrees.shape
+        begins = np.array(cuts[:-1])
+        times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
+        calls = np.maximum(layers.reductions, 1)
+        sizes, which = np.unique(layers.reduced_bytes / calls, return_inverse=True)
+        often = np.where(which[:, None] == np.arange(len(sizes)), calls[:, None], 0.0)
+        gradients = gradient_bytes(layers, cuts, p) / t
+        return cls(
+            degrees=degrees,
+            passes_s=np.add.reduceat(times, begins, axis=1) / t,
+            calls=np.add.reduceat(often, begins, axis=0),
+            reduce_s=_ring_s(cluster, sizes, t),
+            sent_s=_rows(cluster, layers.crossing_bytes[list(cuts[1:-1])] / t),
+            gradient_s=_ring_s(cluster, gradients, d),
+            ties=tuple(_tied_positions(layers, cluster, cuts, group, degrees) for group in layers.tied),
+            link_type=_link_types(cluster),
+            speed=cluster.speed,
+            memory_bytes=cluster.memory_bytes,
+            state_bytes=state_bytes(layers, cuts) / t,
+            held_bytes=np.add.reduceat(layers.held_bytes, begins) / t,
+        )
+
+    def costs(self, grids: IntArray) -> GridCosts:
+        """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""
+        stages = np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
+        rings = self.link_type[grids, np.roll(grids, 1, axis=3)]
+        reduced = self.reduce_s[rings].max(axis=3)[:, stages]
+        calls = np.broadcast_to(self.calls[:, None], reduced.shape)
+        reducing_s = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
+        pace = 1 / self.speed[grids].min(axis=3)[:, stages]
+        forward, backward, weight = (each[:, None] * pace for each in self.passes_s)
+        ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
+        sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
+        return GridCosts(
+            forward_s=forward + reducing_s,
+            backward_s=backward + reducing_s,
+            weight_s=weight,
+            transfer_s=sent,
+            closing_s=self._closing_s(grids),
+        )
+
+    def estimates(self, grids: IntArray) -> FloatArray:
+        """Return estimates of the seconds of an iteration on `grids[N, p, d, t]`, infinite without links.
+
+        The slowest replica counts: its bottleneck for every microbatch, and the other positions once. A millionth of
+        all seconds is added, which orders grids of one bottleneck; where state does not fit the estimate is multiplied
+        by how much it exceeds memory.
+        """
+        costs, p = self.costs(grids), self.degrees.pipeline
+        around = np.pad(costs.transfer_s, ((0, 0), (1, 1), (0, 0)))
+        stage_s = costs.forward_s + costs.backward_s + 2 * (around[:, :-1] + around[:, 1:])
+        loads = stage_s.reshape(len(grids), -1, p, stage_s.shape[2]).sum(axis=1)
+        busy = self.degrees.microbatches * loads + costs.closing_s[:, :, None]
+        linked = np.where(np.isfinite(loads), loads, 0.0)
+        idle = (linked.sum(axis=1, keepdims=True) - linked) * p / stage_s.shape[1]
+        slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
+        held = self.state_bytes.reshape(-1, p).sum(axis=0)
+        room = np.maximum(self.memory_bytes[grids].min(axis=(2, 3)), 1.0)
+        return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
+
+    def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
+        """Return the costs of the stages of every replica; the same as `tiger.training.costs.stages.workloads`."""
+        costs = self.costs(grid[None])
+        return tuple(
+            Workload(
+                forward_s=costs.forward_s[0, :, replica],
+                backward_s=costs.backward_s[0, :, replica],
+                weight_s=costs.weight_s[0, :, replica],
+                transfer_s=costs.transfer_s[0, :, replica],
+                held_bytes=self.held_bytes,
+                state_bytes=self.state_bytes,
+                closing_s=costs.closing_s[0],
+            )
+            for replica in range(grid.shape[1])
+        )
+
+    def _closing_s(self, grids: IntArray) -> FloatArray:
+        """Return the seconds of all-reducing gradients at each position."""
+        rings = self.link_type[grids, np.roll(grids, 1, axis=2)]
+        closing: FloatArray = self.gradient_s[rings, np.arange(grids.shape[1])[:, None, None]].max(axis=(2, 3))
+        for tie in self.ties:
+            held = grids[:, tie.places]
+            rings = self.link_type[held, np.roll(held, 1, axis=1)]
+            closing[:, tie.places] += tie.spent_s[rings].max(axis=(1, 2, 3))[:, None]
+        return closing
+
+
+def _link_types(cluster: Cluster) -> IntArray:
+    """Return the row of each pair of devices among the types of links: a curve's, none, or the device itself."""
+    types = np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link)
+    np.fill_diagonal(types, len(cluster.curves) + 1)
+    return types
+
+
+def _rows(cluster: Cluster, size_bytes: FloatArray) -> FloatArray:
+    """Return the seconds of messages over each type of link, `[c + 2, sizes]`."""
+    none = np.where(size_bytes > 0, np.inf, 0.0)
+    return np.array([*(curve.of(size_bytes) for curve in cluster.curves), none, np.zeros(len(size_bytes))])
+
+
+def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
+    """Return the seconds of all-reducing among ranks whose links are all of one type, `[c + 2, sizes]`."""
+    seconds = _rows(cluster, size_bytes / ranks)
+    return 2 * (ranks - 1) * seconds if ranks > 1 else np.zeros_like(seconds)
+
+
+def _tied_positions(
+    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: Degrees
+) -> Tie:
+    """Return the positions of tied layers."""
+    stages = np.searchsorted(cuts, group, side="right") - 1
+    places = np.unique(stages % degrees.pipeline)
+    size = np.array([layers.parameter_bytes[group[0]] / degrees.tensor])
+    return Tie(places=places, spent_s=_ring_s(cluster, size, len(places))[:, 0])

@@ -1,0 +1,34 @@
+"""The result of placing a chain, before it becomes a report."""
+
+from dataclasses import dataclass
+
+from tiger.model.violation import Violation
+from tiger.run.stage import Stage
+from tiger.training.costs.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlaceResult:
+    """Hold the best plan, None where nothing fits, and how good it is.
+
+    `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` a lower bound on that of all
+    plans of this order of layers, `iteration_s` and `bubble` are those of the simulated schedule, `iteration_bound_s` a
+    lower bound on the iteration of all plans, and `uniform_..` are the figures of as many layers in every stage,
+    devices in the order of the cluster, whether or not that fits. `memory_bytes[p]` is the most that a device of each
+    position holds.
+    """
+
+    plan: Plan | None
+    microbatches: int | None = None
+    bottleneck_s: float | None = None
+    lower_bound_s: float | None = None
+    iteration_s: float | None = None
+    iteration_bound_s: float | None = None
+    bubble: float | None = None
+    uniform_bottleneck_s: float | None = None
+    uniform_iteration_s: float | None = None
+    uniform_feasible: bool | None = None
+    memory_bytes: tuple[float, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    warnings: tuple[str, ...] = ()

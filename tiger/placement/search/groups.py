@@ -1,0 +1,79 @@
+"""The search for places of tensor-, data- and pipeline-parallel ranks, and the bound on places for given cuts."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.placement.ranks.bound import Target, same_cuts_bound_s
+from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.grid_search import GridFunctions, place_groups
+from tiger.placement.search.bounds import group_bound_s
+from tiger.placement.search.candidates import best_cuts
+from tiger.placement.search.grids import roomy_grids
+from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.position_counts import promising_counts
+from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.costs.tolerances import MET, meets
+
+# From so many ranks on, rank order is first tried to be proved best for its cuts, which may save the search.
+PROVED_FIRST_RANKS = 64
+
+
+def search_groups(incumbent: PlanIncumbent) -> None:
+    """Put the ranks of groups on devices and cut the layers, for the most positions and for fewer if that pays."""
+    problem = incumbent.problem
+    incumbent.bound_bottleneck(group_bound_s(problem))
+    for count in promising_counts(incumbent):
+        degrees = Degrees(
+            pipeline=count, data=problem.params.data, tensor=problem.params.tensor, microbatches=problem.microbatches
+        )
+        with incumbent.stage("groups") as detail:
+            detail["positions"] = count
+            incumbent.offer_grids(_search_grids(incumbent, degrees))
+
+
+def bound_rank_places(incumbent: PlanIncumbent) -> None:
+    """Bound the iteration over all places of the best plan's ranks, its cuts kept, as a stage of the report."""
+    problem, plan = incumbent.problem, incumbent.solution
+    if not problem.has_groups or problem.params.schedule == "zero-bubble" or plan is None or incumbent.optimal:
+        return
+    with incumbent.stage("ranks") as detail:
+        bound_s = _same_cuts_bound_s(incumbent, plan, incumbent.value)
+        detail["same_cuts_bound_s"], detail["same_cuts_optimal"] = bound_s, meets(incumbent.value, bound_s)
+
+
+def _search_grids(incumbent: PlanIncumbent, degrees: Degrees) -> list[IntArray]:
+    """Return the grid that a search for places finds, rank order, and roomy ones where nothing fits so far."""
+    problem, line = incumbent.problem, replace(incumbent.problem.line, stages=None)
+    layers, cluster, grid = problem.layers, problem.cluster, rank_order(degrees.shape)
+
+    def cuts_of(each: IntArray) -> tuple[int, ...]:
+        return best_cuts(layers, cluster, each, line)
+
+    cuts, grids = cuts_of(grid), [grid]
+    if degrees.ranks < PROVED_FIRST_RANKS or not cuts or not _is_proved(incumbent, Plan(cuts=cuts, grid=grid)):
+        functions = GridFunctions(cuts_of=cuts_of, iteration_s=problem.evaluator.value)
+        plan = place_groups(layers, cluster, degrees, functions, incumbent.order_search)
+        if plan is not None:
+            grids.insert(0, plan.grid)
+            if problem.virtual == 1:
+                incumbent.offer(plan)
+    if incumbent.solution is None or problem.line.pinned:
+        grids += roomy_grids(layers, cluster, degrees.shape, problem.line.pinned)
+    return grids
+
+
+def _is_proved(incumbent: PlanIncumbent, plan: Plan) -> bool:
+    """Return whether no other places of the ranks are better with the same cuts."""
+    value = incumbent.problem.evaluator.value(plan)
+    return value < np.inf and _same_cuts_bound_s(incumbent, plan, value) >= value * (1 - MET)
+
+
+def _same_cuts_bound_s(incumbent: PlanIncumbent, plan: Plan, value: float) -> float:
+    """Return a lower bound over all places of the ranks of a plan; 0 where costs set the order of passes."""
+    problem = incumbent.problem
+    if problem.params.schedule == "zero-bubble":
+        return 0.0
+    target = Target(iteration_s=problem.evaluator.replica_s, seconds=value)
+    return same_cuts_bound_s(problem.layers, problem.cluster, plan, target, incumbent.order_search)

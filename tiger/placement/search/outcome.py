@@ -1,0 +1,59 @@
+"""The result of a search for a plan of a chain: the best plan and its figures, or why there is none."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.model.violation import Violation
+from tiger.placement.params import PlaceParams
+from tiger.placement.result import PlaceResult
+from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.problem import virtual_stages
+from tiger.placement.search.reasons import Closest, find_violation
+from tiger.training.models.layers import Layers
+
+
+def report_plan(incumbent: PlanIncumbent) -> PlaceResult:
+    """Return the best plan with its figures and those of the uniform one, or why none is known."""
+    problem, plan = incumbent.problem, incumbent.solution
+    evaluator, uniform = problem.evaluator, problem.uniform_plan
+    timed = problem.params.schedule is not None
+    result = PlaceResult(
+        plan=plan,
+        microbatches=problem.microbatches if timed else None,
+        lower_bound_s=incumbent.bottleneck_bound_s,
+        iteration_bound_s=incumbent.iteration_bound_s if timed and plan is not None else None,
+        uniform_bottleneck_s=_finite_or_none(evaluator.bottleneck_s(uniform)),
+        uniform_iteration_s=_finite_or_none(evaluator.seconds(uniform)) if timed else None,
+        uniform_feasible=evaluator.value(uniform) < np.inf,
+        stages=tuple(incumbent.stages),
+    )
+    if plan is None:
+        return replace(result, lower_bound_s=None, violations=(_find_reason(incumbent),))
+    return replace(
+        result,
+        bottleneck_s=evaluator.bottleneck_s(plan),
+        iteration_s=incumbent.value if timed else None,
+        bubble=evaluator.bubble(plan) if timed else None,
+        memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
+    )
+
+
+def report_too_few_layers(layers: Layers, params: PlaceParams) -> PlaceResult:
+    """Return that the stages asked for are more than there are layers."""
+    stages = virtual_stages(params) * (params.pipeline or 1)
+    message = f"{stages} stages need a layer each, and the model has {layers.size}"
+    return PlaceResult(plan=None, violations=(Violation(kind="stages", message=message),))
+
+
+def _find_reason(incumbent: PlanIncumbent) -> Violation:
+    """Return the limit that cannot be met, as far as that is known."""
+    problem = incumbent.problem
+    lacking = None if incumbent.closest is None else problem.evaluator.excess_bytes(incumbent.closest)
+    closest = Closest(virtual=problem.virtual, positions=problem.positions, lacking_bytes=lacking)
+    return find_violation(problem.layers, problem.cluster, problem.params, problem.line, closest)
+
+
+def _finite_or_none(seconds: float) -> float | None:
+    """Return seconds, None for an infinite number."""
+    return seconds if np.isfinite(seconds) else None

@@ -1,0 +1,99 @@
+"""The problem of placing a chain of layers, with the sizes of the pipeline that follow from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from tiger.placement.chain.baselines import uniform_cuts
+from tiger.placement.chain.params import LineParams
+from tiger.placement.params import PlaceParams
+from tiger.placement.search.evaluator import Evaluator
+from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+from tiger.training.schedules.memory import chunks_in_flight, in_flight
+
+# Documented defaults: microbatches for each position, and stages at a position of an interleaved pipeline.
+MICROBATCHES, VIRTUAL = 4, 2
+
+
+def virtual_stages(params: PlaceParams) -> int:
+    """Return how many stages a position has."""
+    return params.virtual or (VIRTUAL if params.schedule == "interleaved" else 1)
+
+
+def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int:
+    """Return the most positions that a pipeline may have, 0 if there are too few layers or devices."""
+    count = params.microbatches
+    most = min(cluster.size // (params.tensor * params.data), layers.size // virtual_stages(params))
+    if params.pipeline is not None:
+        return params.pipeline if params.pipeline <= most else 0
+    if params.schedule == "interleaved" and count is not None:
+        return max((p for p in range(1, most + 1) if count % p == 0), default=0)
+    return most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChainProblem:
+    """Hold a model, a cluster and parameters, and the sizes and limits that follow from them.
+
+    A pipeline has at most `positions` positions of `virtual` stages each, and runs `microbatches`. `line` are the
+    limits of a line of single devices, `evaluator` evaluates plans.
+    """
+
+    layers: Layers
+    cluster: Cluster
+    params: PlaceParams
+    positions: int
+    virtual: int
+    microbatches: int
+    line: LineParams
+    evaluator: Evaluator
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, params: PlaceParams) -> Self:
+        """Return the problem of a model whose layers are enough for one position at least."""
+        positions, virtual = most_positions(layers, cluster, params), virtual_stages(params)
+        microbatches = params.microbatches or MICROBATCHES * positions
+        device = {name: k for k, name in enumerate(cluster.names)}
+        layer = {name: k for k, name in enumerate(layers.names)}
+        pinned = {layer[name]: device[host] for name, host in params.pinned.items()}
+        return cls(
+            layers=layers,
+            cluster=cluster,
+            params=params,
+            positions=positions,
+            virtual=virtual,
+            microbatches=microbatches,
+            line=LineParams(
+                stages=positions if virtual > 1 else params.pipeline,
+                in_flight=_in_flight(params, positions, microbatches),
+                pinned=pinned,
+            ),
+            evaluator=Evaluator(
+                layers=layers, cluster=cluster, schedule=params.schedule, microbatches=microbatches, pinned=pinned
+            ),
+        )
+
+    @property
+    def has_groups(self) -> bool:
+        """Return whether a position has several ranks, of tensor- or data-parallel groups."""
+        return self.params.tensor * self.params.data > 1
+
+    @property
+    def uniform_plan(self) -> Plan:
+        """Return as many layers in every stage, on the devices in the order of the cluster."""
+        grid = rank_order((self.positions, self.params.data, self.params.tensor))
+        return Plan(cuts=uniform_cuts(self.layers, self.positions * self.virtual), grid=grid)
+
+    def divides(self, positions: int) -> bool:
+        """Return whether a pipeline of so many positions can run the microbatches; interleaved ones go in groups."""
+        return self.params.schedule != "interleaved" or self.microbatches % positions == 0
+
+
+def _in_flight(params: PlaceParams, positions: int, microbatches: int) -> Callable[[int], float]:
+    """Return how many microbatches a stage holds, by the number of stages behind it."""
+    virtual = virtual_stages(params)
+    if params.schedule is None or virtual == 1:
+        return in_flight(params.schedule, microbatches)
+    return chunks_in_flight(params.schedule, positions, virtual, microbatches)

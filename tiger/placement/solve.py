@@ -1,0 +1,47 @@
+"""The placement of a model on a cluster as a chain of stages: the story from the uniform plan to the result."""
+
+from collections.abc import Callable
+
+from tiger.placement.chain.params import never_stop
+from tiger.placement.params import PlaceParams
+from tiger.placement.result import PlaceResult
+from tiger.placement.search.groups import bound_rank_places, search_groups
+from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.orders import search_orders
+from tiger.placement.search.outcome import report_plan, report_too_few_layers
+from tiger.placement.search.problem import ChainProblem, most_positions
+from tiger.placement.search.refinement import refine_plans
+from tiger.run.progress import Progress, ignore
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+
+
+def place_layers(
+    layers: Layers,
+    cluster: Cluster,
+    params: PlaceParams,
+    stop: Callable[[], bool] = never_stop,
+    watch: Callable[[Progress], None] = ignore,
+) -> PlaceResult:
+    """Place layers on devices; the names in `params` are those of layers and devices.
+
+    The uniform plan comes first, as a baseline and a plan to fall back on. Then the order of devices and the cuts
+    between them, exact where all orders can be compared in time; or, with tensor- or data-parallel groups, the places
+    of their ranks. Under a schedule the cuts of the best plans move on by simulation. At last a bound on other places
+    of the same ranks, and the result. Cuts are found by the dynamic program of `chain.cut_dp`. Same arguments, same
+    plan. What cannot be met is in `violations`.
+    """
+    if not most_positions(layers, cluster, params):
+        return report_too_few_layers(layers, params)
+    problem = ChainProblem.of(layers, cluster, params)
+    incumbent = PlanIncumbent(problem=problem, stop=stop, watch=watch)
+    with incumbent.stage("uniform"):
+        incumbent.offer(problem.uniform_plan)
+    if problem.has_groups:
+        search_groups(incumbent)
+    else:
+        search_orders(incumbent)
+    if params.schedule is not None:
+        refine_plans(incumbent)
+    bound_rank_places(incumbent)
+    return report_plan(incumbent)

@@ -1,0 +1,94 @@
+"""A choice with its bounds, the best plan by it that is known, and the seconds of that plan."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.violation import Violation
+from tiger.placement.chain.baselines import uniform_cuts
+from tiger.placement.chain.params import LineParams, never_stop
+from tiger.placement.result import PlaceResult
+from tiger.placement.search.candidates import LineSearch, candidate_plans
+from tiger.placement.search.evaluator import Evaluator
+from tiger.planning.choices import Choice
+from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+from tiger.training.schedules.memory import chunks_in_flight, in_flight
+
+Bound = Literal["work", "cuts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Hold a choice, a lower bound on the seconds of all plans by it, and which bound that is."""
+
+    choice: Choice
+    bound_s: float
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attempt:
+    """Hold the best plan found for a choice, None where none fits; `lacking_bytes` is what the closest one lacks then.
+
+    `placed` is what a search for that choice alone came to, None where only a few plans were simulated, and
+    `violations` say why it found none.
+    """
+
+    candidate: Candidate
+    plan: Plan | None
+    iteration_s: float
+    lacking_bytes: float = 0.0
+    placed: PlaceResult | None = None
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def choice(self) -> Choice:
+        """Return the choice."""
+        return self.candidate.choice
+
+
+def make_evaluator(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluator:
+    """Return the evaluator of plans by a choice."""
+    return Evaluator(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
+
+
+def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
+    """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
+    evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
+    closest, lacking = None, np.inf
+    for plan in _plans(layers, cluster, candidate.choice):
+        value = evaluator.value(plan)
+        if value < np.inf:
+            known.append((value, plan))
+        elif not known and (excess := evaluator.excess_bytes(plan)) < lacking:
+            closest, lacking = plan, excess
+    if not known:
+        return Attempt(candidate=candidate, plan=None, iteration_s=np.inf, lacking_bytes=lacking if closest else 0.0)
+    value, plan = min(known, key=lambda found: found[0])
+    return Attempt(candidate=candidate, plan=plan, iteration_s=value)
+
+
+def even_plan(layers: Layers, choice: Choice) -> Plan:
+    """Return the plan of as many layers in every stage, with devices in the order of the cluster."""
+    return Plan(cuts=uniform_cuts(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))
+
+
+def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
+    """Yield plans that are worth a look."""
+    count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
+    flying = in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
+    search = LineSearch(LineParams(in_flight=flying), never_stop)
+    for grid in _grids(cluster, choice):
+        yield from candidate_plans(layers, cluster, grid, virtual, search)
+
+
+def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:
+    """Return grids with devices in order, and where they are not of one speed with the quickest first."""
+    grid = rank_order(choice.shape)
+    fastest = np.argsort(-cluster.speed, kind="stable")
+    return [grid] if (cluster.speed == cluster.speed[0]).all() else [grid, fastest[grid]]

@@ -1,0 +1,55 @@
+"""Where the time of an iteration goes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tiger.model.document import Document
+from tiger.placement.search.evaluator import Evaluator
+from tiger.training.costs.plan import Plan
+from tiger.training.costs.stages import Workload, workloads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown(Document):
+    """Hold the seconds of an iteration of the slowest replica, by what its positions do, in the mean over positions.
+
+    `compute_s` is computing, `tensor_s` all-reduces of tensor-parallel ranks, `messages_s` sending to and receiving
+    from other positions, `gradients_s` all-reducing gradients, `waiting_s` the rest. They add up to the iteration.
+    """
+
+    compute_s: float
+    tensor_s: float
+    messages_s: float
+    gradients_s: float
+    waiting_s: float
+
+    @property
+    def total_s(self) -> float:
+        """Return the seconds of the iteration."""
+        return self.compute_s + self.tensor_s + self.messages_s + self.gradients_s + self.waiting_s
+
+
+def breakdown(evaluator: Evaluator, plan: Plan) -> Breakdown:
+    """Return where the time of a plan that fits goes."""
+    loads = workloads(evaluator.layers, evaluator.cluster, plan)
+    slowest = max(range(len(loads)), key=lambda replica: evaluator.replica_s(loads[replica]))
+    load, total = loads[slowest], evaluator.replica_s(loads[slowest])
+    silent = replace(evaluator.layers, reduced_bytes=np.zeros(evaluator.layers.size))
+    compute = _passing_s(workloads(silent, evaluator.cluster, plan)[slowest], evaluator.microbatches)
+    passing = _passing_s(load, evaluator.microbatches)
+    # Within one position nothing is sent.
+    sent = 4 * evaluator.microbatches * float(load.transfer_s.sum()) / load.positions if load.positions > 1 else 0.0
+    gradients = float(load.closing_s.mean())
+    return Breakdown(
+        compute_s=compute,
+        tensor_s=passing - compute,
+        messages_s=sent,
+        gradients_s=gradients,
+        waiting_s=max(total - passing - sent - gradients, 0.0),
+    )
+
+
+def _passing_s(load: Workload, microbatches: int) -> float:
+    """Return the seconds of all passes, in the mean over positions."""
+    return microbatches * float((load.forward_s + load.backward_s).sum()) / load.positions

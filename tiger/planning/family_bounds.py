@@ -1,0 +1,203 @@
+"""Lower bounds for all plans of a family: on the seconds of an iteration, and on the bytes of a device."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.planning.choices import Family
+from tiger.planning.links import Links
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+from tiger.training.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
+from tiger.training.schedules.memory import in_flight
+from tiger.training.schedules.pass_orders import Schedule
+
+# Bounds by the best of all cuts take O(p L^2) time and L^2 memory, and are left out above this number of layers.
+MOST_LAYERS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FamilyBounds:
+    """Hold lower bounds on what plans of a family spend on each of L layers, in seconds.
+
+    `passes_s[3, L]` are forward, backward and, within that, weight passes for one microbatch on the quickest devices,
+    without communication. Each row of `reduced_s[o, L]` and `closing_s[o, L]` is a way in which rings may run: what a
+    pass spends on tensor-parallel all-reduces, and an iteration on those of the layer's gradients. Of the stages of a
+    plan every one has costs no less than those of some row. No rows where no such rings can be. `transfer_s[L + 1]` is
+    a message over each boundary, and `speeds` are those of all devices, the quickest first.
+    """
+
+    layers: Layers
+    family: Family
+    passes_s: FloatArray
+    reduced_s: FloatArray
+    closing_s: FloatArray
+    transfer_s: FloatArray
+    speeds: FloatArray
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, links: Links, family: Family) -> Self:
+        """Return the bounds of a family."""
+        tensor = family.tensor
+        curves = _ring_curves(links, layers, family)
+        times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
+        nothing = np.zeros(layers.size + 1)
+        return cls(
+            layers=layers,
+            family=family,
+            passes_s=times / (tensor * cluster.speed.max()),
+            reduced_s=np.array([_reduction_s(layers, links, tensor, curve) for curve, _ in curves]).reshape(
+                -1, layers.size
+            ),
+            closing_s=np.array([_closing_s(layers, links, family, curve) for _, curve in curves]).reshape(
+                -1, layers.size
+            ),
+            transfer_s=links.least_s(0, layers.crossing_bytes / tensor) if links.curves else nothing,
+            speeds=np.sort(cluster.speed)[::-1],
+        )
+
+    @property
+    def possible(self) -> bool:
+        """Return whether rings of as many devices as the family has can be at all."""
+        return len(self.reduced_s) > 0
+
+    def work_s(self, positions: int) -> float:
+        r"""Return a lower bound on an iteration on so many positions, for devices that never wait.
+
+        With the speeds of the quickest devices, the slowest of them s, what a replica spends on layer l beside
+        computing, :math:`c_l`, and p t d devices:
+
+        .. math:: T \sum_k s_k \ge d \sum_l (m w_l + t s\, c_l)
+
+        as every position is busy for no longer than T. Nor is it shorter than the largest layer.
+        """
+        family, count = self.family, self.family.microbatches
+        used = self.speeds[: positions * family.tensor * family.data]
+        beside = (2 * count * self.reduced_s + self.closing_s).min(axis=0)
+        alone = count * (self.passes_s[0] + self.passes_s[1]) + beside
+        work = count * (self.layers.forward_s + self.layers.backward_s) + family.tensor * self.speeds[-1] * beside
+        return max(float(family.data * work.sum() / used.sum()), float(alone.max()))
+
+    def cuts_s(self, schedule: Schedule, positions: int) -> FloatArray:
+        """Return bounds [p] for pipelines of 1, 2, .. positions with one stage each, by the best of all cuts.
+
+        Every stage runs behind the forward passes of the layers before it, and its gradients are all-reduced when it
+        is done; and the paths of `cut_bounds_s`. 0 for more than 600 layers. O(p L^2).
+        """
+        size = self.layers.size
+        if size > MOST_LAYERS:
+            return np.zeros(positions)
+        count, message = self.family.microbatches, self.transfer_s[:, None] + self.transfer_s[None, :]
+        loads = [
+            count * (spans(self.passes_s[0] + self.passes_s[1] + 2 * reduced) + 2 * message) + spans(closing)
+            for reduced, closing in zip(self.reduced_s, self.closing_s, strict=True)
+        ]
+        forward = self.passes_s[0] + self.reduced_s.min(axis=0)
+        stages = np.min(loads, axis=0) + _prefix_sums(forward)[:, None]
+        return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._lowest_costs(), schedule, positions, count))
+
+    def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
+        r"""Return a lower bound on the bytes of the fullest of so many positions, whatever the cuts.
+
+        Position s holds at some moment c_s microbatches or more of each of its layers. Layer l has the state a_l and
+        holds b_l for a microbatch, in all A and B. For any weights w of positions that add up to 1 the largest need is
+
+        .. math:: M \ge \sum_l \min_s w_s (a_l + c_s b_l), \qquad w_s \propto 1 / (A + c_s B)
+
+        with weights that make equal layers need equally much everywhere.
+        """
+        layers, behind = self.layers, np.arange(positions)
+        if virtual > 1:
+            # Before its first backward pass a position has dealt out so many forward passes; the last stage has least.
+            flying = np.minimum(2.0 * behind + 1, positions)
+        else:
+            flying = np.array([in_flight(schedule, self.family.microbatches)(after) for after in behind.tolist()])
+        state = layers.state_bytes.copy()
+        for group in layers.tied:
+            state[list(group[1:])] = 0.0
+        needs = state[:, None] + flying * layers.held_bytes[:, None]
+        total = needs.sum(axis=0)
+        weight = 1 / np.maximum(total, 1.0)
+        return float((needs * weight).min(axis=1).sum() / weight.sum() / self.family.tensor)
+
+    def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
+        """Return lower bounds on the bytes [p] of the fullest of 1, 2, .. positions with the best of all cuts.
+
+        0 for more than 600 layers. O(p L^2).
+        """
+        layers, tensor = self.layers, self.family.tensor
+        if layers.size > MOST_LAYERS:
+            return np.zeros(positions)
+        state, held = spans(layers.state_bytes), spans(layers.held_bytes)
+        for group in layers.tied:
+            # A stage that holds two of them in a row holds the later one for nothing.
+            for before, member in pairwise(group):
+                state[: before + 1, member + 1 :] -= layers.state_bytes[member]
+        flying = in_flight(schedule, self.family.microbatches)
+        return _sweep([(state + flying(after) * held) / tensor for after in range(positions)])
+
+    def _lowest_costs(self) -> LowestCosts:
+        """Return the least seconds of passes and messages, for bounds without gradients."""
+        reduced = self.reduced_s.min(axis=0)
+        passes = self.passes_s[0] + self.passes_s[1] + 2 * reduced
+        return LowestCosts(
+            passes_s=passes,
+            forward_s=self.passes_s[0] + reduced,
+            urgent_s=passes - np.minimum(self.passes_s[2], self.passes_s[1]),
+            transfer_s=self.transfer_s,
+        )
+
+
+def _ring_curves(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]:
+    """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may run.
+
+    All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.
+    """
+    # Rings in which nothing is sent need no link.
+    cut = family.tensor if layers.reduced_bytes.any() else 1
+    copied = family.data if layers.parameter_bytes.any() else 1
+    needs = [links.need(ranks) for ranks in (cut, copied, cut * copied)]
+    if None in needs:
+        return []
+    tensor, data, both = (need or 0 for need in needs)
+    if cut == 1 or copied == 1:
+        return [(tensor, data)]
+    return sorted({(both, data), (tensor, both)})
+
+
+def _reduction_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArray:
+    """Return the seconds [L] that a pass of each layer spends in rings with a link of a curve or one behind it."""
+    if tensor == 1 or not layers.reduced_bytes.any():
+        return np.zeros(layers.size)
+    calls = np.maximum(layers.reductions, 1)
+    return calls * 2 * (tensor - 1) * links.least_s(need, layers.reduced_bytes / calls / tensor)
+
+
+def _closing_s(layers: Layers, links: Links, family: Family, need: int) -> FloatArray:
+    """Return the seconds [L] that all-reducing the gradients of each layer takes at least, tied ones counted once."""
+    if family.data == 1 or not layers.parameter_bytes.any():
+        return np.zeros(layers.size)
+    size = layers.parameter_bytes / (family.tensor * family.data)
+    for group in layers.tied:
+        size[list(group[1:])] = 0.0
+    return np.asarray(2 * (family.data - 1) * size * links.least_rate(need))
+
+
+def _sweep(stages: list[FloatArray]) -> FloatArray:
+    """Return the least largest cost [p] of cuts into 1, 2, .. stages; costs [L + 1, L + 1], those of the last first."""
+    size = len(stages[0]) - 1
+    banned = np.where(np.tri(size + 1, dtype=bool), np.inf, 0.0)
+    behind, found = np.where(np.arange(size + 1) == size, 0.0, np.inf), np.empty(len(stages))
+    for after, costs in enumerate(stages):
+        # Row i begins with layer i, column j is where the stages behind begin.
+        behind = np.maximum(costs + banned, behind).min(axis=1)
+        found[after] = behind[0]
+    return found
+
+
+def _prefix_sums(values: FloatArray) -> FloatArray:
+    """Return the sums [L + 1] of the first k layers."""
+    return np.concatenate([[0.0], np.cumsum(values)])

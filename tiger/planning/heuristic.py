@@ -1,0 +1,61 @@
+"""The plan that people write by hand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.planning.attempt import Attempt, Candidate, even_plan, make_evaluator
+from tiger.planning.choices import Choice, Family, families, schedules_of
+from tiger.planning.model import Model
+from tiger.planning.params import PlanParams
+from tiger.training.hardware.cluster import Cluster
+
+
+def usual_plan(model: Model, cluster: Cluster, params: PlanParams) -> Attempt | None:
+    """Return the usual plan, with the best size of microbatches for it; None where it does not fit.
+
+    Layers are cut inside a machine as far as heads divide, the pipeline across machines is just deep enough to fit
+    with the least microbatch, what is left are replicas; as many layers in every stage, devices in order, 1F1B. What
+    `params` state is kept to. Source: Narayanan et al., SC 2021, arXiv:2104.04473, takeaways 1 and 2.
+    """
+    for choice in _choices(model, cluster, params):
+        if _evaluate(model, cluster, choice) is not None:
+            resized = (_resize(choice, family) for family in families(model, cluster, params))
+            found = [_evaluate(model, cluster, each) for each in resized if each is not None]
+            return min((each for each in found if each is not None), key=lambda each: each.iteration_s)
+    return None
+
+
+def _choices(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Choice]:
+    """Yield choices that use all devices with the most ranks a layer inside a machine, shallow pipelines first."""
+    machines = np.unique(cluster.machine, return_counts=True)[1]
+    known = list(families(model, cluster, params))
+    inside = [each.tensor for each in known if each.tensor <= machines.min() and not cluster.size % each.tensor]
+    if not known:
+        return
+    tensor = max(inside, default=known[0].tensor)
+    least = min(each.microbatch for each in known)
+    wanted = params if params.schedule else replace(params, schedule="1f1b")
+    for family in sorted((each for each in known if each.tensor == tensor), key=lambda each: -each.data):
+        depth, rest = divmod(cluster.size, tensor * family.data)
+        allowed = params.pipeline in (None, depth)
+        if family.microbatch == least and not rest and allowed:
+            yield from list(schedules_of(model, wanted, family, depth))[:1]
+
+
+def _resize(choice: Choice, family: Family) -> Choice | None:
+    """Return the choice with the microbatches of another family, None where that differs in more."""
+    same = (family.tensor, family.data) == (choice.family.tensor, choice.family.data)
+    whole = choice.schedule != "interleaved" or family.microbatches % choice.pipeline == 0
+    return replace(choice, family=family) if same and whole else None
+
+
+def _evaluate(model: Model, cluster: Cluster, choice: Choice) -> Attempt | None:
+    """Return what the even plan of a choice comes to, None where it does not fit."""
+    layers = model.layers(choice.family.microbatch)
+    plan = even_plan(layers, choice)
+    value = make_evaluator(layers, cluster, choice).value(plan)
+    if value == np.inf:
+        return None
+    return Attempt(candidate=Candidate(choice=choice, bound_s=0.0, bound="work"), plan=plan, iteration_s=value)

@@ -1,0 +1,72 @@
+"""Lower bounds on the seconds of messages around rings, whichever devices of a cluster the rings join."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray
+from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
+
+# Above this number of curves links are not told apart, as components cost O(n^2) for each.
+MOST_CURVES = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Hold the curves of a cluster, the quickest first, and how many devices those up to each of them join at most."""
+
+    curves: tuple[Curve, ...]
+    joined: tuple[int, ...]
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Self:
+        """Return the links of a cluster; O(n^2) for each of its curves, which above 64 are not told apart."""
+        used = np.unique(cluster.link)
+        order = sorted(used[used != NO_LINK].tolist(), key=lambda curve: (rate(cluster.curves[curve]), curve))
+        curves = tuple(cluster.curves[curve] for curve in order)
+        if len(order) > MOST_CURVES:
+            return cls(curves, (cluster.size,) * len(order))
+        return cls(
+            curves, tuple(_largest_component(np.isin(cluster.link, order[: end + 1])) for end in range(len(order)))
+        )
+
+    def need(self, ranks: int) -> int | None:
+        """Return the first curve without which no ring joins so many devices, None where none does; 0 for one device.
+
+        A ring of more devices than the curves before it join has a link of this curve, or of one behind it.
+        """
+        if ranks == 1:
+            return 0
+        return next((end for end, most in enumerate(self.joined) if most >= ranks), None)
+
+    def least_s(self, need: int, size_bytes: FloatArray) -> FloatArray:
+        """Return the seconds of messages over the quickest curve from one of them on."""
+        return np.asarray(np.min([curve.of(size_bytes) for curve in self.curves[need:]], axis=0))
+
+    def least_rate(self, need: int) -> float:
+        """Return the least seconds a byte over any curve from one of them on."""
+        return min(rate(curve) for curve in self.curves[need:])
+
+
+def rate(curve: Curve) -> float:
+    """Return the least seconds that a byte takes, in messages of any size."""
+    (before, last), (early, late) = curve.size_bytes[-2:], curve.seconds[-2:]
+    some = curve.size_bytes > 0
+    # Beyond the table and between its entries the ratio is between those of the ends.
+    return float(min([*(curve.seconds[some] / curve.size_bytes[some]), (late - early) / (last - before)]))
+
+
+def _largest_component(linked: BoolArray) -> int:
+    """Return how many devices the largest connected part of a graph `linked[n, n]` has."""
+    left, most = np.ones(len(linked), bool), 0
+    while left.any():
+        part = np.zeros(len(linked), bool)
+        part[np.argmax(left)] = True
+        count = 0
+        while part.sum() > count:
+            count = int(part.sum())
+            part |= linked[part].any(axis=0)
+        left &= ~part
+        most = max(most, count)
+    return most

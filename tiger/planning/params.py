@@ -1,0 +1,51 @@
+"""What a caller asks of a plan."""
+
+from dataclasses import dataclass, field
+
+from tiger.model.options import about
+from tiger.run.options import ISLANDS, SearchOptions
+from tiger.training.schedules.pass_orders import Schedule
+
+# Plans in a report: the default, and the most that may be asked for.
+TOP, MOST_RANKED = 10, 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanParams(SearchOptions):
+    """Set what is searched over, and how hard.
+
+    `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
+    microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of
+    a `microbatch` are searched over where they are None. `solver` orders devices as in a placement. `effort` counts
+    iterations, of each of the `islands`, which judge as many choices side by side; same seed, effort and islands, same
+    answer. `time_limit_s` only ends a search early.
+    """
+
+    islands: int = field(default=1, metadata=ISLANDS)
+    batch: int | None = field(
+        default=None,
+        metadata=about(
+            "Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together "
+            "in an iteration; 4 a device without it.",
+            ge=1,
+        ),
+    )
+    pipeline: int | None = field(default=None, metadata=about("Devices in a row; searched over without it.", ge=1))
+    tensor: int | None = field(
+        default=None, metadata=about("Devices among which each layer is cut; searched over without it.", ge=1)
+    )
+    data: int | None = field(default=None, metadata=about("Replicas of the pipeline; searched over without it.", ge=1))
+    schedule: Schedule | None = field(default=None, metadata=about("The schedule; searched over without it."))
+    virtual: int | None = field(
+        default=None, metadata=about("Stages a device where they are interleaved; searched over without it.", ge=1)
+    )
+    microbatch: int | None = field(
+        default=None, metadata=about("Sequences in a microbatch; searched over without it.", ge=1)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions(PlanParams):
+    """Add how many of the best plans are reported."""
+
+    top: int = field(default=TOP, metadata=about("How many of the best plans are reported.", ge=1, le=MOST_RANKED))

@@ -1,0 +1,305 @@
+"""The search over choices: bounds first, then a few simulated plans of each, then a search for the most promising."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from tiger.placement import solve
+from tiger.placement.chain.params import never_stop
+from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice
+from tiger.planning.choices import Choice, families, positions, schedules_of
+from tiger.planning.family_bounds import FamilyBounds
+from tiger.planning.heuristic import usual_plan
+from tiger.planning.incumbent import PlanIncumbent
+from tiger.planning.links import Links
+from tiger.planning.model import Model
+from tiger.planning.params import PlanParams
+from tiger.planning.pruning import Pruned
+from tiger.run.island_call import IslandCall
+from tiger.run.progress import Progress
+from tiger.run.stage import Stage
+from tiger.training.costs.tolerances import MET, SUMS, TOO_LARGE
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+from tiger.training.schedules.pass_orders import Schedule
+
+# Work is counted in forward passes. Simulating a plan takes as long as ASIDE of them beside its own, and a pass of the
+# zero-bubble schedule, whose order is searched for, GREEDY times as long.
+ASIDE, GREEDY = 10_000, 10
+
+Judged = TypeVar("Judged")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningParams:
+    """Set the work of a search for one unit of effort, in forward passes.
+
+    Plans are simulated for as long as the work of `simulated` lasts, `simulations` for each choice, and then choices
+    are searched as placements, each for the work of `searches` simulations at the least, while `searched` lasts. Of
+    several islands each simulates plans of up to `grouped` choices at a time, of about 0.04 s each.
+    """
+
+    simulated: int = 20_000_000
+    searched: int = 20_000_000
+    simulations: int = 3
+    searches: int = 150
+    grouped: int = 4
+
+
+PARAMS = PlanningParams()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlanResult:
+    """Hold what the search for a plan knows at its end.
+
+    `attempts` are the choices of which plans were simulated, the quickest first, `usual` is the plan that people write
+    by hand, and `lower_bound_s` a lower bound on the iteration of every plan by any choice.
+    """
+
+    attempts: tuple[Attempt, ...]
+    usual: Attempt | None
+    pruned: tuple[Pruned, ...]
+    choices: int
+    lower_bound_s: float
+    stages: tuple[Stage, ...]
+
+
+class Request(NamedTuple):
+    """Hold a model, a cluster, what is asked of the search, and who judges the choices of several islands."""
+
+    model: Model
+    cluster: Cluster
+    params: PlanParams
+    executor: Executor | None = None
+
+    def run(self, judge: Callable[..., Judged], *given: Sequence[object]) -> Iterable[Judged]:
+        """Return what `judge` makes of what each island is given, on the executor if there are several."""
+        judge_here = IslandCall(judge, self.cluster)
+        return (self.executor.map if self.executor and self.params.islands > 1 else map)(judge_here, *given)
+
+
+def explore(request: Request, stop: Callable[[], bool], watch: Callable[[Progress], None]) -> PlanResult:
+    """Search for the degrees, the schedule and the plan by which an iteration takes the least simulated time.
+
+    What a bound rules out is never better. Of what is left, all are simulated with a few plans and the best are
+    searched, each as a placement, for as long as the work of `effort` lasts: exact in the choices for small problems.
+    Islands have that work each, and judge as many choices side by side, all by the best plan before them.
+    """
+    incumbent = PlanIncumbent(solution=None, stop=stop, watch=watch)
+    with incumbent.stage("heuristic"):
+        _judge_usual_plan(request, incumbent)
+    with incumbent.stage("bounds"):
+        _bound_choices(request, incumbent)
+    with incumbent.stage("simulation"):
+        _simulate_candidates(request, incumbent)
+    with incumbent.stage("placement"):
+        _place_best(request, incumbent)
+    return _make_result(incumbent)
+
+
+def _judge_usual_plan(request: Request, incumbent: PlanIncumbent) -> None:
+    """Judge the plan that people write by hand."""
+    incumbent.usual = usual_plan(request.model, request.cluster, request.params)
+    if incumbent.usual is not None:
+        incumbent.keep(incumbent.usual)
+
+
+def _bound_choices(request: Request, incumbent: PlanIncumbent) -> None:
+    """List all choices, and rule out what cannot fit or cannot be quick enough."""
+    model, cluster, params, _ = request
+    links = Links.of(cluster)
+    for family in families(model, cluster, params):
+        counts = positions(model, cluster, params, family)
+        listed = [each for count in counts for each in schedules_of(model, params, family, count)]
+        incumbent.choices += len(listed)
+        if incumbent.stop():
+            incumbent.pruned.add("budget", listed[0] if listed else None, 0.0, len(listed))
+            continue
+        bounds = FamilyBounds.of(model.layers(family.microbatch), cluster, links, family)
+        if not bounds.possible:
+            incumbent.pruned.add("links", listed[0] if listed else None, np.inf, len(listed))
+        elif listed:
+            _bound_family(bounds, listed, float(cluster.memory_bytes.max()), incumbent)
+    incumbent.candidates.sort(key=lambda each: (each.bound_s, each.choice))
+
+
+def _bound_family(bounds: FamilyBounds, listed: Sequence[Choice], most_bytes: float, incumbent: PlanIncumbent) -> None:
+    """Rule choices of one family out by work and memory, then by the best of all cuts; keep the others."""
+    left = defaultdict[Schedule, list[Choice]](list)
+    work = {count: bounds.work_s(count) for count in {each.pipeline for each in listed}}
+    needs = {each: bounds.need_bytes(*each) for each in {_flight(choice) for choice in listed}}
+    for choice in listed:
+        work_s, need = work[choice.pipeline], needs[_flight(choice)]
+        if incumbent.is_too_slow(work_s):
+            incumbent.rule_out("work", choice, work_s)
+        elif need > most_bytes * (1 + TOO_LARGE):
+            incumbent.rule_out("memory", choice, need)
+        elif choice.virtual == 1:
+            left[choice.schedule].append(choice)
+        else:
+            incumbent.add(_make_candidate(choice, work_s, 0.0))
+    for schedule, some in left.items():
+        deepest = max(each.pipeline for each in some)
+        held, cuts = bounds.cut_bytes(schedule, deepest), bounds.cuts_s(schedule, deepest)
+        for choice in some:
+            at = choice.pipeline - 1
+            if held[at] > most_bytes * (1 + TOO_LARGE):
+                incumbent.rule_out("memory", choice, float(held[at]))
+            else:
+                incumbent.add(_make_candidate(choice, work[choice.pipeline], float(cuts[at])))
+
+
+def _make_candidate(choice: Choice, work_s: float, cuts_s: float) -> Candidate:
+    """Return a choice with the larger of two bounds."""
+    bound: Bound = "cuts" if cuts_s > work_s else "work"
+    return Candidate(choice=choice, bound_s=max(work_s, cuts_s), bound=bound)
+
+
+def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
+    """Simulate a few plans of every choice that no bound rules out, the most promising first."""
+    islands, count = request.params.islands, len(incumbent.candidates)
+    left = PARAMS.simulated * request.params.effort * islands
+    group: list[Candidate] = []
+    for done, candidate in enumerate(incumbent.candidates):
+        if incumbent.rules_out(candidate):
+            continue
+        work = PARAMS.simulations * _work(candidate.choice)
+        if work > left or (incumbent.stop() and incumbent.attempts):
+            incumbent.rule_out("budget", candidate.choice, candidate.bound_s)
+            continue
+        left -= work
+        group.append(candidate)
+        # The first plan of all is found whatever the time.
+        if len(group) == (1 if islands == 1 or not incumbent.attempts else islands * PARAMS.grouped):
+            incumbent.report_step("simulation", done / count)
+            _simulate_group(request, incumbent, group)
+            group = []
+    _simulate_group(request, incumbent, group)
+
+
+def _simulate_group(request: Request, incumbent: PlanIncumbent, group: Sequence[Candidate]) -> None:
+    """Simulate plans of choices that are dealt out to the islands, until time is up."""
+    shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
+    layers = [[request.model.layers(each.choice.family.microbatch) for each in share] for share in shares]
+    stop = incumbent.stop if incumbent.attempts else never_stop
+    for attempts in request.run(partial(_simulate_share, stop), layers, shares):
+        for attempt in attempts:
+            incumbent.keep(attempt)
+    for candidate in group:
+        if candidate.choice not in incumbent.attempts:
+            incumbent.rule_out("budget", candidate.choice, candidate.bound_s)
+
+
+def _simulate_share(
+    stop: Callable[[], bool], cluster: Cluster, layers: Sequence[Layers], share: Sequence[Candidate]
+) -> list[Attempt]:
+    """Simulate plans of an island's choices, each with the layers of its microbatches, until time is up."""
+    given = zip(layers, share, strict=True)
+    return [simulate_choice(each, cluster, candidate) for each, candidate in given if not stop()]
+
+
+def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
+    """Search for a placement by the best choices, a group after another, till the work is done.
+
+    It is done where less than half of the work is left that a group takes by what those before it have taken.
+    """
+    islands, allotted = request.params.islands, 0
+    meter = Meter(PARAMS.searched * request.params.effort * islands, incumbent.stop)
+    attempts = incumbent.attempts.values()
+    waiting = sorted(attempts, key=lambda each: (each.iteration_s, each.lacking_bytes, each.choice))
+    done = placed = 0
+    while done < len(waiting) and not (meter.spent and incumbent.stop()):
+        group, left = list[Attempt](), meter.left
+        while done < len(waiting) and len(group) < islands:
+            attempt, best_s = waiting[done], incumbent.value
+            better = attempt.candidate.bound_s < best_s * (1 - MET) or attempt.iteration_s <= best_s
+            least = PARAMS.searches * _work(attempt.choice)
+            if better and least <= left:
+                incumbent.report_step("placement", done / len(waiting), str(attempt.choice))
+                left -= least
+                group.append(attempt)
+            done += 1
+        least = sum(PARAMS.searches * _work(attempt.choice) for attempt in group)
+        if placed and least * meter.spent > 2 * meter.left * allotted:
+            break
+        allotted += least
+        layers = [request.model.layers(attempt.choice.family.microbatch) for attempt in group]
+        before = range(placed, placed + len(group))
+        placed += len(group)
+        for attempt, spent in request.run(partial(_place, request.params, incumbent.stop), layers, group, before):
+            meter.spent += spent
+            incumbent.keep(attempt)
+
+
+def _place(
+    params: PlanParams, stop: Callable[[], bool], cluster: Cluster, layers: Layers, attempt: Attempt, before: int
+) -> tuple[Attempt, int]:
+    """Return an attempt with what a search for a placement by its choice finds, if that is no worse, and its work.
+
+    With others `before` it, it is returned as it is if time is up.
+    """
+    if before and stop():
+        return attempt, 0
+    meter = Meter(0, stop)
+    placed = solve.place_layers(layers, cluster, attempt.choice.params(params), meter.stop_for(attempt.choice))
+    value = np.inf if placed.iteration_s is None else placed.iteration_s
+    if placed.plan is None or value > attempt.iteration_s:
+        return replace(attempt, violations=placed.violations), meter.spent
+    return Attempt(candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed), meter.spent
+
+
+def _make_result(incumbent: PlanIncumbent) -> PlanResult:
+    """Return what is known at the end."""
+    attempts = sorted(incumbent.attempts.values(), key=lambda each: (each.iteration_s, each.placed is None))
+    pruned = incumbent.pruned.rows()
+    bounds = [candidate.bound_s for candidate in incumbent.candidates]
+    # Choices that a bound rules out are no better than the best, up to rounding.
+    bounds += [each.least for each in pruned if each.reason in ("budget", "work", "cuts")]
+    return PlanResult(
+        attempts=tuple(attempts),
+        usual=incumbent.usual,
+        pruned=pruned,
+        choices=incumbent.choices,
+        lower_bound_s=min([incumbent.value, *bounds]) * (1 - SUMS),
+        stages=tuple(incumbent.stages),
+    )
+
+
+@dataclass(slots=True)
+class Meter:
+    """Count the work of searches by how often they ask whether to stop, the same on every machine."""
+
+    work: int
+    stop: Callable[[], bool]
+    spent: int = 0
+
+    @property
+    def left(self) -> int:
+        """Return the work that is left, less than none where a search took more."""
+        return self.work - self.spent
+
+    def stop_for(self, choice: Choice) -> Callable[[], bool]:
+        """Return what a search for one choice polls; it never stops that search for the work it takes."""
+        step = _work(choice)
+
+        def stop() -> bool:
+            self.spent += step
+            return self.stop()
+
+        return stop
+
+
+def _flight(choice: Choice) -> tuple[Schedule, int, int]:
+    """Return what the microbatches that a choice holds at once depend on."""
+    return choice.schedule, min(choice.virtual, 2), choice.pipeline
+
+
+def _work(choice: Choice) -> int:
+    """Return the work of simulating a plan once."""
+    return ASIDE + choice.passes * (GREEDY if choice.schedule == "zero-bubble" else 1)

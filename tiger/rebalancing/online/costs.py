@@ -1,0 +1,135 @@
+"""The seconds of stages by costs of layers and paces of devices, and the best cuts at an order of devices."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.placement.chain.fitting_runs import fitting_ends
+from tiger.solvers.kernel import allocating_kernel
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+
+
+class Line(NamedTuple):
+    """Hold the p + 1 cuts of p stages, and the device of each."""
+
+    cuts: tuple[int, ...]
+    devices: tuple[int, ...]
+
+
+class Costs(NamedTuple):
+    """Hold the seconds `ahead_s[.., L + 1]` of the first layers at pace 1, and the pace of n devices `pace[.., n]`.
+
+    A pace multiplies seconds. Leading axes are alternatives.
+    """
+
+    ahead_s: FloatArray
+    pace: FloatArray
+
+    @classmethod
+    def of(cls, layer_s: FloatArray, pace: FloatArray) -> Self:
+        """Return the costs of layers [.., L]."""
+        ahead_s = np.zeros((*layer_s.shape[:-1], layer_s.shape[-1] + 1))
+        np.cumsum(layer_s, axis=-1, out=ahead_s[..., 1:])
+        return cls(ahead_s, pace)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Terms:
+    """Hold the costs that no measurement changes: messages and memory, for L layers on n devices.
+
+    `sent_s[n, n, L + 1]` are the seconds of messages both ways over a boundary from device to device, infinite without
+    a link; `last[n, L + 1]` is the largest end of a run of layers, by its start, that a device can hold.
+    """
+
+    sent_s: FloatArray
+    last: IntArray
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster) -> Self:
+        """Return the terms of a model on a cluster."""
+        sent = [
+            [2 * cluster.seconds(a, b, layers.crossing_bytes) for b in range(cluster.size)] for a in range(cluster.size)
+        ]
+        return cls(
+            sent_s=np.array(sent, np.float64),
+            last=np.array([fitting_ends(layers, room, 0.0) for room in cluster.memory_bytes.tolist()], np.int64),
+        )
+
+    def messages_s(self, lines: list[Line]) -> FloatArray:
+        """Return the seconds of messages [m, p] at the stages of m lines of p stages each."""
+        cuts, devices = arrays(lines)
+        inner = self.sent_s[devices[:, :-1], devices[:, 1:], cuts[:, 1:-1]]
+        return np.asarray(np.pad(inner, ((0, 0), (1, 0))) + np.pad(inner, ((0, 0), (0, 1))))
+
+    def feasible_lines(self, lines: list[Line]) -> list[Line]:
+        """Return the lines of p stages, of those given, that fit into memory and have links."""
+        if not lines:
+            return []
+        cuts, devices = arrays(lines)
+        fits = (self.last[devices, cuts[:, :-1]] >= cuts[:, 1:]).all(axis=1)
+        fits &= np.isfinite(self.messages_s(lines)).all(axis=1)
+        return [lines[k] for k in np.flatnonzero(fits).tolist()]
+
+    def loads_s(self, costs: Costs, lines: list[Line]) -> FloatArray:
+        """Return the seconds [.., m, p] of the stages of m lines of p stages each."""
+        cuts, devices = arrays(lines)
+        passed = costs.ahead_s[..., cuts[:, 1:]] - costs.ahead_s[..., cuts[:, :-1]]
+        return np.asarray(passed * costs.pace[..., devices] + self.messages_s(lines))
+
+    def bottlenecks_s(self, costs: Costs, lines: list[Line]) -> FloatArray:
+        """Return the largest load [.., m] of each of m lines of p stages each."""
+        return np.asarray(self.loads_s(costs, lines).max(axis=-1))
+
+    def best_cuts(self, costs: Costs, devices: tuple[int, ...], below_s: float = np.inf) -> tuple[float, Line] | None:
+        """Return the least bottleneck of an order of p devices and a line that has it, None if none is below a limit.
+
+        Exact.
+        """
+        order = np.array(devices, np.int64)
+        value, cuts = least_cuts(costs.ahead_s, costs.pace, self.sent_s, self.last, order, below_s)
+        return (value, Line(tuple(cuts.tolist()), devices)) if value < below_s else None
+
+
+def arrays(lines: list[Line]) -> tuple[IntArray, IntArray]:
+    """Return the cuts [m, p + 1] and the devices [m, p] of lines."""
+    cuts, devices = zip(*lines, strict=True)
+    return np.array(cuts, np.int64), np.array(devices, np.int64)
+
+
+@allocating_kernel
+def least_cuts(
+    ahead_s: FloatArray, pace: FloatArray, sent_s: FloatArray, last: IntArray, order: IntArray, below_s: float
+) -> tuple[float, IntArray]:
+    """Return the least bottleneck below a limit of an order of p devices, infinite if none is, and its cuts [p + 1].
+
+    Exact; O(p L^2) at most: stages grow backwards from each end until they alone are above the best.
+    """
+    count, size = len(order), len(ahead_s) - 1
+    # reach[j, i]: the smallest bottleneck of the first j stages when they hold the first i layers (Bellman's
+    # recursion).
+    reach = np.full((count + 1, size + 1), np.inf)
+    start = np.zeros((count + 1, size + 1), np.int64)
+    reach[0, 0] = 0.0
+    for j in range(count):
+        device = order[j]
+        for i in range(j + 1, size - (count - 1 - j) + 1):
+            sent = sent_s[device, order[j + 1], i] if j + 1 < count else 0.0
+            best = below_s
+            for k in range(i - 1, j - 1, -1):
+                load = (ahead_s[i] - ahead_s[k]) * pace[device] + sent
+                # The stage only gets longer from here on.
+                if load >= best:
+                    break
+                received = sent_s[order[j - 1], device, k] if j else 0.0
+                value = max(load + received, reach[j, k])
+                if last[device, k] >= i and value < best:
+                    best, start[j + 1, i] = value, k
+                    reach[j + 1, i] = best
+    # Backtrace from the last layer; cuts mean nothing where no line is below the limit.
+    cuts = np.full(count + 1, size)
+    for j in range(count, 0, -1):
+        cuts[j - 1] = start[j, cuts[j]]
+    return reach[count, size], cuts

@@ -1,0 +1,245 @@
+"""The cluster: devices, and the seconds of messages between them."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
+from tiger.model.wording import describe
+from tiger.training.hardware.limits import COST_LIMIT
+
+DeviceKind = Literal["accelerator", "cpu"]
+# Stands for the curve of two devices that are not linked.
+NO_LINK = -1
+# Tables [n, n] of 64-bit numbers take half a gigabyte each at this size.
+DEVICE_LIMIT = 8_192
+# Rows at a time, so that blocks of tables stay in the cache.
+_BLOCK = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curve:
+    """Hold how long messages take, by a table: `size_bytes[k]` rising strictly, `seconds[k]` not falling, k >= 2.
+
+    Sizes in between are interpolated, those beyond the table follow its last two entries, those before it take as
+    long as the first.
+    """
+
+    size_bytes: FloatArray
+    seconds: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check every bound and make the arrays read-only."""
+        count = len(self.size_bytes)
+        if count < 2:
+            raise InputError("cluster/links/table", f"expected at least two pairs of size and time, got {count}")
+        for name in ("size_bytes", "seconds"):
+            # Adding 0 turns -0.0 into 0.0, so that equal curves are equal byte by byte.
+            values = check_amounts(f"cluster/links/table/{name}", getattr(self, name), count) + 0.0
+            object.__setattr__(self, name, lock(values))
+        if (self.size_bytes[1:] <= self.size_bytes[:-1]).any():
+            raise InputError("cluster/links/table", "expected sizes that rise")
+        if (self.seconds[1:] < self.seconds[:-1]).any():
+            raise InputError("cluster/links/table", "expected times that do not fall")
+
+    @classmethod
+    def affine(cls, bandwidth: float, latency_s: float) -> Self:
+        """Return the curve of a latency and of bytes per second."""
+        # So large that the latency hides no digit of the bandwidth, and within the limit of a message.
+        size = min(max(1e9, latency_s * bandwidth), COST_LIMIT)
+        return cls(size_bytes=np.array([0.0, size]), seconds=np.array([latency_s, latency_s + size / bandwidth]))
+
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """Return the key of the table: equal for two curves if and only if their tables are."""
+        return self.size_bytes.tobytes(), self.seconds.tobytes()
+
+    def of(self, size_bytes: ArrayLike) -> FloatArray:
+        """Return the seconds of messages, 0 for those of 0 bytes."""
+        size = np.asarray(size_bytes, np.float64)
+        within = np.where(size == 0, 0.0, np.interp(size, self.size_bytes, self.seconds))
+        over = size > self.size_bytes[-1]
+        return np.where(over, self._extrapolate(size), within) if over.any() else within
+
+    def _extrapolate(self, size_bytes: FloatArray) -> FloatArray:
+        """Return the seconds of messages on the line of the last two entries; sizes before them may give anything."""
+        (before, last), (early, late) = self.size_bytes[-2:].tolist(), self.seconds[-2:].tolist()
+        # Sizes near the end of float64 take infinitely long, without a warning.
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond: FloatArray = late + (size_bytes - last) * ((late - early) / (last - before))
+        return beyond
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cluster:
+    """Hold n devices; messages from a to b take `curves[link[a, b]]`, and cannot go where `link[a, b]` is -1.
+
+    `speed[n]` > 0 divides times, `memory_bytes[n]` may be infinite, `kinds` are accelerator (default) or cpu, and
+    `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
+    -1, for a message within a device takes no time. Equal curves are made one, so that equal numbers in `link` mean
+    equal times, and different ones different tables. At most 8,192 devices, for the tables are dense. `remarks` are
+    what a reader found odd, for the warnings of reports.
+    """
+
+    names: tuple[str, ...]
+    speed: FloatArray
+    memory_bytes: FloatArray
+    curves: tuple[Curve, ...]
+    link: IntArray
+    kinds: tuple[DeviceKind, ...] = ()
+    machine: IntArray = field(default_factory=unset_array)
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check every bound and make the arrays read-only; raise InputError that names the field."""
+        check_device_count(len(self.names))
+        names = check_names("cluster/devices", self.names)
+        size = len(names)
+        speed = check_amounts("cluster/devices/speed", self.speed, size)
+        if (speed == 0).any():
+            raise InputError("cluster/devices/speed", "expected numbers > 0, got 0")
+        memory = np.asarray(self.memory_bytes, np.float64)
+        if memory.shape != (size,) or not (memory >= 0).all():
+            raise InputError("cluster/devices/memory_bytes", f"expected {size} numbers >= 0")
+        kinds = tuple(self.kinds) or ("accelerator",) * size
+        if len(kinds) != size or not set(kinds) <= set(get_args(DeviceKind)):
+            raise InputError("cluster/devices/kind", f"expected {size} of {', '.join(get_args(DeviceKind))}")
+        machine = np.asarray(self.machine if len(self.machine) else np.zeros(size), np.int64)
+        if machine.shape != (size,):
+            raise InputError("cluster/devices/machine", f"expected {size} numbers, got shape {machine.shape}")
+        curves, link = _merge_curves(tuple(self.curves), _check_table(self.link, size, len(self.curves)))
+        values = {"names": names, "speed": speed, "memory_bytes": freeze(memory), "kinds": kinds, "curves": curves}
+        for name, value in (values | {"link": freeze(link), "machine": freeze(machine)}).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """Return n, the number of devices."""
+        return len(self.names)
+
+    def seconds(self, a: int, b: int, size_bytes: ArrayLike) -> FloatArray:
+        """Return how long messages take from device a to device b: 0 within one, infinite without a link."""
+        size = np.asarray(size_bytes, np.float64)
+        if a == b:
+            return np.zeros(size.shape)
+        curve = int(self.link[a, b])
+        return np.where(size > 0, np.inf, 0.0) if curve == NO_LINK else self.curves[curve].of(size)
+
+    def table_s(self, size_bytes: float) -> FloatArray:
+        """Return how long a message of one size takes between any two devices [n, n], as `seconds` does; O(n^2)."""
+        unlinked = np.inf if size_bytes > 0 else 0.0
+        # The number of no link, -1, reads the last entry.
+        times = np.array([*(float(curve.of(size_bytes)) for curve in self.curves), unlinked])[self.link]
+        np.fill_diagonal(times, 0.0)
+        return times
+
+    def device_types(self) -> IntArray:
+        """Return a label per device [n], rising from 0; exchanging two devices of one label changes nothing.
+
+        Such devices are of one kind, speed and memory, and have the same curve to every third device; `machine` plays
+        no part. Weighted sums of the rows of `link` propose pairs, and every pair is then compared in full, so that
+        each label is right, and two labels for one type as good as impossible (two sums of 64 bits that agree by
+        chance). O(n^2).
+        """
+        first = _first_equal_device(self.link, len(self.curves), self._properties())
+        return np.unique(first, return_inverse=True)[1].astype(np.int64)
+
+    def take(self, devices: list[int]) -> "Cluster":
+        """Return the cluster of some of the devices alone, in the order given."""
+        return Cluster(
+            names=tuple(self.names[device] for device in devices),
+            speed=self.speed[devices],
+            memory_bytes=self.memory_bytes[devices],
+            curves=self.curves,
+            link=self.link[np.ix_(devices, devices)],
+            kinds=tuple(self.kinds[device] for device in devices),
+            machine=self.machine[devices],
+        )
+
+    def parts(self) -> IntArray:
+        """Return a label per device [n], rising from 0: those of one label reach each other over links. O(n^2)."""
+        part = np.full(self.size, -1, np.int64)
+        while (part < 0).any():
+            number, seeds = part.max() + 1, np.flatnonzero(part < 0)[:1]
+            part[seeds] = number
+            while seeds.size and (rest := np.flatnonzero(part < 0)).size:
+                seeds = rest[(self.link[np.ix_(seeds, rest)] != NO_LINK).any(axis=0)]
+                part[seeds] = number
+        return part
+
+    def _properties(self) -> IntArray:
+        """Return a number per device, equal for devices of one kind, speed and memory."""
+        kinds = [get_args(DeviceKind).index(kind) for kind in self.kinds]
+        columns = np.stack([self.speed, self.memory_bytes, np.array(kinds, np.float64)])
+        return np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def check_device_count(count: int, limit: int = DEVICE_LIMIT, field: str = "cluster/devices") -> None:
+    """Raise InputError of the field unless 1 <= count <= limit; called before anything large is made."""
+    if not 1 <= count <= limit:
+        raise InputError(field, f"expected 1 to {limit:,} devices, got {describe(count)}")
+
+
+def _check_table(link: IntArray, size: int, curves: int) -> IntArray:
+    """Return the table of links with -1 on its diagonal, or raise InputError."""
+    table = np.asarray(link, np.int64)
+    if table.shape != (size, size) or table.min() < NO_LINK or table.max() >= curves or not _is_symmetric(table):
+        raise InputError("cluster/links", f"expected a symmetric table of {size} x {size} curves")
+    if (table.diagonal() != NO_LINK).any():
+        table = table.copy()
+        np.fill_diagonal(table, NO_LINK)
+        lock(table)
+    return table
+
+
+def _is_symmetric(table: IntArray) -> bool:
+    """Return whether a square table is its own transpose; by blocks, for whole columns are far apart in memory."""
+    starts = range(0, len(table), _BLOCK)
+    return all(
+        np.array_equal(table[a : a + _BLOCK, b : b + _BLOCK], table[b : b + _BLOCK, a : a + _BLOCK].T)
+        for a in starts
+        for b in starts
+        if a <= b
+    )
+
+
+def _merge_curves(curves: tuple[Curve, ...], link: IntArray) -> tuple[tuple[Curve, ...], IntArray]:
+    """Return the different curves in the order in which they come first, and the links in their numbers."""
+    numbers: dict[tuple[bytes, bytes], int] = {}
+    first: list[Curve] = []
+    renumbered = []
+    for curve in curves:
+        number = numbers.setdefault(curve.key, len(numbers))
+        renumbered.append(number)
+        if number == len(first):
+            first.append(curve)
+    if len(first) == len(curves):
+        return curves, link
+    # The number of no link, -1, reads the last entry.
+    return tuple(first), lock(np.array([*renumbered, NO_LINK], np.int64)[link])
+
+
+def _first_equal_device(link: IntArray, curves: int, properties: IntArray) -> IntArray:
+    """Return the first device [n] that each one can be exchanged with, itself where there is none before it.
+
+    With the curve between a and b written onto the diagonal of both, their rows are equal exactly if they can be
+    exchanged; so are then the sums of the entries' values, weighted by column.
+    """
+    size, generator = len(link), np.random.default_rng(0)
+    weight, value = (generator.integers(2**64, size=count, dtype=np.uint64) for count in (size, curves + 1))
+    blocks = [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
+    sums = np.concatenate([value[link[block]] @ weight for block in blocks]) - weight * value[NO_LINK]
+    first = np.arange(size)
+    for block in blocks:
+        entry = value[link[block]]
+        equal = sums[block, None] + weight[block, None] * entry == sums + weight * entry
+        equal &= properties[block, None] == properties
+        own, other = np.arange(size)[block], equal.argmax(axis=1)
+        differ = link[own] != link[other]
+        rows = np.arange(len(own))
+        differ[rows, own] = differ[rows, other] = False
+        first[block] = np.where(differ.any(axis=1), own, other)
+    return first

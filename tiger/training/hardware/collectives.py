@@ -1,0 +1,27 @@
+"""The time of collective operations among ranks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiger.model.arrays import FloatArray
+from tiger.training.hardware.cluster import Cluster
+
+
+def all_reduce_s(cluster: Cluster, ring: Sequence[int], size_bytes: ArrayLike) -> FloatArray:
+    r"""Return the seconds of all-reducing messages along a ring of r devices, in the order given.
+
+    .. math:: 2 (r - 1) \max_k T_{k, k+1}(B / r)
+
+    T is the time of a message over a link of the ring; each of the 2 (r - 1) steps waits for the slowest. Source:
+    Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009) 117, doi:10.1016/j.jpdc.2008.09.002.
+    """
+    size, ranks = np.asarray(size_bytes, np.float64), len(ring)
+    # Links of one curve take equally long: one of each is enough.
+    links = {int(cluster.link[ring[k - 1], ring[k]]): k for k in range(ranks)}
+    steps = [cluster.seconds(ring[k - 1], ring[k], size / ranks) for k in links.values()]
+    slowest: FloatArray = np.max(steps, axis=0)
+    # Times near the end of float64 become infinite, without a warning.
+    with np.errstate(over="ignore"):
+        return 2 * (ranks - 1) * slowest

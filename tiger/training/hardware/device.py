@@ -1,0 +1,52 @@
+"""Types of devices: kind, memory and speed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from tiger.errors import InputError
+from tiger.formats.quantity import convert_quantity
+from tiger.formats.values import check_amount, check_positive
+from tiger.model.wording import describe
+from tiger.training.hardware.cluster import DeviceKind
+from tiger.training.hardware.limits import COST_LIMIT
+
+DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
+_KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceType:
+    """Hold the kind of a device, its memory in bytes (default: no limit) and its speed, which divides times."""
+
+    kind: DeviceKind = "accelerator"
+    memory_bytes: float = math.inf
+    speed: float = 1.0
+
+
+def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
+    """Return the type that the fields `kind`, `memory_bytes` and `speed` of an object state; each may be missing."""
+    room, speed = f"{field}/memory_bytes", fields.get("speed")
+    memory = convert_quantity(room, fields.get("memory_bytes"), "bytes")
+    return DeviceType(
+        kind=_kind(f"{field}/kind", fields.get("kind", "accelerator")),
+        memory_bytes=check_amount(room, memory) if "memory_bytes" in fields else math.inf,
+        speed=_speed(f"{field}/speed", speed) if "speed" in fields else 1.0,
+    )
+
+
+def _speed(field: str, value: object) -> float:
+    """Return a speed that times can be divided by, or raise InputError."""
+    speed = check_positive(field, value)
+    if not 1 / COST_LIMIT <= speed <= COST_LIMIT:
+        raise InputError(field, f"expected a speed from {1 / COST_LIMIT:g} to {COST_LIMIT:g}, got {describe(value)}")
+    return speed
+
+
+def _kind(field: str, value: object) -> DeviceKind:
+    """Return a kind of device or raise InputError."""
+    for kind in _KINDS:
+        if value == kind:
+            return kind
+    raise InputError(field, f"expected {' or '.join(_KINDS)}, got {describe(value)}")

@@ -1,0 +1,75 @@
+"""The readers of models, chosen by the ending of a file, by a SPEC, or by the keys of a document."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tiger.errors import InputError
+from tiger.formats.jsontext import read_json
+from tiger.formats.text import FileText, find_file, text_of
+from tiger.formats.values import suggest_name
+from tiger.model.wording import describe
+from tiger.training.models.layers import Layers
+from tiger.training.models.limits import LAYER_LIMIT
+from tiger.training.models.pipedream import layers_of_graph
+from tiger.training.models.spec import PREFIX, SYNTAX, shape_of_document, shape_of_spec
+from tiger.training.models.table import layers_of_csv, layers_of_table
+from tiger.training.models.transformer import layers_of_shape
+
+KEYS = ("layers", "transformer", "graph")
+
+
+def read_model(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Layers:
+    """Return the layers of a SPEC `transformer:..` or of a file or its text.
+
+    A file is a `.txt` of PipeDream, or a table as `.csv` or `.json`.
+
+    A `.json` may hold whatever `model_of_document` takes. Raises InputError of `model` or below.
+    """
+    # Checked first, as a SPEC may end like a file.
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return model_of_document(source, max_layers)
+    name = source.file if isinstance(source, FileText) else str(source)
+    reader = _FILES.get(Path(name).suffix.lower())
+    if reader is None:
+        what = f"expected a file ending in {', '.join(_FILES)}, or a SPEC such as {SYNTAX}"
+        raise InputError("model", f"{what}, got {describe(name, 300)}")
+    return reader(text_of(source, "model"), max_layers)
+
+
+def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
+    """Return the layers of `{"layers": [..]}`, `{"transformer": {..}}`, `{"graph": "text of graph.txt"}` or a SPEC.
+
+    A list is a table of layers, and `{"file": name, "text": text}` the text of a file that `read_model` takes. No
+    string is opened as a file. Raises InputError of `model` or below.
+    """
+    if isinstance(document, str) and document.startswith(PREFIX):
+        return layers_of_shape(shape_of_spec(document), max_layers)
+    file = find_file("model", document)
+    if file is not None:
+        return read_model(file, max_layers)
+    if isinstance(document, list) or (isinstance(document, dict) and "layers" in document):
+        return layers_of_table(document, max_layers)
+    if not isinstance(document, dict) or len(document) != 1 or not document.keys() & {"transformer", "graph"}:
+        what = f"expected an object with one of layers, transformer and graph, or a SPEC such as {SYNTAX}"
+        raise InputError("model", f"{what}, got {_describe(document)}")
+    if "transformer" in document:
+        return layers_of_shape(shape_of_document(document["transformer"]), max_layers)
+    text = document["graph"]
+    if not isinstance(text, str):
+        raise InputError("model/graph", f"expected the text of a graph.txt, got {describe(text)}")
+    return layers_of_graph(text, max_layers)
+
+
+def _describe(document: object) -> str:
+    """Describe a document that is no model."""
+    if not isinstance(document, dict):
+        return describe(document)
+    hint = next(filter(None, (suggest_name(key, KEYS) for key in document)), "")
+    return f"an object with {', '.join(describe(key) for key in list(document)[:4]) or 'no keys'}{hint}"
+
+
+_FILES: dict[str, Callable[[str, int], Layers]] = {
+    ".txt": layers_of_graph,
+    ".csv": layers_of_csv,
+    ".json": lambda text, max_layers: model_of_document(read_json(text, "model"), max_layers),
+}

@@ -1,0 +1,44 @@
+"""A lower bound on the iteration time of given cuts on given devices, without a simulation."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.costs.stages import position_of
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FixedCutsBound:
+    """Hold the seconds of every layer in forward and in all passes, `[d, p, L]`, for every place of a grid.
+
+    A position begins behind the forward passes of the stages before its first, and then runs all its passes of m
+    microbatches one by one, whatever the schedule.
+    """
+
+    forward_s: FloatArray
+    passes_s: FloatArray
+    microbatches: int
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, grid: IntArray, microbatches: int) -> Self:
+        """Return the bound for cuts on a grid `[p, d, t]`."""
+        p, d, _ = grid.shape
+        places = [[position_of(layers, cluster, grid[at, [replica]]) for at in range(p)] for replica in range(d)]
+        forward = np.array([[place.forward_s for place in row] for row in places])
+        backward = np.array([[place.backward_s for place in row] for row in places])
+        return cls(forward_s=forward, passes_s=forward + backward, microbatches=microbatches)
+
+    def seconds(self, cuts: tuple[int, ...]) -> float:
+        """Return a lower bound on the simulated iteration of cuts; O(d p L)."""
+        ends, positions = np.array(cuts[:-1]), self.forward_s.shape[1]
+        stages = np.arange(len(ends))
+        loads = np.add.reduceat(self.passes_s, ends, axis=2)[:, stages % positions, stages]
+        loads = loads.reshape(len(loads), -1, positions).sum(axis=1)
+        first = np.arange(positions)
+        forward = np.add.reduceat(self.forward_s, ends, axis=2)[:, first, first]
+        before = np.cumsum(np.insert(forward[:, :-1], 0, 0.0, axis=1), axis=1)
+        return float((before + self.microbatches * loads).max())

@@ -1,0 +1,126 @@
+"""The bytes that every position holds in the course of an iteration, and whether they fit into its memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.costs.stages import Workload
+from tiger.training.costs.tolerances import MEMORY
+from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT, Schedule, check_schedule, warm_up
+from tiger.training.schedules.schedule_table import static_table
+from tiger.training.schedules.simulator import Timeline, zero_bubble_order
+
+# Shapes of schedules whose counts are kept: searches ask for a few in turn.
+KEPT_COUNTS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Footprint:
+    """Hold the bytes of each of p positions over time: `held_bytes[p][k]` from `when_s[p][k]` on, state included."""
+
+    when_s: tuple[FloatArray, ...]
+    held_bytes: tuple[FloatArray, ...]
+
+    @property
+    def peak_bytes(self) -> FloatArray:
+        """Return the most that each position holds."""
+        return np.array([held.max() for held in self.held_bytes])
+
+
+def footprint(timeline: Timeline, workload: Workload) -> Footprint:
+    """Return the bytes held over time: of a microbatch from the start of its forward pass until no pass needs it.
+
+    The last to need it is the backward pass, or the weight pass where the two are apart. O(S m).
+    """
+    last = WEIGHT if (timeline.kind == WEIGHT).any() else BACKWARD
+    state = workload.state_bytes.reshape(-1, workload.positions).sum(axis=0)
+    # A position runs one pass at a time, so that its rows are in the order of time already.
+    begins, ends = timeline.kind == FORWARD, timeline.kind == last
+    sign = begins.astype(np.float64) - ends
+    change = sign * workload.held_bytes[timeline.stage]
+    moment = np.where(begins, timeline.start_s, timeline.end_s)
+    moved = [np.flatnonzero((timeline.position == position) & (sign != 0)) for position in range(len(state))]
+    still = np.zeros(1)
+    return Footprint(
+        when_s=tuple(np.concatenate([still, moment[rows]]) for rows in moved),
+        held_bytes=tuple(
+            np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
+        ),
+    )
+
+
+def fits_memory(held_bytes: FloatArray, room_bytes: FloatArray) -> bool:
+    """Return whether what each position holds fits into the memory of its smallest device, up to rounding."""
+    return not (held_bytes > room_bytes * (1 + MEMORY)).any()
+
+
+def peak_bytes(workload: Workload, schedule: Schedule, microbatches: int) -> FloatArray:
+    """Return the most bytes that each position holds, which depends on the order of its passes and not on times.
+
+    O(p v) where the order is known beforehand, after the first call; what `simulate` takes for "zero-bubble". Raises
+    InputError.
+    """
+    positions = workload.positions
+    state = workload.state_bytes.reshape(-1, positions).sum(axis=0)
+    if schedule == "zero-bubble":
+        counts = _peaks(zero_bubble_order(workload, microbatches), positions, 1, WEIGHT)
+    else:
+        counts = peak_held(schedule, positions, len(workload.held_bytes) // positions, microbatches)
+    held = workload.held_bytes.reshape(-1, positions).T
+    return np.array([state[at] + (counts[at] @ held[at]).max() for at in range(positions)])
+
+
+@lru_cache(maxsize=KEPT_COUNTS)
+def peak_held(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> tuple[IntArray, ...]:
+    """Return the microbatches that every position holds of each of its v stages at its fullest: p arrays [k, v].
+
+    Stages that hold different amounts may be fullest at any of the k moments, of which none holds as much as another
+    of every stage. For "zero-bubble" it is what fits at the least, as in 1F1B. O(p v m). Raises InputError.
+    """
+    check_schedule(schedule, positions, virtual, microbatches)
+    return _peaks(static_table(schedule, positions, virtual, microbatches).key, positions, virtual, BACKWARD)
+
+
+def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) -> Callable[[int], int]:
+    """Return a function from the number of stages behind one to the microbatches that it has to hold, for v = 1.
+
+    0 without a schedule. A zero-bubble schedule uses more memory where there is some, and needs as much as 1F1B.
+    """
+    if virtual > 1:
+        raise ValueError(f"expected 1 stage at a position, got {virtual}: see peak_held")
+    if schedule is None:
+        return lambda _: 0
+    if schedule == "gpipe":
+        return lambda _: microbatches
+    return lambda after: min(microbatches, 1 + warm_up(schedule, (after + 1, 1, microbatches), 0))
+
+
+def chunks_in_flight(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Callable[[int], float]:
+    """Return the mean microbatches in flight of a stage by the stages behind it, where a position has several."""
+    most = [float(held.sum(axis=1).max()) for held in peak_held(schedule, positions, virtual, microbatches)]
+    return lambda after: most[(positions * virtual - 1 - after) % positions] / virtual
+
+
+def _peaks(order: list[int], positions: int, virtual: int, last: int) -> tuple[IntArray, ...]:
+    """Return the largest counts that each position holds of its stages, until passes of kind `last`."""
+    key = np.array(order)
+    kind, stage = key % KINDS, key // KINDS
+    change = np.zeros((len(key), virtual), np.int64)
+    change[np.arange(len(key)), stage // positions] = np.where(kind == FORWARD, 1, np.where(kind == last, -1, 0))
+    return tuple(_dominant_rows(np.cumsum(change[stage % positions == at], axis=0)) for at in range(positions))
+
+
+def _dominant_rows(counts: IntArray) -> IntArray:
+    """Return the rows [k, v] that no other row is at least as large as in every column."""
+    if counts.shape[1] == 1:
+        return np.array([[counts.max()]])
+    # From the lexicographically largest down, a row that is covered at all is covered by one that is kept.
+    rows = np.unique(counts, axis=0)[::-1]
+    kept: list[IntArray] = []
+    for row in rows:
+        if not any((row <= other).all() for other in kept):
+            kept.append(row)
+    return np.array(kept)

@@ -1,0 +1,43 @@
+"""Models and clusters in any form of a caller."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tiger.errors import InputError
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.reading import NONE_STATED, read_cluster
+from tiger.training.models.layers import Layers
+from tiger.training.models.operators import Operators
+from tiger.training.models.reading import model_of_document, read_model
+
+Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
+Hardware = Cluster | Path | str | Mapping[str, object]
+
+
+def layers_of(source: Model) -> Layers:
+    """Return the layers of a model in any of its forms."""
+    if isinstance(source, Layers):
+        return source
+    if isinstance(source, str | Path):
+        return read_model(source)
+    if isinstance(source, Mapping | list):
+        return model_of_document(source if isinstance(source, list) else dict(source))
+    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def cluster_of(source: Hardware | None, hosts: HostArguments = NONE_STATED) -> Cluster | None:
+    """Return a cluster in any of its forms, None where none is given; raise InputError, and TypeError."""
+    if source is None or isinstance(source, Cluster):
+        hosts.check_absent("none" if source is None else "a Cluster")
+        return source
+    if not isinstance(source, str | Path | Mapping):
+        raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
+    return read_cluster(source, hosts)
+
+
+def require_cluster(cluster: Cluster | None) -> Cluster:
+    """Return a cluster, or raise InputError where there is none; only operators may go without."""
+    if cluster is None:
+        raise InputError("cluster", "expected a cluster, got none")
+    return cluster
