@@ -9,7 +9,6 @@ from qiskit.transpiler import InstructionProperties, Target
 
 import tiger
 from tiger.circuits.transpiler.lone import choose_places, read_uses
-from tiger.routing.error_rates import Errors
 
 
 def partly_rated() -> Target:
