@@ -50,11 +50,19 @@ def check_order(block: QuantumCircuit, routed: QuantumCircuit) -> None:
         return
     exits = [set(part.qubits) for part in block.data if _leaves_early(part)]
     free = any(not set(part.qubits) <= qubits for part in block.data for qubits in exits)
-    before, after = (
-        [part.name for part in each.data if not part.qubits or _leaves_early(part)] for each in (block, routed)
-    )
-    if free or before != after:
+    if free or _list_between_exits(block) != _list_between_exits(routed):
         raise InputError("circuit", LOSES_ORDER)
+
+
+def _list_between_exits(block: QuantumCircuit) -> list[list[str]]:
+    """Return the names of the operations on no qubits in front of, between and behind exits, those of each part sorted."""
+    parts = list[list[str]]([[]])
+    for part in block.data:
+        if _leaves_early(part):
+            parts.append([])
+        elif not part.qubits:
+            parts[-1].append(part.name)
+    return [sorted(names) for names in parts]
 
 
 def _leaves_early(part: CircuitInstruction) -> bool:
