@@ -66,12 +66,17 @@ class DynamicCase(NamedTuple):
 
 @st.composite
 def targets(draw: st.DrawFn) -> Target:
-    """Draw a device of five qubits, with error rates on all, some or none of them.
+    """Draw a device of five qubits, with error rates on all, some or none of them."""
+    edges, name = SHAPES[draw(st.sampled_from(sorted(SHAPES)))], draw(st.sampled_from(["cx", "cz"]))
+    return build_target(edges, name, draw(st.integers(0, 99)), draw(st.sampled_from([0.0, 0.5, 1.0])))
+
+
+def build_target(edges: list[tuple[int, int]], name: str, seed: int, known: float) -> Target:
+    """Return a device of five qubits with error rates on a part of them.
 
     Its gates go both ways: Qiskit turns no gate round in a circuit with variables.
     """
-    edges, name = SHAPES[draw(st.sampled_from(sorted(SHAPES)))], draw(st.sampled_from(["cx", "cz"]))
-    rng, known = np.random.default_rng(draw(st.integers(0, 99))), draw(st.sampled_from([0.0, 0.5, 1.0]))
+    rng = np.random.default_rng(seed)
 
     def rate(scale: float) -> InstructionProperties | None:
         return InstructionProperties(error=float(scale * rng.uniform(0.1, 1))) if rng.random() < known else None
@@ -112,6 +117,13 @@ def test_the_plugins_keep_what_bits_and_variables_read(
     # What Qiskit routes in loops that are left early may be another circuit.
     if level > 0 and not (asked.exits and _differ(wanted, outcomes(theirs)) > TOLERANCE):
         assert _count_pairs(ours) <= _count_pairs(theirs)
+
+
+def test_bug_blocks_on_qubits_in_another_order_were_taken_to_end_alike() -> None:
+    """Qiskit calls circuits with such blocks equal, and optimizes one of them further."""
+    circuit = Program(4, np.random.default_rng(101194), exits=False).write(1)
+    asked = DynamicCase(circuit, False, build_target(SHAPES["line"], "cz", 3, 0.5), 0)
+    assert _count_pairs(_transpile(asked, 2, "tiger", None)) == _count_pairs(_transpile(asked, 2, None, None)) == 2
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -45,6 +45,8 @@ def _places(path: Path) -> tuple[Path, Path]:
     if path.exists() and not path.is_file():
         return path, path
     final = path.resolve()
+    if final.is_symlink():
+        raise OSError(None, "it is a loop of links")
     if final.exists() and not os.access(final, os.W_OK):
         raise PermissionError(None, "it is read-only")
     return final, final.with_name(f".tiger-{secrets.token_hex(8)}")
@@ -56,6 +58,6 @@ def _translate_errors(target: str, field: str) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        # A loop of links is a RuntimeError up to Python 3.12.
+        # Up to Python 3.12 a loop of links ends as a RuntimeError when it is followed.
         reason = getattr(error, "strerror", None) or error
         raise InputError(field, f"expected a file that can be written, got {target!r}: {reason}") from None

@@ -1,6 +1,7 @@
 """Problem documents."""
 
 import json
+from http import HTTPStatus
 
 import pytest
 from pydantic import ValidationError
@@ -48,7 +49,7 @@ def test_a_problem_is_a_strict_document_that_points_at_the_field() -> None:
     assert response.headers["content-type"] == "application/problem+json"
     assert json.loads(bytes(response.body)) == {
         "type": "about:blank",
-        "title": "Unprocessable Entity",
+        "title": HTTPStatus.UNPROCESSABLE_ENTITY.phrase,
         "status": 422,
         "detail": "#/pinned/t1: expected a node, got 'x'",
         "errors": [{"pointer": "#/pinned/t1", "detail": "expected a node, got 'x'"}],

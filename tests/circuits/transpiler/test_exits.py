@@ -4,7 +4,7 @@ import pytest
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import BreakLoopOp, ForLoopOp
 from qiskit.circuit.classical import expr, types
-from qiskit.circuit.library import CXGate
+from qiskit.circuit.library import CXGate, GlobalPhaseGate
 from qiskit.converters import circuit_to_dag
 from qiskit.transpiler import CouplingMap, InstructionProperties, Target, TranspilerError
 
@@ -115,6 +115,20 @@ def test_a_store_that_changes_places_with_an_exit_is_refused() -> None:
     after.append(BreakLoopOp(1, 0), [0])
     with pytest.raises(InputError, match="does not keep these in order"):
         check_order(before, after)
+
+
+def test_bug_a_phase_that_changes_places_with_a_store_was_refused() -> None:
+    """Nothing tells in which order they are, as long as both are on the same side of the exit."""
+    before = QuantumCircuit(1, captures=[expr.Var.new("flag", types.Bool())])
+    (flag,) = before.iter_captured_vars()
+    after = before.copy_empty_like()
+    before.append(GlobalPhaseGate(0.3), [])
+    for block in (before, after):
+        block.store(flag, expr.lift(True))
+    after.append(GlobalPhaseGate(0.3), [])
+    for block in (before, after):
+        block.append(BreakLoopOp(1, 0), [0])
+    assert check_order(before, after) is None
 
 
 def test_an_exit_belongs_to_the_loop_around_it() -> None:

@@ -55,7 +55,7 @@ def check_order(block: QuantumCircuit, routed: QuantumCircuit) -> None:
 
 
 def _list_between_exits(block: QuantumCircuit) -> list[list[str]]:
-    """Return the names of the operations on no qubits in front of, between and behind exits, those of each part sorted."""
+    """Return the names of operations on no qubits in front of, between and behind exits, each part of them sorted."""
     parts = list[list[str]]([[]])
     for part in block.data:
         if _leaves_early(part):

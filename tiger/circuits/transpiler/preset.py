@@ -146,7 +146,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             fewer = count_two_qubit_gates(theirs.dag)[0] < count_two_qubit_gates(dag)[0]
             self.property_set[SET_ASIDE] = list_faults(theirs.dag, self.device) if fewer else None
             theirs = None
-        if theirs is not None and theirs.dag == dag:
+        # Blocks on the same qubits in another order count as equal, but Qiskit's optimization does not take them alike.
+        if theirs is not None and theirs.dag == dag and not dag.control_flow_op_nodes():
             theirs = ours[0]
         alone = len(ours) == 1 and (theirs is None or theirs is ours[0]) and self.preset.post_optimization is None
         if alone and (begin is None or self.objective == "auto" or not self.rivals.shallow):
