@@ -10,10 +10,11 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.entry.arguments import Hardware
+from tiger.pipeline.experts.arguments import ExpertCall
 from tiger.pipeline.experts.entry import report_experts
 from tiger.pipeline.experts.params import ExpertOptions
 from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.request import ExpertCall, read_request
+from tiger.pipeline.experts.request import read_request
 from tiger.pipeline.experts.slots.objective import ExpertCost, SlotProblem, price_slots
 from tiger.pipeline.warm import load
 from tiger.run.progress import ignore

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.rebalancing.state import RebalancerState
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
-    from tiger.qubo.ising import IsingParams
+    from tiger.qubo.params import IsingParams
     from tiger.run.report import Report
     from tiger.run.stage import Stage
 
@@ -41,7 +41,7 @@ _HOMES = {
     "GridMetric": "tiger.model.metrics",
     "ExpertReport": "tiger.pipeline.experts.report",
     "InputError": "tiger.errors",
-    "IsingParams": "tiger.qubo.ising",
+    "IsingParams": "tiger.qubo.params",
     "Links": "tiger.model.topology",
     "OnlinePlanner": "tiger.pipeline.online.planner",
     "PlacementReport": "tiger.pipeline.entry.report",

@@ -18,14 +18,14 @@ from tiger.formats.files import TaskFile
 from tiger.formats.text import FileText, find_file
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware, choose_hardware
+from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.mapper import solve_problem
-from tiger.mapping.request import SolveArguments
+from tiger.mapping.options import HardwareArguments, Inside, SolveArguments
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
 from tiger.model.topology import Topology
 from tiger.patterns import spec as patterns
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
 from tiger.solvers import registry

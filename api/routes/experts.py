@@ -34,9 +34,10 @@ def answer(
 
     `watch` is called with its progress; it has no use for an executor. Nothing is ever opened as a file.
     """
+    from tiger.pipeline.experts.arguments import ExpertArguments
     from tiger.pipeline.experts.entry import report_experts
     from tiger.pipeline.experts.loads_file import FIELD as LOADS
-    from tiger.pipeline.experts.request import ExpertArguments, array_of_rows
+    from tiger.pipeline.experts.request import array_of_rows
 
     request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s

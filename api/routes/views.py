@@ -12,7 +12,8 @@ from tiger.api.schemas.views import ViewRequest
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.text import find_file
-from tiger.mapping.hardware import HardwareArguments, build_hardware
+from tiger.mapping.hardware import build_hardware
+from tiger.mapping.options import HardwareArguments
 from tiger.model.document import Document
 from tiger.model.topology import Topology
 from tiger.model.wording import describe

@@ -9,12 +9,12 @@ from pydantic_core import PydanticCustomError
 from tiger.api.schemas.closed import Closed, Documented, Pins
 from tiger.api.schemas.files import FileText
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
-from tiger.formats.hardware.lstopo import UnitName
+from tiger.formats.hardware.units import UnitName
 from tiger.launchers.formats import EmitOptions
-from tiger.mapping.request import MappingOptions
-from tiger.model.constraints import SharingOptions
+from tiger.mapping.options import MappingOptions
 from tiger.model.options import about
-from tiger.qubo.encode import CapacityEncoding
+from tiger.model.sharing import SharingOptions
+from tiger.qubo.params import CapacityEncoding
 
 
 def _check_tasks(value: object) -> object:

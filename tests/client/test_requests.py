@@ -20,7 +20,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.hardware.reading import cluster_of_document
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 
 PAIR = nx.DiGraph([("a", "b")])
 CIRCUIT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'

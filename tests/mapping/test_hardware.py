@@ -7,7 +7,8 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.formats.text import FileText
-from tiger.mapping.hardware import HardwareArguments, Inside, build_hardware
+from tiger.mapping.hardware import build_hardware
+from tiger.mapping.options import HardwareArguments, Inside
 from tiger.model.metrics import TreeMetric
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

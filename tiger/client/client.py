@@ -22,10 +22,10 @@ from tiger.client.connection import Call, Connection, Patience
 from tiger.client.errors import KEY_VARIABLE, Document, ServiceError
 from tiger.client.job import RemoteJob
 from tiger.errors import InputError
-from tiger.mapping.entry import AssignCall
+from tiger.mapping.options import AssignCall
 from tiger.model.options import method_from_fields
 from tiger.pipeline.entry.arguments import PlaceCall
-from tiger.pipeline.experts.request import ExpertCall
+from tiger.pipeline.experts.arguments import ExpertCall
 from tiger.pipeline.planning.arguments import PlanCall
 from tiger.pipeline.rebalancing.params import RebalanceOptions
 from tiger.run.progress import Progress

@@ -5,7 +5,8 @@ from pathlib import Path
 from tiger.client.graphs import topology_document
 from tiger.formats.files import is_topology_file
 from tiger.formats.text import FileText, read_text
-from tiger.mapping.hardware import HardwareArguments, Inside, list_allocation, list_insides, list_shares, read_network
+from tiger.mapping.hardware import list_allocation, list_insides, list_shares, read_network
+from tiger.mapping.options import HardwareArguments, Inside
 from tiger.model.topology import Topology
 
 Stated = str | dict[str, object]

@@ -22,7 +22,7 @@ from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
-from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.hardware.reading import NONE_STATED, read_with_document
 from tiger.pipeline.models.csvrows import rows_of_csv
 from tiger.pipeline.models.dnnpartitioning import Devices

@@ -22,8 +22,9 @@ from tiger.formats.files import is_pattern
 from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapping.entry import AssignArguments, state_problem
-from tiger.mapping.request import MappingOptions, Request
+from tiger.mapping.entry import state_problem
+from tiger.mapping.options import AssignArguments, MappingOptions
+from tiger.mapping.request import Request
 from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
@@ -31,18 +32,19 @@ from tiger.model.tasks import TaskGraph
 from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import check_request
+from tiger.pipeline.experts.arguments import ExpertArguments
 from tiger.pipeline.experts.loads_file import read_loads
 from tiger.pipeline.experts.params import ExpertOptions, check_options
 from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.request import ExpertArguments, read_request
+from tiger.pipeline.experts.request import read_request
 from tiger.pipeline.experts.traces import read_trace
-from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
 from tiger.pipeline.planning.arguments import PlanArguments
 from tiger.pipeline.planning.params import PlanOptions
 from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_plan_options
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
 

@@ -14,7 +14,7 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.model.window import Window, fold, whole
 from tiger.qubo.encode import COUPLER_LIMIT, coupler_count, encode
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.qubo.penalties import safe_penalties
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, bias_count, cqm_of
 

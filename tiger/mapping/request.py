@@ -8,68 +8,14 @@ from typing import get_args
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
-from tiger.model.options import about
-from tiger.model.problem import Problem
+from tiger.mapping.options import MappingOptions
 from tiger.model.wording import describe
-from tiger.objectives.multipath import RoutingName
-from tiger.objectives.selection import ObjectiveName
-from tiger.qubo.ising import IsingParams
+from tiger.objectives.names import ObjectiveName, RoutingName
+from tiger.qubo.params import IsingParams
 from tiger.run.deadline import Deadline
-from tiger.run.limits import EFFORT_LIMIT, check_islands, check_limits
-from tiger.run.options import ISLANDS, SEED, WatchOptions
-from tiger.run.verdict import THRESHOLD, check_threshold
+from tiger.run.limits import check_islands, check_limits
+from tiger.run.verdict import check_threshold
 from tiger.solvers import registry
-
-
-@dataclass(frozen=True, kw_only=True)
-class MappingOptions:
-    """Say what a mapping makes small, and how hard it is searched for; without effort, until the time limit if any."""
-
-    objective: ObjectiveName = field(
-        default="cost",
-        metadata=about("What to minimize: the cost, the largest load of a link, or the time until the last task ends."),
-    )
-    routing: RoutingName = field(
-        default="single",
-        metadata=about(
-            "How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best."
-        ),
-    )
-    nodes: int | None = field(
-        default=None,
-        metadata=about("Nodes to take for the tasks, with all their units; all that there are unless given.", ge=1),
-    )
-    threshold: float = field(
-        default=THRESHOLD,
-        metadata=about(
-            "The least gain, as a part of the value, for which the verdict is to change the order.", ge=0, lt=1
-        ),
-    )
-    seed: int = field(default=0, metadata=SEED)
-    effort: int | None = field(
-        default=None, metadata=about("Search effort; 1 unless a time limit is given.", ge=1, lt=EFFORT_LIMIT)
-    )
-    islands: int = field(default=1, metadata=ISLANDS)
-    time_limit_s: float | None = field(
-        default=None,
-        metadata=about("Seconds to search, at most the server's own limit.", gt=0, allow_inf_nan=False),
-    )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SolveArguments(MappingOptions):
-    """Add who solves a problem, where, and with which QUBOs."""
-
-    solver: str | Sampler = "auto"
-    executor: Executor | str | None = None
-    ising: IsingParams | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class SolveCall(WatchOptions, SolveArguments):
-    """Hold what `tiger.solve` is called with."""
-
-    problem: Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

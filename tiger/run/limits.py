@@ -8,6 +8,7 @@ SEED_LIMIT = EFFORT_LIMIT = 1 << 63
 TIME_LIMIT_S = 1e9
 # Islands that search side by side, each with the effort of one.
 MOST_ISLANDS = 256
+MOST_THREADS = 1024
 
 
 def check_limits(seed: object, effort: object, time_limit_s: object) -> None:

@@ -14,11 +14,11 @@ from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
-from tiger.mapping.request import SolveArguments
+from tiger.mapping.options import SolveArguments
 from tiger.model.problem import Problem
 from tiger.parallel import executors
 from tiger.parallel.dask_pool import FanOut
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.progress import ignore
 from tiger.run.report import Report
 from tiger.solvers import registry

@@ -12,7 +12,8 @@ from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_s
 from tiger.circuits.ising.gatewindows import build_gate_window
 from tiger.circuits.ising.static import StaticParams, build_static_layout
 from tiger.mapping.sampler_policy import ising_of
-from tiger.qubo.ising import Ising, IsingParams, Sampling
+from tiger.qubo.ising import Ising
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.solvers import registry
 
 PLACE = np.arange(6, dtype=np.int32)

@@ -22,7 +22,7 @@ from tiger.circuits.route import Route
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.solvers import registry
 
 # Devices of more qubits are searched around their middle alone.

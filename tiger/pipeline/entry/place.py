@@ -17,7 +17,7 @@ from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_sta
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.hardware.reading import NONE_STATED, read_cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from tiger.model.options import from_fields, narrow
 from tiger.pipeline.experts.account import report_answer
+from tiger.pipeline.experts.arguments import ExpertArguments, ExpertCall
 from tiger.pipeline.experts.params import ExpertOptions, check_options
 from tiger.pipeline.experts.report import ExpertReport
-from tiger.pipeline.experts.request import ExpertArguments, ExpertCall, read_request
+from tiger.pipeline.experts.request import read_request
 from tiger.pipeline.experts.solve import solve_request
 from tiger.run.progress import Progress, ignore
 

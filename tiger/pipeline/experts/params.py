@@ -5,9 +5,10 @@ from typing import Literal, get_args
 
 from tiger.errors import InputError
 from tiger.model.options import about
+from tiger.model.spelling import Spelling
 from tiger.model.wording import describe
 from tiger.run.limits import EFFORT_LIMIT, check_limits
-from tiger.run.options import SEED
+from tiger.run.options import EFFORT, SEED, TIME_LIMIT
 
 Kind = Literal["trace", "loads"]
 # Prices of a million years or exabytes are mistakes, and their sums would not be finite.
@@ -25,40 +26,69 @@ class ExpertOptions:
 
     experts: int | None = field(
         default=None,
-        metadata=about("Experts of a layer; loads state them themselves.", ge=1),
+        metadata=about("Experts of a layer; loads state them themselves.", Spelling(metavar="E"), ge=1),
     )
-    kind: Kind = field(default="trace", metadata=about("What the input is: choices of tokens, or loads of experts."))
+    kind: Kind = field(
+        default="trace",
+        metadata=about(
+            "What the input is: choices of tokens, or loads of experts.", Spelling(help="What the input is.")
+        ),
+    )
     held_out: float = field(
         default=0.1,
-        metadata=about("Share of the tokens, the last ones, on which the placement is tested alone.", ge=0, lt=1),
+        metadata=about(
+            "Share of the tokens, the last ones, on which the placement is tested alone.",
+            Spelling(help="Share of the tokens that only test a placement.", metavar="X"),
+            ge=0,
+            lt=1,
+        ),
     )
-    replicas: int = field(default=0, metadata=about("Slots of a layer beyond one an expert, on all devices.", ge=0))
-    duplicates: int = field(default=1, metadata=about("Most replicas of an expert on one device.", ge=1))
+    replicas: int = field(
+        default=0, metadata=about("Slots of a layer beyond one an expert, on all devices.", Spelling(metavar="R"), ge=0)
+    )
+    duplicates: int = field(
+        default=1, metadata=about("Most replicas of an expert on one device.", Spelling(metavar="N"), ge=1)
+    )
     groups: int | None = field(
-        default=None, metadata=about("Groups of experts in order, each of which stays on one machine.", ge=1)
+        default=None,
+        metadata=about("Groups of experts in order, each of which stays on one machine.", Spelling(metavar="N"), ge=1),
     )
     token_s: float | None = field(
-        default=None, metadata=about("Seconds that an expert takes for a token.", gt=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about("Seconds that an expert takes for a token.", Spelling(metavar="S"), gt=0, le=PRICE_LIMIT),
     )
     token_bytes: float | None = field(
-        default=None, metadata=about("Bytes of a token that goes to another device.", gt=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about("Bytes of a token that goes to another device.", Spelling(metavar="B"), gt=0, le=PRICE_LIMIT),
     )
     step_tokens: float | None = field(
-        default=None, metadata=about("Tokens of a step, by default those of the trace.", gt=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about("Tokens of a step, by default those of the trace.", Spelling(metavar="N"), gt=0, le=PRICE_LIMIT),
     )
     expert_bytes: float | None = field(
-        default=None, metadata=about("Bytes of an expert that moves to another device.", ge=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about(
+            "Bytes of an expert that moves to another device.",
+            Spelling(help="Bytes of an expert that moves.", metavar="B"),
+            ge=0,
+            le=PRICE_LIMIT,
+        ),
     )
-    steps: int = field(default=1000, metadata=about("Steps that loads are expected to stay as they are.", ge=1))
-    most_moves: int | None = field(default=None, metadata=about("Most experts that move.", ge=0))
+    steps: int = field(
+        default=1000, metadata=about("Steps that loads are expected to stay as they are.", Spelling(metavar="N"), ge=1)
+    )
+    most_moves: int | None = field(default=None, metadata=about("Most experts that move.", Spelling(metavar="N"), ge=0))
     threshold: float = field(
-        default=0.02, metadata=about("The least part of a step that a change of the map in use has to save.", ge=0)
+        default=0.02,
+        metadata=about(
+            "The least part of a step that a change of the map in use has to save.",
+            Spelling(help="The least part of a step that a change of the map has to save.", metavar="SHARE"),
+            ge=0,
+        ),
     )
     seed: int = field(default=0, metadata=SEED)
-    effort: int = field(default=1, metadata=about("Multiplies the iterations of the search.", ge=1, lt=EFFORT_LIMIT))
-    time_limit_s: float | None = field(
-        default=None, metadata=about("Seconds after which the search ends early.", gt=0, allow_inf_nan=False)
-    )
+    effort: int = field(default=1, metadata=EFFORT)
+    time_limit_s: float | None = field(default=None, metadata=TIME_LIMIT)
 
 
 def check_options(options: ExpertOptions) -> ExpertOptions:

@@ -11,9 +11,9 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.options import narrow
 from tiger.model.wording import describe
-from tiger.pipeline.entry.arguments import Hardware
 from tiger.pipeline.entry.place import cluster_of
 from tiger.pipeline.entry.request import require_cluster
+from tiger.pipeline.experts.arguments import ExpertArguments, Source
 from tiger.pipeline.experts.costs import ExpertProblem
 from tiger.pipeline.experts.hops import LONG_BYTES, hop_weights, hosts_of_experts
 from tiger.pipeline.experts.loads_file import read_loads
@@ -25,27 +25,11 @@ from tiger.pipeline.experts.slots.objective import SlotProblem
 from tiger.pipeline.experts.traces import read_trace, split_trace
 from tiger.pipeline.experts.transitions import count_transitions
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.composition import HostArguments
-from tiger.run.options import WatchOptions
+from tiger.pipeline.hardware.options import HostArguments
 
 IN_USE = "in_use"
 # Seconds of a step, transitions by their hops, or tokens of largest loads.
 Unit = Literal["s", "hops", "tokens"]
-Source = NDArray[np.generic] | Path | str
-
-
-@dataclass(frozen=True, eq=False)
-class ExpertArguments(ExpertOptions, HostArguments):
-    """Hold a trace or loads, a cluster, the map in use, and options."""
-
-    trace: Source
-    cluster: Hardware
-    in_use: Source | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ExpertCall(WatchOptions, ExpertArguments):
-    """Hold the arguments of `tiger.experts`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,6 @@ from tiger.pipeline.hardware.composition import (
     BANDWIDTHS,
     NETWORKS,
     OPTIONS,
-    HostArguments,
     compose_document,
     is_network,
     is_spec,
@@ -25,6 +24,7 @@ from tiger.pipeline.hardware.hosts import HOSTS, cluster_of_hosts
 from tiger.pipeline.hardware.insides import MACHINE, document_of_file
 from tiger.pipeline.hardware.machines import cluster_of_machines
 from tiger.pipeline.hardware.nvidia import DUMP, PRINTED, TOPO, cluster_of_topo
+from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.hardware.record import name_field
 
 NONE_STATED = HostArguments()

@@ -1,21 +1,29 @@
 """The arguments of `tiger.plan`, and of the client of a service that answers the same."""
 
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
 
-from tiger.pipeline.entry.arguments import Hardware
-from tiger.pipeline.hardware.composition import HostArguments
-from tiger.pipeline.planning.model import Source
+from tiger.model.spelling import spelled
+from tiger.pipeline.entry.arguments import CLUSTER, MODEL, Hardware
+from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.planning.params import PlanOptions
 from tiger.run.options import WatchOptions
+
+if TYPE_CHECKING:
+    from tiger.pipeline.models.layers import Layers
+
+Source = Union["Layers", Path, str, Mapping[str, object], list[object]]
 
 
 @dataclass(frozen=True, eq=False)
 class PlanArguments(PlanOptions, HostArguments):
     """Hold a model, a cluster, options, and who judges choices of several islands."""
 
-    model: Source
-    cluster: Hardware
+    model: Source = field(metadata=spelled(MODEL))
+    cluster: Hardware = field(metadata=spelled(CLUSTER))
     executor: Executor | str | None = field(default=None, kw_only=True)
 
 

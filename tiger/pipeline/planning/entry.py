@@ -12,7 +12,7 @@ from tiger.pipeline.entry.place import cluster_of
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.arguments import PlanCall
 from tiger.pipeline.planning.choices import batch_of

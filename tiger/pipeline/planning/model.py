@@ -13,8 +13,8 @@ from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.spec import PREFIX, shape_of_document, shape_of_spec
 from tiger.pipeline.models.transformer import layers_of_shape
+from tiger.pipeline.planning.arguments import Source
 
-Source = Layers | Path | str | Mapping[str, object] | list[object]
 # Sizes of microbatches that are tried, in sequences.
 SIZES = (1, 2, 4, 8, 16)
 
