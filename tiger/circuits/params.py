@@ -27,6 +27,7 @@ class LayoutOptions(SearchOptions):
         metadata=about(
             "How hard to search, as Qiskit's optimization levels.",
             Spelling(help="How hard, as Qiskit's optimization levels.", panel="Search", metavar="0..3"),
+            expected=f"a level from 0 to {max(LEVELS)}",
             ge=0,
             le=max(LEVELS),
         ),

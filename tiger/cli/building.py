@@ -3,12 +3,13 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
-from types import NoneType, UnionType
-from typing import Annotated, Literal, TypeVar, Union, cast, get_args, get_origin
+from types import NoneType
+from typing import Annotated, Literal, TypeVar, Union, cast, get_origin
 
 import typer
 
 from tiger.cli import completion
+from tiger.model.checking import members
 from tiger.model.spelling import Spelling
 
 Options = TypeVar("Options")
@@ -114,11 +115,6 @@ class Group:
     def make(self, given: Mapping[str, object]) -> object:
         """Return the dataclass of the values; raise InputError."""
         return self.kind(**self.read(given))
-
-
-def members(annotation: object) -> tuple[object, ...]:
-    """Return the types of a union, or the one type that an annotation is."""
-    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
 def find_dataclass(annotation: object) -> type | None:

@@ -26,6 +26,7 @@ from tiger.mapping.entry import state_problem
 from tiger.mapping.options import AssignArguments, MappingOptions
 from tiger.mapping.request import Request
 from tiger.model.arrays import IntArray
+from tiger.model.checking import check_values
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -103,7 +104,7 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
     if arguments.executor is not None:
         raise InputError("executor", f"{REFUSED}, got one")
     options = narrow(LayoutOptions, arguments)
-    Request(seed=options.seed, effort=options.effort, time_limit_s=options.time_limit_s, islands=options.islands)
+    check_values(options)
     document = {
         **asdict(options),
         "solver": _solver_name(options.solver),

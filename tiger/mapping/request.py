@@ -3,18 +3,14 @@
 import time
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import get_args
 
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
 from tiger.mapping.options import MappingOptions
-from tiger.model.wording import describe
-from tiger.objectives.names import ObjectiveName, RoutingName
+from tiger.model.checking import check_values
 from tiger.qubo.params import IsingParams
 from tiger.run.deadline import Deadline
-from tiger.run.limits import check_islands, check_limits
-from tiger.run.verdict import check_threshold
 from tiger.solvers import registry
 
 
@@ -35,20 +31,10 @@ class Request(MappingOptions):
     def __post_init__(self) -> None:
         """Check every value and set the deadline."""
         registry.check_solver(self.solver)
-        if self.objective not in get_args(ObjectiveName):
-            known = ", ".join(get_args(ObjectiveName))
-            raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")
-        if self.routing not in get_args(RoutingName):
-            known = ", ".join(get_args(RoutingName))
-            raise InputError("routing", f"expected one of {known}, got {describe(self.routing)}")
-        check_threshold(self.threshold)
-        check_limits(self.seed, self.effort, self.time_limit_s)
-        check_islands(self.islands)
+        check_values(self)
         if self.islands > 1 and self.solver not in registry.SEEDED:
             known = ", ".join(registry.SEEDED)
             raise InputError("islands", f"expected 1, as only the solvers {known} have more, got {self.islands}")
-        if self.nodes is not None and (type(self.nodes) is not int or self.nodes < 1):
-            raise InputError("nodes", f"expected a whole number >= 1, got {describe(self.nodes)}")
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
         limit = self.time_limit_s

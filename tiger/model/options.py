@@ -31,10 +31,11 @@ class OneOrMany(Protocol[Arguments, Lists, Each]):
     def __call__(self, *args: Lists.args, **kwargs: Lists.kwargs) -> list[Each]: ...
 
 
-def about(description: str, spelling: Spelling | None = None, **bounds: float) -> dict[str, object]:
+def about(description: str, spelling: Spelling | None = None, **bounds: float | str) -> dict[str, object]:
     """Return the metadata of an option: its description and bounds (ge, gt, le, lt, allow_inf_nan), as pydantic has it.
 
-    A command has the option where there is a spelling.
+    `tiger.model.checking.check_values` checks them, and `most` that no schema states, and says what was `expected`
+    where that does not follow from them. A command has the option where there is a spelling.
     """
     return {"description": description, **({} if spelling is None else spelled(spelling)), **bounds}
 

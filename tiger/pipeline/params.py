@@ -11,6 +11,9 @@ from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.options import SOLVER, SearchOptions
 
 Mode = Literal["chain", "dag"]
+# More ranks, stages or microbatches than any training run has.
+COUNT_LIMIT = 65_536
+COUNT = {"ge": 1, "most": COUNT_LIMIT}
 MICROBATCHES = Spelling(help="Microbatches in an iteration, by default 4 for each stage there may be.", metavar="M")
 # The degrees of parallelism as commands spell them.
 PIPELINE = Spelling(help="Devices in a row, by default as many as pay.", flags=("--pipeline-parallel",), metavar="P")
@@ -45,7 +48,7 @@ class ChainOptions(SearchOptions):
             "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there "
             "may be, those of the cluster divided by `tensor` and `data`, and no more than layers.",
             MICROBATCHES,
-            ge=1,
+            **COUNT,
         ),
     )
     virtual: int | None = field(
@@ -53,7 +56,7 @@ class ChainOptions(SearchOptions):
         metadata=about(
             "Stages a device: 2 where they are interleaved, else 1.",
             Spelling(help="Stages a device where the schedule interleaves them, by default 2.", metavar="V"),
-            ge=1,
+            **COUNT,
         ),
     )
     pipeline: int | None = field(
@@ -61,11 +64,11 @@ class ChainOptions(SearchOptions):
         metadata=about(
             "Devices in a row; as many as pay without it.",
             PIPELINE,
-            ge=1,
+            **COUNT,
         ),
     )
-    tensor: int = field(default=1, metadata=about("Devices among which each layer is cut.", TENSOR, ge=1))
-    data: int = field(default=1, metadata=about("Replicas of the pipeline.", DATA, ge=1))
+    tensor: int = field(default=1, metadata=about("Devices among which each layer is cut.", TENSOR, **COUNT))
+    data: int = field(default=1, metadata=about("Replicas of the pipeline.", DATA, **COUNT))
     solver: str = field(
         default="auto", metadata=about("Orders devices or places operators, see `GET /solvers`.", ORDERED)
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
-from tiger.run.limits import EFFORT_LIMIT, MOST_ISLANDS, MOST_THREADS, SEED_LIMIT
+from tiger.run.limits import EFFORT_LIMIT, MOST_ISLANDS, MOST_THREADS, SEED_LIMIT, TIME_LIMIT_S
 from tiger.run.progress import Progress
 
 SOLVER = Spelling(help="One of `tiger solvers`.", panel="Search", metavar="NAME", complete="solvers")
@@ -31,7 +31,9 @@ TIME_LIMIT = about(
     "Seconds after which the search ends early.",
     Spelling(help="Stop after this many seconds.", panel="Search", name="time_limit", metavar="S"),
     gt=0,
+    most=TIME_LIMIT_S,
     allow_inf_nan=False,
+    expected=f"a finite number of seconds > 0, at most {TIME_LIMIT_S:g}",
 )
 THREADS = about(
     "Threads that run it, which never change the answer.",

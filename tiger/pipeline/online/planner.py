@@ -9,6 +9,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, check_amounts
+from tiger.model.checking import check_values
 from tiger.model.wording import describe
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.entry.arguments import Hardware, Model
@@ -23,7 +24,7 @@ from tiger.pipeline.online.moves import distance, moves
 from tiger.pipeline.online.target import Targets
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.solve import place_layers
-from tiger.run.limits import check_limits
+from tiger.run.options import SearchOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,7 @@ class OnlinePlanner:
     def __init__(
         self, model: Model, cluster: Hardware, *, seed: int = 0, tolerance: float = 0.02, noise: float = 0.02
     ) -> None:
-        check_limits(seed, None, None)
+        check_values(SearchOptions(seed=seed))
         layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
         self._tolerance, self._count = _share("tolerance", tolerance), devices.size
         self._terms = Terms.of(layers, devices)

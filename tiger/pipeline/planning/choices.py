@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
 
-from tiger.pipeline.entry.request import COUNT_LIMIT
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.params import COUNT_LIMIT, PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.schedules.pass_orders import MOST_PASSES, Schedule

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
-from tiger.pipeline.params import DATA, ORDERED, PIPELINE, TENSOR
+from tiger.pipeline.params import COUNT, DATA, ORDERED, PIPELINE, TENSOR
 from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.options import ISLANDS, SearchOptions
 
@@ -31,7 +31,7 @@ class PlanParams(SearchOptions):
             "Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together "
             "in an iteration; 4 a device without it.",
             Spelling(help="Sequences (of a transformer SPEC), else microbatches; by default 4 a device.", metavar="N"),
-            ge=1,
+            **COUNT,
         ),
     )
     pipeline: int | None = field(
@@ -39,7 +39,7 @@ class PlanParams(SearchOptions):
         metadata=about(
             "Devices in a row; searched over without it.",
             replace(PIPELINE, help="Devices in a row; open by default."),
-            ge=1,
+            **COUNT,
         ),
     )
     tensor: int | None = field(
@@ -47,7 +47,7 @@ class PlanParams(SearchOptions):
         metadata=about(
             "Devices among which each layer is cut; searched over without it.",
             replace(TENSOR, help="Devices a layer is cut among; open by default."),
-            ge=1,
+            **COUNT,
         ),
     )
     data: int | None = field(
@@ -55,7 +55,7 @@ class PlanParams(SearchOptions):
         metadata=about(
             "Replicas of the pipeline; searched over without it.",
             replace(DATA, help="Replicas of the pipeline; open by default."),
-            ge=1,
+            **COUNT,
         ),
     )
     schedule: Schedule | None = field(
@@ -67,7 +67,7 @@ class PlanParams(SearchOptions):
         metadata=about(
             "Stages a device where they are interleaved; searched over without it.",
             Spelling(help="Stages a device where the schedule interleaves them.", metavar="V"),
-            ge=1,
+            **COUNT,
         ),
     )
     microbatch: int | None = field(
@@ -75,7 +75,7 @@ class PlanParams(SearchOptions):
         metadata=about(
             "Sequences in a microbatch; searched over without it.",
             Spelling(help="Sequences in a microbatch; open by default.", flags=("--microbatch-size",), metavar="B"),
-            ge=1,
+            **COUNT,
         ),
     )
 

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
-from tiger.errors import InputError
+from tiger.model.checking import check_values
 from tiger.model.options import about
 from tiger.model.spelling import Spelling, spelled
-from tiger.model.wording import describe
 from tiger.pipeline.entry.arguments import CLUSTER, MODEL, Hardware, Model
 from tiger.pipeline.params import MICROBATCHES, PIPELINE
 
@@ -65,17 +64,7 @@ class RebalanceOptions:
 
     def __post_init__(self) -> None:
         """Check every bound; raise InputError that names the option."""
-        for name, known in (("schedule", get_args(LineSchedule)), ("balancer", get_args(Balancer))):
-            if getattr(self, name) not in known:
-                raise InputError(name, f"expected one of {', '.join(known)}, got {describe(getattr(self, name))}")
-        for name in ("microbatches", "pipeline", "iterations"):
-            value = getattr(self, name)
-            stated = value is not None or name == "iterations"
-            if stated and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= COUNT_LIMIT):
-                raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
-        share = self.threshold
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
-            raise InputError("threshold", f"expected a number from 0 to below 1, got {describe(share)}")
+        check_values(self)
 
 
 @dataclass(frozen=True, eq=False)
