@@ -15,9 +15,9 @@ from tiger.cli.options import Json
 from tiger.errors import InputError
 from tiger.exchange.options import DecodeOptions, EncodeOptions
 from tiger.formats import outfile
-from tiger.mapping.options import ProblemArguments
+from tiger.mapping.options import BEYOND_MODELS, ProblemArguments
 
-PROBLEM = Group(kind=ProblemArguments, omits=frozenset({"node_topology", "levels", "labels", "units", "running"}))
+PROBLEM = Group(kind=ProblemArguments, omits=BEYOND_MODELS)
 # Temperatures are those of a sampler, which is other software.
 OMITTED = frozenset({"beta_range"})
 

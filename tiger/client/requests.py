@@ -29,6 +29,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.checking import check_values
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
+from tiger.model.sharing import SharingOptions
 from tiger.model.tasks import TaskGraph
 from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
@@ -77,9 +78,9 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     document = {
         "tasks": _state_tasks(arguments, problem.tasks),
         **state_hardware(arguments, problem.topology),
-        "slots": arguments.slots,
-        "imbalance": arguments.imbalance,
-        **_terms(problem),
+        **asdict(narrow(SharingOptions, arguments, rule=problem.rule)),
+        "pinned": problem.pinned,
+        "forbidden": sorted(map(list, problem.forbidden)),
         "solver": _solver_name(arguments.solver),
         **options,
         "ising": _ising_options(params),
@@ -213,11 +214,6 @@ def _used_nodes(report: Report, problem: Problem) -> IntArray:
     """Return the nodes of a mapping."""
     used = set(report.mapping.values())
     return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
-
-
-def _terms(problem: Problem) -> dict[str, object]:
-    """Return the terms of a mapping beyond graph and hardware."""
-    return {"rule": problem.rule, "pinned": problem.pinned, "forbidden": sorted(map(list, problem.forbidden))}
 
 
 def _solver_name(solver: object) -> str:

@@ -57,14 +57,8 @@ def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
     hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
-    terms = Terms(
-        rule=arguments.choose_rule(source.rule),
-        slots=arguments.slots,
-        imbalance=arguments.imbalance,
-        pinned=_pins(arguments.pinned),
-        forbidden=_pairs(arguments.forbidden),
-    )
-    return build_problem(source.tasks, hardware, terms)
+    terms = narrow(Terms, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
+    return build_problem(source.tasks, hardware, terms.by_usual(source.rule))
 
 
 # For callers that write the model of a problem, or read samples of it.

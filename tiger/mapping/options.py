@@ -48,6 +48,8 @@ def parse_levels(text: str) -> dict[str, float]:
     return levels
 
 
+# What no model for other software states: it knows nodes, their slots, and the distances between them.
+BEYOND_MODELS = frozenset({"node_topology", "levels", "labels", "units", "running"})
 hardware = partial(Spelling, panel="Hardware")
 
 

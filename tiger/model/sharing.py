@@ -1,7 +1,7 @@
 """The options that say how tasks share the nodes."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
@@ -37,7 +37,7 @@ class SharingOptions:
         ),
     )
 
-    def choose_rule(self, usual: Rule | None) -> Rule | None:
-        """Return the rule that is stated, or the usual one of the tasks where nothing is said of sharing."""
+    def by_usual(self, usual: Rule | None) -> Self:
+        """Return what is stated, by the usual rule of the tasks where nothing is said of sharing."""
         stated = self.rule is not None or self.slots is not None or self.imbalance != 0
-        return self.rule if stated else usual
+        return self if stated else replace(self, rule=usual)
