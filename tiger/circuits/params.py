@@ -26,7 +26,7 @@ class LayoutOptions(SearchOptions):
         default=3,
         metadata=about(
             "How hard to search, as Qiskit's optimization levels.",
-            Spelling(help="How hard, as Qiskit's optimization levels.", panel="Search", metavar="0..3"),
+            Spelling("How hard, as Qiskit's optimization levels.", panel="Search", metavar="0..3"),
             expected=f"a level from 0 to {max(LEVELS)}",
             ge=0,
             le=max(LEVELS),
@@ -36,7 +36,7 @@ class LayoutOptions(SearchOptions):
         default="cx",
         metadata=about(
             "What to make good: extra CX gates, depth, or the probability of success.",
-            Spelling(help="What to make good; success needs error rates."),
+            Spelling("What to make good; success needs error rates."),
         ),
     )
     solver: str = field(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tiger.circuits.entry.arguments import LayoutCall
 from tiger.errors import InputError
 from tiger.formats import outfile
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.run.use import Command, Delivery, Late, Use
 
 if TYPE_CHECKING:
@@ -21,12 +21,7 @@ class RoutedFile(Delivery["CircuitReport"]):
     output: str | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="Write the routed circuit as OpenQASM.",
-                panel="Output",
-                flags=("--output", "-o"),
-                metavar="FILE",
-            )
+            "Write the routed circuit as OpenQASM.", panel="Output", flags=("--output", "-o"), metavar="FILE"
         ),
     )
 

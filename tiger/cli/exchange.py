@@ -1,7 +1,5 @@
 """The commands `tiger encode` and `tiger decode`: views of the options of a mapping, with files of other software."""
 
-import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -12,9 +10,7 @@ from tiger.cli import console
 from tiger.cli.building import Group, build_function
 from tiger.cli.console import INFEASIBLE, OK
 from tiger.cli.options import Json
-from tiger.errors import InputError
 from tiger.exchange.options import DecodeOptions, EncodeOptions
-from tiger.formats import outfile
 from tiger.mapping.options import BEYOND_MODELS, ProblemArguments
 
 PROBLEM = Group(kind=ProblemArguments, omits=BEYOND_MODELS)
@@ -24,21 +20,14 @@ OMITTED = frozenset({"beta_range"})
 
 def encode(problem: ProblemArguments, options: EncodeOptions, _: Mapping[str, object]) -> int:
     """Write the model of a problem."""
-    if options.variables is not None:
-        outfile.check(options.variables, "variables")
-        if os.path.realpath(options.variables) == os.path.realpath(options.output):
-            got = f"got {options.variables!r} for both"
-            raise InputError("variables", f"expected another file than --output, {got}")
     from tiger.cli.summary import describe_unmet, model_summary
-    from tiger.exchange.export import Model, write_model
+    from tiger.exchange.export import Model, export
     from tiger.mapping.entry import state_problem
 
-    model = write_model(state_problem(problem), options.output, options.ising)
+    model = export(state_problem(problem), options)
     if not isinstance(model, Model):
         console.emit(describe_unmet(model))
         return INFEASIBLE
-    if options.variables is not None:
-        outfile.write(options.variables, "variables", json.dumps(model.to_dict()) + "\n")
     console.emit(model_summary(model, options.output))
     return OK
 

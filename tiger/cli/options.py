@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.run.options import THREADS
 
 
@@ -20,11 +20,9 @@ class Picture:
     plot: str | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="Draw the result as .svg, .png or .pdf; .html is a page with all pictures and the stages.",
-                panel="Output",
-                metavar="FILE",
-            )
+            "Draw the result as .svg, .png or .pdf; .html is a page with all pictures and the stages.",
+            panel="Output",
+            metavar="FILE",
         ),
     )
 
@@ -36,12 +34,10 @@ class Server:
     server: str | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="Have this service do it, with the key TIGER_API_KEY.",
-                panel="Where it runs",
-                metavar="URL",
-                variable="TIGER_SERVER",
-            )
+            "Have this service do it, with the key TIGER_API_KEY.",
+            panel="Where it runs",
+            metavar="URL",
+            variable="TIGER_SERVER",
         ),
     )
 
@@ -53,11 +49,6 @@ class Json:
     json_file: str | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="Write the report as JSON; - prints that alone.",
-                panel="Output",
-                flags=("--json",),
-                metavar="FILE",
-            )
+            "Write the report as JSON; - prints that alone.", panel="Output", flags=("--json",), metavar="FILE"
         ),
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.qubo.params import IsingParams
 
 
@@ -11,15 +11,11 @@ class EncodeOptions:
     """Say where the model of a problem goes, and how it is encoded."""
 
     output: str = field(
-        metadata=spelled(
-            Spelling(help="A .bqm, .coo or .cqm file.", panel="Output", flags=("--output", "-o"), metavar="FILE")
-        )
+        metadata=spelled("A .bqm, .coo or .cqm file.", panel="Output", flags=("--output", "-o"), metavar="FILE")
     )
     variables: str | None = field(
         default=None,
-        metadata=spelled(
-            Spelling(help="Write fingerprint, offset, and [task, node] of every variable as JSON.", metavar="FILE")
-        ),
+        metadata=spelled("Write fingerprint, offset, and [task, node] of every variable as JSON.", metavar="FILE"),
     )
     ising: IsingParams = field(default_factory=IsingParams)
 
@@ -28,10 +24,8 @@ class EncodeOptions:
 class DecodeOptions:
     """Say where samples are, and of which variables."""
 
-    samples: str = field(
-        metadata=spelled(Spelling(help="A dimod SampleSet in .json, or lines of 0 and 1.", metavar="FILE"))
-    )
+    samples: str = field(metadata=spelled("A dimod SampleSet in .json, or lines of 0 and 1.", metavar="FILE"))
     variables: str | None = field(
         default=None,
-        metadata=spelled(Spelling(help="What encode wrote there, to check that this is it.", metavar="FILE")),
+        metadata=spelled("What encode wrote there, to check that this is it.", metavar="FILE"),
     )

@@ -39,7 +39,7 @@ class EmitOptions:
         metadata=about(
             "Launcher that the order of tasks as ranks is written for, in the field `emitted`.",
             Spelling(
-                help=f"Print the order alone, as this launcher takes it: {', '.join(get_args(LauncherName))}.",
+                f"Print the order alone, as this launcher takes it: {', '.join(get_args(LauncherName))}.",
                 panel="Output",
                 metavar="LAUNCHER",
             ),

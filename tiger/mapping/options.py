@@ -61,21 +61,21 @@ class MappingOptions:
         default="cost",
         metadata=about(
             "What to minimize: the cost, the largest load of a link, or the time until the last task ends.",
-            Spelling(help="What to minimize."),
+            Spelling("What to minimize."),
         ),
     )
     routing: RoutingName = field(
         default="single",
         metadata=about(
             "How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best.",
-            Spelling(help="Count loads of links on one shortest path, split evenly over equal ones, or as is best."),
+            Spelling("Count loads of links on one shortest path, split evenly over equal ones, or as is best."),
         ),
     )
     nodes: int | None = field(
         default=None,
         metadata=about(
             "Nodes to take for the tasks, with all their units; all that there are unless given.",
-            hardware(help="Take so many of the nodes, with all their units, near each other.", metavar="N"),
+            hardware("Take so many of the nodes, with all their units, near each other.", metavar="N"),
             ge=1,
         ),
     )
@@ -83,7 +83,7 @@ class MappingOptions:
         default=THRESHOLD,
         metadata=about(
             "The least gain, as a part of the value, for which the verdict is to change the order.",
-            Spelling(help="The least gain for which the verdict is to change the order, 0.02 for 2 %.", metavar="X"),
+            Spelling("The least gain for which the verdict is to change the order, 0.02 for 2 %.", metavar="X"),
             ge=0,
             lt=1,
         ),
@@ -93,7 +93,7 @@ class MappingOptions:
         default=None,
         metadata=about(
             "Search effort; 1 unless a time limit is given.",
-            Spelling(help="Iterations, from 1 up; 1 where no time limit is set.", panel="Search", metavar="N"),
+            Spelling("Iterations, from 1 up; 1 where no time limit is set.", panel="Search", metavar="N"),
             ge=1,
             lt=EFFORT_LIMIT,
         ),
@@ -109,7 +109,7 @@ class MappingOptions:
 class SolveArguments(MappingOptions):
     """Add who solves a problem, where, and with which QUBOs."""
 
-    solver: "str | Sampler" = field(default="auto", metadata=spelled(SOLVER))
+    solver: "str | Sampler" = field(default="auto", metadata={"spelling": SOLVER})
     executor: Executor | str | None = None
     ising: IsingParams | None = None
 
@@ -135,71 +135,65 @@ class HardwareArguments:
     topology: "nx.Graph | Topology | Path | str | FileText | None" = field(
         default=None,
         metadata=spelled(
-            hardware(
-                help="Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
-                metavar="SPEC",
-                complete="topologies",
-            )
+            "Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
+            metavar="SPEC",
+            complete="topologies",
+            panel="Hardware",
         ),
     )
     node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="What is inside all nodes, or, repeated, inside those listed, like gpu[0-3]=node.xml; tasks go to "
-                "its units.",
-                metavar="SPEC|FILE|HOSTS=FILE",
-                gather=parse_insides,
-            )
+            "What is inside all nodes, or, repeated, inside those listed, like gpu[0-3]=node.xml; tasks go to "
+            "its units.",
+            metavar="SPEC|FILE|HOSTS=FILE",
+            gather=parse_insides,
+            panel="Hardware",
         ),
     )
     levels: Mapping[str, float] | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="How far apart units of different levels are, like socket=4,node=20,rack=60; `node` where none is "
-                "named.",
-                metavar="NAME=X,..",
-                parse=parse_levels,
-            )
+            "How far apart units of different levels are, like socket=4,node=20,rack=60; `node` where none is named.",
+            metavar="NAME=X,..",
+            parse=parse_levels,
+            panel="Hardware",
         ),
     )
     labels: Sequence[str] | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
-                metavar="LABEL,..",
-                parse=parse_labels,
-            )
+            "Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
+            metavar="LABEL,..",
+            parse=parse_labels,
+            panel="Hardware",
         ),
     )
     units: UnitName | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(help="Units of a machine that lstopo describes, as which tasks run; its cores without.")
+            "Units of a machine that lstopo describes, as which tasks run; its cores without.", panel="Hardware"
         ),
     )
     allocation: Iterable[object] | Path | str | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="The nodes that may hold tasks, in the launcher's order: a file, or names separated by blanks or "
-                "';', also as n[0-3,7].",
-                metavar="FILE|NAMES",
-            )
+            "The nodes that may hold tasks, in the launcher's order: a file, or names separated by blanks or "
+            "';', also as n[0-3,7].",
+            metavar="FILE|NAMES",
+            panel="Hardware",
         ),
     )
     running: Iterable[tuple[object, object, float]] | Path | str = field(
         default=(),
         kw_only=True,
         metadata=spelled(
-            hardware(help="The parts of links that other jobs use, lines like leaf0,rack0,0.5.", metavar="FILE")
+            "The parts of links that other jobs use, lines like leaf0,rack0,0.5.", metavar="FILE", panel="Hardware"
         ),
     )
 
@@ -218,13 +212,11 @@ class Work:
 
     tasks: "nx.Graph | TaskGraph | Path | str" = field(
         metadata=spelled(
-            Spelling(
-                help="A .json, .graph, .hgr, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; "
-                "or a SPEC like halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
-                metavar="TASKS",
-                complete="tasks",
-                argument=True,
-            )
+            "A .json, .graph, .hgr, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; "
+            "or a SPEC like halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
+            metavar="TASKS",
+            complete="tasks",
+            argument=True,
         )
     )
 
@@ -237,21 +229,14 @@ class ProblemArguments(SharingOptions, HardwareArguments, Work):
         default=None,
         kw_only=True,
         metadata=spelled(
-            Spelling(
-                help="Fix a task to a node; split at the last '='.", name="pin", metavar="TASK=NODE", gather=parse_pins
-            )
+            "Fix a task to a node; split at the last '='.", name="pin", metavar="TASK=NODE", gather=parse_pins
         ),
     )
     forbidden: Iterable[tuple[object, object]] = field(
         default=(),
         kw_only=True,
         metadata=spelled(
-            Spelling(
-                help="Keep a task off a node; split at the last '='.",
-                name="forbid",
-                metavar="TASK=NODE",
-                gather=parse_pairs,
-            )
+            "Keep a task off a node; split at the last '='.", name="forbid", metavar="TASK=NODE", gather=parse_pairs
         ),
     )
 

@@ -64,13 +64,13 @@ RANKS = replace(
     omits=frozenset({"ising"}),
     spellings={
         "topology": hardware(
-            help="The hosts: like tree:4x8@1,10, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
+            "The hosts: like tree:4x8@1,10, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
             name="cluster",
             metavar="SPEC|FILE",
             complete="topologies",
             required=True,
         ),
-        "slots": Spelling(help="Ranks per node of the cluster.", metavar="N"),
+        "slots": Spelling("Ranks per node of the cluster.", metavar="N"),
     },
     delivery=OrderForLauncher,
     hardware="cluster",

@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import Spelling
 
 Arguments = ParamSpec("Arguments")
 Lists = ParamSpec("Lists")
@@ -37,7 +37,7 @@ def about(description: str, spelling: Spelling | None = None, **bounds: float | 
     `tiger.model.checking.check_values` checks them, and `most` that no schema states, and says what was `expected`
     where that does not follow from them. A command has the option where there is a spelling.
     """
-    return {"description": description, **({} if spelling is None else spelled(spelling)), **bounds}
+    return {"description": description, **({} if spelling is None else {"spelling": spelling}), **bounds}
 
 
 def narrow(kind: type[Narrow], source: object, **changes: object) -> Narrow:

@@ -16,14 +16,14 @@ class SharingOptions:
     rule: Rule | None = field(
         default=None,
         metadata=about(
-            "How tasks share a node; one-to-one where that fits.", Spelling(help="Which tasks may share a node.")
+            "How tasks share a node; one-to-one where that fits.", Spelling("Which tasks may share a node.")
         ),
     )
     slots: int | None = field(
         default=None,
         metadata=about(
             "Tasks that fit on a node, under the capacity rule.",
-            Spelling(help="Tasks per node; more than 1 implies --rule capacity.", metavar="N"),
+            Spelling("Tasks per node; more than 1 implies --rule capacity.", metavar="N"),
             ge=1,
         ),
     )
@@ -31,7 +31,7 @@ class SharingOptions:
         default=0.0,
         metadata=about(
             "Scales the slots by 1 + this, rounded down.",
-            Spelling(help="Scale slots by 1 + X, rounded down; implies --rule capacity.", metavar="X"),
+            Spelling("Scale slots by 1 + X, rounded down; implies --rule capacity.", metavar="X"),
             ge=0,
             allow_inf_nan=False,
         ),

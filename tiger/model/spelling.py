@@ -1,16 +1,17 @@
 """How the command line spells an option, stated beside the field that is the option."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, ParamSpec
 
+Arguments = ParamSpec("Arguments")
 # The groups of options in the help of a command, in their order.
 Panel = Literal["Problem", "Hardware", "Search", "Output", "Where it runs"]
 # What shells complete a value by, beside files.
 Completion = Literal["tasks", "models", "topologies", "solvers"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Spelling:
     """Say how a command spells an option, where that does not follow from the name and the type of its field.
 
@@ -21,6 +22,7 @@ class Spelling:
     """
 
     help: str | None = None
+    _: KW_ONLY
     panel: Panel = "Problem"
     name: str | None = None
     flags: tuple[str, ...] = ()
@@ -34,6 +36,14 @@ class Spelling:
     required: bool = False
 
 
-def spelled(spelling: Spelling) -> dict[str, object]:
-    """Return the metadata of an option whose description is that of the command line alone."""
-    return {"spelling": spelling}
+def _as_metadata(make: Callable[Arguments, Spelling]) -> Callable[Arguments, dict[str, object]]:
+    """Return a function that makes the metadata of a field out of the arguments of a spelling."""
+
+    def state(*args: Arguments.args, **kwargs: Arguments.kwargs) -> dict[str, object]:
+        return {"spelling": make(*args, **kwargs)}
+
+    return state
+
+
+# The metadata of an option whose text is that of the command line alone.
+spelled = _as_metadata(Spelling)

@@ -14,9 +14,9 @@ Mode = Literal["chain", "dag"]
 # More ranks, stages or microbatches than any training run has.
 COUNT_LIMIT = 65_536
 COUNT = {"ge": 1, "most": COUNT_LIMIT}
-MICROBATCHES = Spelling(help="Microbatches in an iteration, by default 4 for each stage there may be.", metavar="M")
+MICROBATCHES = Spelling("Microbatches in an iteration, by default 4 for each stage there may be.", metavar="M")
 # The degrees of parallelism as commands spell them.
-PIPELINE = Spelling(help="Devices in a row, by default as many as pay.", flags=("--pipeline-parallel",), metavar="P")
+PIPELINE = Spelling("Devices in a row, by default as many as pay.", flags=("--pipeline-parallel",), metavar="P")
 TENSOR = Spelling(flags=("--tensor-parallel",), metavar="T")
 DATA = Spelling(flags=("--data-parallel",), metavar="D")
 ORDERED = replace(SOLVER, help="One of `tiger solvers`, to order devices.")
@@ -39,7 +39,7 @@ class ChainOptions(SearchOptions):
         metadata=about(
             "Makes the simulated time of an iteration small instead of the bottleneck, within the memory that this "
             "schedule takes; without one, memory is parameters alone.",
-            Spelling(help="Simulate an iteration of this schedule; memory is parameters alone without one."),
+            Spelling("Simulate an iteration of this schedule; memory is parameters alone without one."),
         ),
     )
     microbatches: int | None = field(
@@ -55,7 +55,7 @@ class ChainOptions(SearchOptions):
         default=None,
         metadata=about(
             "Stages a device: 2 where they are interleaved, else 1.",
-            Spelling(help="Stages a device where the schedule interleaves them, by default 2.", metavar="V"),
+            Spelling("Stages a device where the schedule interleaves them, by default 2.", metavar="V"),
             **COUNT,
         ),
     )
@@ -90,7 +90,7 @@ class Aim:
         metadata=about(
             "What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph.",
             Spelling(
-                help="What a device holds: chain, a run of layers; dag, operators of a graph; experts, those of a "
+                "What a device holds: chain, a run of layers; dag, operators of a graph; experts, those of a "
                 "router's trace, [tokens, layers] in a .npy, .csv or .txt file.",
                 metavar="MODE",
             ),
@@ -101,14 +101,14 @@ class Aim:
         metadata=about(
             "What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a "
             "microbatch, or `both`, each divided by its bound.",
-            Spelling(help="What to minimize of operators: the largest load, the makespan of a microbatch, or both."),
+            Spelling("What to minimize of operators: the largest load, the makespan of a microbatch, or both."),
         ),
     )
     contiguous: bool = field(
         default=False,
         metadata=about(
             "In the mode dag, has no edge run backwards between the devices of a line.",
-            Spelling(help="Keep operators together: no edge runs backwards."),
+            Spelling("Keep operators together: no edge runs backwards."),
         ),
     )
 

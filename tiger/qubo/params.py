@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Literal, get_args
 
 from tiger.errors import InputError
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.model.wording import describe
 
 CapacityEncoding = Literal["slack", "slack-free"]
@@ -51,26 +51,17 @@ class IsingParams:
     starts: int = 4
     penalty_scale: float | None = field(
         default=None,
-        metadata=spelled(
-            Spelling(help="Penalties of the QUBO as a multiple of their safe bound.", panel="Search", metavar="X")
-        ),
+        metadata=spelled("Penalties of the QUBO as a multiple of their safe bound.", panel="Search", metavar="X"),
     )
     beta_range: tuple[float, float] | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="Inverse temperatures of annealing, in 1 / cost.",
-                panel="Search",
-                metavar="HOT,COLD",
-                parse=parse_betas,
-            )
+            "Inverse temperatures of annealing, in 1 / cost.", panel="Search", metavar="HOT,COLD", parse=parse_betas
         ),
     )
     capacity: CapacityEncoding = field(
         default="slack",
-        metadata=spelled(
-            Spelling(help="How the QUBO encodes what a node may hold.", panel="Search", name="capacity_encoding")
-        ),
+        metadata=spelled("How the QUBO encodes what a node may hold.", panel="Search", name="capacity_encoding"),
     )
 
     def __post_init__(self) -> None:

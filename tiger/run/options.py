@@ -8,17 +8,17 @@ from tiger.model.spelling import Spelling
 from tiger.run.limits import EFFORT_LIMIT, MOST_ISLANDS, MOST_THREADS, SEED_LIMIT, TIME_LIMIT_S
 from tiger.run.progress import Progress
 
-SOLVER = Spelling(help="One of `tiger solvers`.", panel="Search", metavar="NAME", complete="solvers")
+SOLVER = Spelling("One of `tiger solvers`.", panel="Search", metavar="NAME", complete="solvers")
 SEED = about(
     "The same request with the same seed has the same answer.",
-    Spelling(help="The same seed and effort give the same answer.", panel="Search", metavar="N"),
+    Spelling("The same seed and effort give the same answer.", panel="Search", metavar="N"),
     ge=0,
     lt=SEED_LIMIT,
 )
 ISLANDS = about(
     "Searches side by side, each with the effort, that exchange their best; the answer depends on how many there are.",
     Spelling(
-        help="Searches side by side, each with the effort, which exchange their best; the answer depends on K.",
+        "Searches side by side, each with the effort, which exchange their best; the answer depends on K.",
         panel="Search",
         metavar="K",
         ranged=True,
@@ -29,7 +29,7 @@ ISLANDS = about(
 EFFORT = about("Multiplies the iterations of the search.", Spelling(panel="Search", metavar="N"), ge=1, lt=EFFORT_LIMIT)
 TIME_LIMIT = about(
     "Seconds after which the search ends early.",
-    Spelling(help="Stop after this many seconds.", panel="Search", name="time_limit", metavar="S"),
+    Spelling("Stop after this many seconds.", panel="Search", name="time_limit", metavar="S"),
     gt=0,
     most=TIME_LIMIT_S,
     allow_inf_nan=False,
@@ -38,7 +38,7 @@ TIME_LIMIT = about(
 THREADS = about(
     "Threads that run it, which never change the answer.",
     Spelling(
-        help="Threads for independent parts; the mapping does not depend on N.",
+        "Threads for independent parts; the mapping does not depend on N.",
         panel="Where it runs",
         metavar="N",
         ranged=True,

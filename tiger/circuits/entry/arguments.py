@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tiger.circuits.params import ThreadedOptions
 from tiger.errors import InputError
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.run.options import WatchOptions
 
 if TYPE_CHECKING:
@@ -30,26 +30,20 @@ class LayoutArguments(ThreadedOptions):
     """Hold a circuit, a device, and options; `coupling` is anything that says which qubits are coupled."""
 
     circuit: "QuantumCircuit | Path | str | bytes" = field(
-        metadata=spelled(
-            Spelling(help="A file of OpenQASM 2, OpenQASM 3 or QPY.", metavar="CIRCUIT", parse=Path, argument=True)
-        )
+        metadata=spelled("A file of OpenQASM 2, OpenQASM 3 or QPY.", metavar="CIRCUIT", parse=Path, argument=True)
     )
     coupling: object = field(
         metadata=spelled(
-            Spelling(
-                help="Like heavy-hex:7; or a file: lines of two qubits, or JSON of pairs, a graph or a Target.",
-                panel="Hardware",
-                metavar="FILE|SPEC",
-                complete="topologies",
-            )
+            "Like heavy-hex:7; or a file: lines of two qubits, or JSON of pairs, a graph or a Target.",
+            panel="Hardware",
+            metavar="FILE|SPEC",
+            complete="topologies",
         )
     )
     initial_layout: Layout | None = field(
         default=None,
         kw_only=True,
-        metadata=spelled(
-            Spelling(help="The device qubit of every circuit qubit, in order.", metavar="Q,Q,..", parse=parse_qubits)
-        ),
+        metadata=spelled("The device qubit of every circuit qubit, in order.", metavar="Q,Q,..", parse=parse_qubits),
     )
     executor: Executor | str | None = field(default=None, kw_only=True)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.run.use import Delivery, check_printed
 
 
@@ -24,7 +24,7 @@ class PlanForSystem(Delivery[Emitting]):
 
     emit: Literal["megatron", "deepspeed", "vllm", "torch"] | None = field(
         default=None,
-        metadata=spelled(Spelling(help="Print the plan alone, to be pasted into this system.", panel="Output")),
+        metadata=spelled("Print the plan alone, to be pasted into this system.", panel="Output"),
     )
 
     def check(self, asked: Mapping[str, object], json_file: str | None) -> None:  # noqa: ARG002 (of any command)

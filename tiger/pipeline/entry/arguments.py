@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Model = Union["Layers", "Operators", Path, str, Mapping[str, object], list[object]]
 Hardware = Union["Cluster", Path, str, Mapping[str, object]]
 MODEL = Spelling(
-    help="A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer; with --mode dag a table "
+    "A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer; with --mode dag a table "
     "of operators, or the nodes and edges of dnn-partitioning.",
     metavar="MODEL",
     complete="models",
     argument=True,
 )
 CLUSTER = Spelling(
-    help="Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of hosts.",
+    "Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of hosts.",
     panel="Hardware",
     metavar="SPEC|FILE",
     complete="topologies",
@@ -39,23 +39,23 @@ CLUSTER = Spelling(
 class PlaceArguments(PlaceOptions, HostArguments):
     """Hold a model, a cluster, and options; `pinned` gives the device of layers or operators, by name."""
 
-    model: Model = field(metadata=spelled(MODEL))
+    model: Model = field(metadata={"spelling": MODEL})
     cluster: Hardware | None = field(
         default=None,
-        metadata=spelled(
-            replace(CLUSTER, help=f"{CLUSTER.help} Only a graph of operators that states its devices goes without.")
-        ),
+        metadata={
+            "spelling": replace(
+                CLUSTER, help=f"{CLUSTER.help} Only a graph of operators that states its devices goes without."
+            )
+        },
     )
     pinned: Mapping[str, str] | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            Spelling(
-                help="Fix a layer or operator to a device; split at the last '='.",
-                name="pin",
-                metavar="NAME=DEVICE",
-                gather=partial(parse_pins, form="NAME=DEVICE"),
-            )
+            "Fix a layer or operator to a device; split at the last '='.",
+            name="pin",
+            metavar="NAME=DEVICE",
+            gather=partial(parse_pins, form="NAME=DEVICE"),
         ),
     )
 

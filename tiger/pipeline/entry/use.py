@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tiger.errors import InputError
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.pipeline.emission.delivery import PlanForSystem
 from tiger.pipeline.entry.arguments import PlaceCall
 from tiger.run.use import Command, Late, Use
@@ -24,13 +24,11 @@ class PlaceDelivery(PlanForSystem):
 
     experts: int | None = field(
         default=None,
-        metadata=spelled(Spelling(help="In the mode experts, the experts of a layer.", metavar="E")),
+        metadata=spelled("In the mode experts, the experts of a layer.", metavar="E"),
     )
     held_out: float = field(
         default=0.1,
-        metadata=spelled(
-            Spelling(help="In the mode experts, the share of the tokens that only test a placement.", metavar="X")
-        ),
+        metadata=spelled("In the mode experts, the share of the tokens that only test a placement.", metavar="X"),
     )
 
     def check(self, asked: Mapping[str, object], json_file: str | None) -> None:

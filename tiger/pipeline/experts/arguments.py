@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.pipeline.entry.arguments import CLUSTER, Hardware
 from tiger.pipeline.experts.params import ExpertOptions
 from tiger.pipeline.hardware.options import HostArguments
@@ -23,23 +23,18 @@ class ExpertArguments(ExpertOptions, HostArguments):
 
     trace: Source = field(
         metadata=spelled(
-            Spelling(
-                help="The expert of each token in each layer, [tokens, layers] in a .npy, .csv or .txt file; with "
-                "--kind loads the tokens of each expert, [layers, experts] in a .npy, .csv or .json file.",
-                name="source",
-                metavar="INPUT",
-                argument=True,
-            )
+            "The expert of each token in each layer, [tokens, layers] in a .npy, .csv or .txt file; with "
+            "--kind loads the tokens of each expert, [layers, experts] in a .npy, .csv or .json file.",
+            name="source",
+            metavar="INPUT",
+            argument=True,
         )
     )
-    cluster: Hardware = field(metadata=spelled(CLUSTER))
+    cluster: Hardware = field(metadata={"spelling": CLUSTER})
     in_use: Source | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="The map in use, as EPLB (.npz), vLLM, SGLang, vllm-ascend (.json) or ExFlow (.csv) has it.",
-                metavar="FILE",
-            )
+            "The map in use, as EPLB (.npz), vLLM, SGLang, vllm-ascend (.json) or ExFlow (.csv) has it.", metavar="FILE"
         ),
     )
 

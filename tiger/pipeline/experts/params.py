@@ -36,15 +36,13 @@ class ExpertOptions:
     )
     kind: Kind = field(
         default="trace",
-        metadata=about(
-            "What the input is: choices of tokens, or loads of experts.", Spelling(help="What the input is.")
-        ),
+        metadata=about("What the input is: choices of tokens, or loads of experts.", Spelling("What the input is.")),
     )
     held_out: float = field(
         default=0.1,
         metadata=about(
             "Share of the tokens, the last ones, on which the placement is tested alone.",
-            Spelling(help="Share of the tokens that only test a placement.", metavar="X"),
+            Spelling("Share of the tokens that only test a placement.", metavar="X"),
             expected="a share from 0 to below 1",
             ge=0,
             lt=1,
@@ -76,7 +74,7 @@ class ExpertOptions:
         default=None,
         metadata=about(
             "Bytes of an expert that moves to another device.",
-            Spelling(help="Bytes of an expert that moves.", metavar="B"),
+            Spelling("Bytes of an expert that moves.", metavar="B"),
             ge=0,
             le=PRICE_LIMIT,
         ),
@@ -89,7 +87,7 @@ class ExpertOptions:
         default=0.02,
         metadata=about(
             "The least part of a step that a change of the map in use has to save.",
-            Spelling(help="The least part of a step that a change of the map has to save.", metavar="SHARE"),
+            Spelling("The least part of a step that a change of the map has to save.", metavar="SHARE"),
             ge=0,
             most=PRICE_LIMIT,
         ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
 from tiger.formats import outfile
-from tiger.model.spelling import Spelling, spelled
+from tiger.model.spelling import spelled
 from tiger.pipeline.experts.arguments import ExpertCall
 from tiger.run.use import Command, Delivery, Late, Use
 
@@ -20,17 +20,12 @@ class MapFile(Delivery["ExpertReport"]):
 
     emit: Literal["eplb", "vllm", "sglang", "vllm-ascend", "exflow"] | None = field(
         default=None,
-        metadata=spelled(Spelling(help="The system whose file of the map --output writes.", panel="Output")),
+        metadata=spelled("The system whose file of the map --output writes.", panel="Output"),
     )
     output: str | None = field(
         default=None,
         metadata=spelled(
-            Spelling(
-                help="Write the map to use, as --emit says.",
-                panel="Output",
-                flags=("--output", "-o"),
-                metavar="FILE",
-            )
+            "Write the map to use, as --emit says.", panel="Output", flags=("--output", "-o"), metavar="FILE"
         ),
     )
 

@@ -39,35 +39,31 @@ class HostArguments:
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="What is inside all hosts of a network, like dgx:1, or, repeated, inside those listed, like "
-                "n[0-3]=a.topo.",
-                metavar="SPEC|FILE|HOSTS=FILE",
-                gather=parse_insides,
-            )
+            "What is inside all hosts of a network, like dgx:1, or, repeated, inside those listed, like n[0-3]=a.topo.",
+            metavar="SPEC|FILE|HOSTS=FILE",
+            gather=parse_insides,
+            panel="Hardware",
         ),
     )
     bandwidths: Mapping[str, float | str] | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="What a device sends between hosts, by level of the network, like node=50GB/s,rack=200Gb/s; a "
-                "level that is not named carries as much as the one inside it.",
-                metavar="LEVEL=X,..",
-                parse=parse_bandwidths,
-            )
+            "What a device sends between hosts, by level of the network, like node=50GB/s,rack=200Gb/s; a "
+            "level that is not named carries as much as the one inside it.",
+            metavar="LEVEL=X,..",
+            parse=parse_bandwidths,
+            panel="Hardware",
         ),
     )
     labels: Sequence[str] | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            hardware(
-                help="Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
-                metavar="LABEL,..",
-                parse=parse_labels,
-            )
+            "Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
+            metavar="LABEL,..",
+            parse=parse_labels,
+            panel="Hardware",
         ),
     )
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from tiger.model.spelling import spelled
 from tiger.pipeline.entry.arguments import CLUSTER, MODEL, Hardware
 from tiger.pipeline.hardware.options import HostArguments
 from tiger.pipeline.planning.params import PlanOptions
@@ -22,8 +21,8 @@ Source = Union["Layers", Path, str, Mapping[str, object], list[object]]
 class PlanArguments(PlanOptions, HostArguments):
     """Hold a model, a cluster, options, and who judges choices of several islands."""
 
-    model: Source = field(metadata=spelled(MODEL))
-    cluster: Hardware = field(metadata=spelled(CLUSTER))
+    model: Source = field(metadata={"spelling": MODEL})
+    cluster: Hardware = field(metadata={"spelling": CLUSTER})
     executor: Executor | str | None = field(default=None, kw_only=True)
 
 

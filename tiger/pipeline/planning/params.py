@@ -30,7 +30,7 @@ class PlanParams(SearchOptions):
         metadata=about(
             "Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together "
             "in an iteration; 4 a device without it.",
-            Spelling(help="Sequences (of a transformer SPEC), else microbatches; by default 4 a device.", metavar="N"),
+            Spelling("Sequences (of a transformer SPEC), else microbatches; by default 4 a device.", metavar="N"),
             **COUNT,
         ),
     )
@@ -60,13 +60,13 @@ class PlanParams(SearchOptions):
     )
     schedule: Schedule | None = field(
         default=None,
-        metadata=about("The schedule; searched over without it.", Spelling(help="The schedule; open by default.")),
+        metadata=about("The schedule; searched over without it.", Spelling("The schedule; open by default.")),
     )
     virtual: int | None = field(
         default=None,
         metadata=about(
             "Stages a device where they are interleaved; searched over without it.",
-            Spelling(help="Stages a device where the schedule interleaves them.", metavar="V"),
+            Spelling("Stages a device where the schedule interleaves them.", metavar="V"),
             **COUNT,
         ),
     )
@@ -74,7 +74,7 @@ class PlanParams(SearchOptions):
         default=None,
         metadata=about(
             "Sequences in a microbatch; searched over without it.",
-            Spelling(help="Sequences in a microbatch; open by default.", flags=("--microbatch-size",), metavar="B"),
+            Spelling("Sequences in a microbatch; open by default.", flags=("--microbatch-size",), metavar="B"),
             **COUNT,
         ),
     )

@@ -39,14 +39,14 @@ class RebalanceOptions:
     iterations: int = field(
         default=1000,
         metadata=about(
-            "Iterations between two measurements.", Spelling(help="Iterations in an interval.", metavar="N"), **COUNT
+            "Iterations between two measurements.", Spelling("Iterations in an interval.", metavar="N"), **COUNT
         ),
     )
     threshold: float = field(
         default=0.02,
         metadata=about(
             "The least share of time that moves have to save.",
-            Spelling(help="The least share of an interval's time that moves have to save.", metavar="SHARE"),
+            Spelling("The least share of an interval's time that moves have to save.", metavar="SHARE"),
             ge=0,
             lt=1,
         ),
@@ -56,7 +56,7 @@ class RebalanceOptions:
         metadata=about(
             "`exact` by dynamic programming, or `diffusion` among neighbours.",
             Spelling(
-                help="By dynamic programming and simulation, or by layers that stages hand to neighbours.",
+                "By dynamic programming and simulation, or by layers that stages hand to neighbours.",
                 panel="Search",
             ),
         ),
@@ -71,33 +71,27 @@ class RebalanceOptions:
 class RebalanceCall(RebalanceOptions):
     """Add a model, a cluster, and the times of its layers: those of a file, or those of a simulated workload."""
 
-    model: Model = field(metadata=spelled(MODEL))
+    model: Model = field(metadata={"spelling": MODEL})
     cluster: Hardware = field(
-        metadata=spelled(
-            replace(
+        metadata={
+            "spelling": replace(
                 CLUSTER,
                 help="Like dgx:1; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints.",
             )
-        )
+        }
     )
     times: Path | str | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            Spelling(
-                help="Seconds of layers on a device of speed 1: .csv or .json, a row of them an interval.",
-                metavar="FILE",
-            )
+            "Seconds of layers on a device of speed 1: .csv or .json, a row of them an interval.", metavar="FILE"
         ),
     )
     workload: str | None = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            Spelling(
-                help="Simulate them: pruning, freezing, early-exit, sparse-attention, moe or mod, as "
-                "pruning:sparsity=0.9.",
-                metavar="SPEC",
-            )
+            "Simulate them: pruning, freezing, early-exit, sparse-attention, moe or mod, as pruning:sparsity=0.9.",
+            metavar="SPEC",
         ),
     )
