@@ -4,16 +4,13 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from types import NoneType
-from typing import Annotated, Literal, TypeVar, Union, cast, get_origin
+from typing import Annotated, Literal, Union, cast, get_origin
 
 import typer
 
 from tiger.cli import completion
 from tiger.model.checking import members
 from tiger.model.spelling import Spelling
-
-Options = TypeVar("Options")
-NO_SPELLINGS: Mapping[str, Spelling] = {}
 
 
 @dataclass(frozen=True, slots=True)
