@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from tiger.expert_maps.arguments import ExpertCall
 from tiger.expert_maps.entry import report_experts
 from tiger.expert_maps.params import ExpertOptions
 from tiger.expert_maps.report import ExpertReport
-from tiger.expert_maps.request import ExpertCall, read_request
+from tiger.expert_maps.request import read_request
 from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem, price_slots
 from tiger.expert_maps.warm import load
 from tiger.model.arrays import FloatArray, IntArray

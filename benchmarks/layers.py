@@ -15,8 +15,8 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derive
 from tiger.objectives.cost import cost_of
-from tiger.qubo.ising import IsingParams
 from tiger.qubo.lookahead import assign_level, place_forward
+from tiger.qubo.params import IsingParams
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.whole_sampling import sample_whole
 from tiger.run.deadline import Deadline

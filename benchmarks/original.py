@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tiger.formats.files import read_tasks, read_topology
 from tiger.mapping.mapper import solve
-from tiger.model.problem import Problem, Rule
+from tiger.model.problem import Problem
+from tiger.model.sharing import Rule
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SEEDS = range(5)

@@ -16,7 +16,8 @@ from tiger.mapping.mapper import solve
 from tiger.mapping.sampler_policy import draw_bits, ising_of
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
-from tiger.qubo.ising import IsingParams, Sampling, WindowTask
+from tiger.qubo.ising import WindowTask
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.tune import Trial, TuneParams
 from tiger.solvers import registry
 

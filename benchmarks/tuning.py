@@ -18,7 +18,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
 from tiger.objectives.cost import cost_of
-from tiger.qubo.ising import Sampling
+from tiger.qubo.params import Sampling
 from tiger.qubo.tune import Bisection, Fixed, Trial, TuneParams, Tuner, tune
 
 SEEDS = (0, 1, 2)

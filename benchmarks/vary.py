@@ -35,7 +35,8 @@ from benchmarks.instances import generate, generate_layered, qaplib
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapping.mapper import solve
-from tiger.model.problem import Problem, Rule
+from tiger.model.problem import Problem
+from tiger.model.sharing import Rule
 from tiger.topologies.spec import build
 
 QAP = ("nug20", "nug30", "chr25a", "kra30a", "tai30b", "tai40a", "sko42", "ste36a")

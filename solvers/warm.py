@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import TreeMetric
 from tiger.model.objective_arrays import NetArrays, TaskOrder
-from tiger.model.problem import Problem, Rule
+from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop
+from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.solvers.registry import build_exact

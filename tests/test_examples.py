@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 import tiger
-from tiger.qubo.ising import IsingParams, Sampling
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.testing import check_sampler
 
 pytest.importorskip("openjij")

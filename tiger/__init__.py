@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tiger.planning.report import PlanReport
     from tiger.plotting.card import card
     from tiger.plotting.pictures import draw
-    from tiger.qubo.ising import IsingParams
+    from tiger.qubo.params import IsingParams
     from tiger.rebalancing.online.planner import OnlinePlanner
     from tiger.rebalancing.params import RebalanceOptions
     from tiger.rebalancing.rebalancer import Rebalancer
@@ -41,7 +41,7 @@ _HOMES = {
     "GridMetric": "tiger.model.metrics",
     "ExpertReport": "tiger.expert_maps.report",
     "InputError": "tiger.errors",
-    "IsingParams": "tiger.qubo.ising",
+    "IsingParams": "tiger.qubo.params",
     "Links": "tiger.model.topology",
     "OnlinePlanner": "tiger.rebalancing.online.planner",
     "PlacementReport": "tiger.placement.entry.report",

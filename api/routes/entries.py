@@ -2,43 +2,57 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from tiger.api.routes import assignment, experts, placement, planning
-from tiger.api.schemas.assignment import AssignRequest
-from tiger.api.schemas.circuits import CircuitRequest
+from tiger.api.routes.admission import WorkRequest, admit
+from tiger.api.routes.document import parse
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.api.seams.files import Solution
 from tiger.api.seams.job import Kind
-from tiger.run.progress import Progress
-
-WorkRequest = AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest
-
-
-class Answer(Protocol):
-    """Answer a checked body with a report as strict JSON, and drafts of files beside it; raise InputError."""
-
-    def __call__(
-        self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ..., executor: str | None = ..., /
-    ) -> Solution:
-        """Answer, call `watch` with the progress of the solve, and share what takes long with a Dask cluster."""
+from tiger.run.progress import Progress, ignore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Hold how a kind of work is done; `check` raises InputError, or ValidationError for a type or a bound."""
+    """Hold how a kind of work is done: how its request is read from parsed JSON, and how that is answered.
+
+    `solve` is given the request, the limits, what is called with its progress, and the address of a Dask cluster that
+    shares in what takes long.
+    """
 
     kind: Kind
-    check: Callable[[bytes, Limits], WorkRequest]
-    answer: Answer
+    read: Callable[[object], WorkRequest]
+    solve: Callable[..., Solution]
+
+    def check(self, body: bytes, limits: Limits) -> WorkRequest:
+        """Return the request that a body states, what is inside it only measured.
+
+        Raises InputError, or pydantic's ValidationError for a type or a bound.
+        """
+        request = self.read(parse(body))
+        admit(request, limits)
+        return request
+
+    def answer(
+        self,
+        body: bytes,
+        limits: Limits,
+        watch: Callable[[Progress], None] = ignore,
+        executor: str | None = None,
+    ) -> Solution:
+        """Answer a checked body with its report and drafts of files; raise InputError that names the field.
+
+        It is read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
+        """
+        return self.solve(self.check(body, limits), limits, watch, executor)
 
 
-ASSIGN = Entry(kind="assign", check=assignment.check, answer=assignment.answer)
-PLACE = Entry(kind="place", check=placement.check, answer=placement.answer)
-PLAN = Entry(kind="plan", check=planning.check, answer=planning.answer)
-EXPERTS = Entry(kind="experts", check=experts.check, answer=experts.answer)
+ASSIGN = Entry(kind="assign", read=assignment.read_request, solve=assignment.answer)
+PLACE = Entry(kind="place", read=PlaceRequest.read, solve=placement.answer)
+PLAN = Entry(kind="plan", read=PlanRequest.read, solve=planning.answer)
+EXPERTS = Entry(kind="experts", read=ExpertRequest.read, solve=experts.answer)
 ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE, PLAN, EXPERTS)}
 
 

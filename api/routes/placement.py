@@ -1,10 +1,9 @@
-"""The work behind `POST /place`: from the bytes of a request to the bytes of its answer."""
+"""The work behind `POST /place`: from a request to the bytes of its answer."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tiger.api.routes.assignment import check_limits
-from tiger.api.routes.document import encode, parse
+from tiger.api.routes.document import encode
 from tiger.api.routes.files import placement_files
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
@@ -18,22 +17,10 @@ if TYPE_CHECKING:
     from tiger.training.hardware.cluster import Cluster
 
 
-def check(body: bytes, limits: Limits) -> PlaceRequest:
-    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
-
-    The model and the cluster inside it are only measured.
-    """
-    request = PlaceRequest.read(parse(body))
-    check_limits(limits, request.time_limit_s, request.solver)
-    check_network(limits, request.model)
-    check_cluster(limits, request.cluster)
-    return request
-
-
 def answer(
-    body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /
+    request: PlaceRequest, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /
 ) -> Solution:
-    """Place what a checked body asks and return the report and drafts of files; raise InputError that names the field.
+    """Place what a request asks and return the report and drafts of files; raise InputError that names the field.
 
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
@@ -45,7 +32,6 @@ def answer(
     from tiger.training.models.reading import model_of_document
     from tiger.training.sources import require_cluster
 
-    request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s
     params = check_request(narrow(PlaceParams, request, time_limit_s=limit_s), narrow(Aim, request))
     model = read_model(request.model, limits)

@@ -1,13 +1,12 @@
-"""The work behind `POST /plan`: from the bytes of a request to the bytes of its answer."""
+"""The work behind `POST /plan`: from a request to the bytes of its answer."""
 
 from collections.abc import Callable
 
-from tiger.api.routes.assignment import check_limits
-from tiger.api.routes.document import encode, parse
+from tiger.api.routes.document import encode
 from tiger.api.routes.files import placement_files
 from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.routes.sharing import share, warn_of_trouble
-from tiger.api.schemas.limits import Limits, check_cluster, check_network
+from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlanRequest
 from tiger.api.seams.files import Solution
 from tiger.model.options import narrow
@@ -15,22 +14,10 @@ from tiger.planning.params import PlanOptions
 from tiger.run.progress import Progress, ignore
 
 
-def check(body: bytes, limits: Limits) -> PlanRequest:
-    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
-
-    The model and the cluster inside it are only measured.
-    """
-    request = PlanRequest.read(parse(body))
-    check_limits(limits, request.time_limit_s, request.solver)
-    check_network(limits, request.model)
-    check_cluster(limits, request.cluster)
-    return request
-
-
 def answer(
-    body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, executor: str | None = None, /
+    request: PlanRequest, limits: Limits, watch: Callable[[Progress], None] = ignore, executor: str | None = None, /
 ) -> Solution:
-    """Plan what a checked body asks and return the report as strict JSON, with the files of the best plan.
+    """Plan what a request asks and return the report as strict JSON, with the files of the best plan.
 
     `watch` is called with its progress. What several islands judge is shared with the Dask cluster at `executor`.
     Neither model nor cluster is ever opened as a file, and both are within the limit of tasks. Raises InputError that
@@ -40,7 +27,6 @@ def answer(
     from tiger.planning.model import model_of_document
     from tiger.planning.request import check_plan_options
 
-    request = check(body, limits)
     limit_s = request.time_limit_s or limits.max_time_s
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
     model = model_of_document(read_model(request.model, limits), limits.max_tasks)

@@ -1,10 +1,11 @@
 """The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
 
 from tiger.api.routes.assignment import read_network, read_tasks
-from tiger.api.routes.circuits import read_circuit, read_device, scan_circuit
+from tiger.api.routes.circuits import read_circuit, read_device
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.schemas import limits as bounds
+from tiger.api.schemas.circuits import scan_circuit
 from tiger.api.schemas.closed import only_stated
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
@@ -12,7 +13,8 @@ from tiger.api.schemas.views import ViewRequest
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.text import find_file
-from tiger.mapping.hardware import HardwareArguments, build_hardware
+from tiger.mapping.hardware import build_hardware
+from tiger.mapping.options import HardwareArguments
 from tiger.model.document import Document
 from tiger.model.topology import Topology
 from tiger.model.wording import describe

@@ -6,15 +6,23 @@ from typing import Annotated
 from pydantic import BeforeValidator, FailFast, Field
 from pydantic_core import PydanticCustomError
 
+from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.closed import Closed, Documented, Pins
 from tiger.api.schemas.files import FileText
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
-from tiger.formats.hardware.lstopo import UnitName
+from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
+from tiger.errors import InputError
+from tiger.formats.hardware.units import UnitName
 from tiger.launchers.formats import EmitOptions
-from tiger.mapping.request import MappingOptions
-from tiger.model.constraints import SharingOptions
+from tiger.mapping.options import MappingOptions
 from tiger.model.options import about
-from tiger.qubo.encode import CapacityEncoding
+from tiger.model.sharing import SharingOptions
+from tiger.patterns import spec as patterns
+from tiger.qubo.params import CapacityEncoding, IsingParams
+from tiger.topologies import spec
+
+# Tasks of the native search and of others, and edges, of about a tenth of a second of work on one core.
+SMALL_TASKS, SMALL_HARD_TASKS, SMALL_EDGES = 128, 24, 2048
 
 
 def _check_tasks(value: object) -> object:
@@ -63,6 +71,12 @@ class IsingBody(Closed):
     capacity: CapacityEncoding = field(
         default="slack", metadata=about("Whether slack bits encode what a node may hold.")
     )
+
+    @property
+    def params(self) -> IsingParams:
+        """Return the options of the Ising path; raise InputError."""
+        betas = None if self.beta_range is None else (self.beta_range[0], self.beta_range[1])
+        return IsingParams(penalty_scale=self.penalty_scale, beta_range=betas, capacity=self.capacity)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,3 +163,56 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
     )
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`."))
     ising: IsingBody = field(default=IsingBody(), metadata=about("Penalties, temperatures and encoding of the QUBOs."))
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """Return running jobs, forbidden pairs and the options of the QUBOs as Python takes them."""
+        return {
+            "running": [(share.a, share.b, share.share) for share in self.running],
+            "forbidden": [(task, node) for task, node in self.forbidden],
+            "ising": self.ising.params,
+        }
+
+    def measure(self, limits: Limits) -> None:
+        """Raise InputError for more than a service allows; graphs are only measured."""
+        bounds.check_tasks(limits, self.tasks)
+        if self.topology is None and (isinstance(self.tasks, str) or "text" not in self.tasks):
+            raise InputError("topology", "expected hardware, as only a file of tasks may have its own, got none")
+        if isinstance(self.topology, str):
+            spec.find_kind(self.topology)
+        else:
+            bounds.check_hardware(limits, self.topology)
+        for inside in self.node_topology or []:
+            if isinstance(inside.topology, str):
+                spec.find_kind(inside.topology)
+
+    @property
+    def is_small(self) -> bool:
+        """Guess whether tasks and edges, times the effort, are few; a search with a time limit alone takes it all."""
+        if self.effort is None and self.time_limit_s is not None:
+            return False
+        effort = (self.effort or 1) * self.islands
+        usual = self.solver == "auto" and self.rule != "levels" and self.objective == "cost"
+        plain = usual and not self._has_hyperedges
+        text = None if isinstance(self.tasks, str) else self.tasks.get("text")
+        if isinstance(text, str):
+            return len(text) * effort <= (SMALL_TEXT if plain else SMALL_HARD_TEXT)
+        if isinstance(self.tasks, str):
+            pattern = patterns.parse(self.tasks)
+            tasks, edges = pattern.ranks * effort, pattern.messages * effort
+        else:
+            tasks, edges = (_length(self.tasks, name) * effort for name in ("nodes", "edges"))
+        return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
+
+    @property
+    def _has_hyperedges(self) -> bool:
+        """Return whether tasks have hyperedges, which are searched for longer."""
+        if isinstance(self.tasks, str):
+            return False
+        return "hyperedges" in self.tasks or str(self.tasks.get("file", "")).lower().endswith(".hgr")
+
+
+def _length(graph: dict[str, object], name: str) -> int:
+    """Return how long a list of a graph is; edges may go by their older name."""
+    found = graph.get(name, graph.get("links") if name == "edges" else None)
+    return len(found) if isinstance(found, list) else 0

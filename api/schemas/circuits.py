@@ -10,8 +10,15 @@ from typing_extensions import TypedDict
 from tiger.api.schemas.closed import Closed, Documented
 from tiger.api.schemas.files import FileText
 from tiger.api.schemas.graphs import HardwareGraph
+from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits, check_device
+from tiger.circuits.entry.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutOptions
 from tiger.model.options import about
+
+# Bytes of OpenQASM 3, whose parser takes far longer for each than that of OpenQASM 2.
+MAX_BYTES_3 = 1_048_576
+# A text of so many bytes is measured in a millisecond or two, which is cheaper than to have a worker refuse it.
+SHORT = 32_768
 
 
 def _check_text(value: object) -> object:
@@ -108,3 +115,25 @@ class CircuitRequest(LayoutOptions, Circuit, Closed):
     initial_layout: Annotated[list[int], Field(fail_fast=True)] | None = field(
         default=None, metadata=about("Device qubit of every circuit qubit, in order; chosen without it.")
     )
+
+    def measure(self, limits: Limits) -> None:
+        """Raise InputError for more than a service allows; a long circuit is measured where it is read."""
+        check_device(limits, self.topology)
+        scan_circuit(self.circuit, limits)
+
+    @property
+    def is_small(self) -> bool:
+        """Guess from its length and its effort whether a circuit takes a fraction of a second."""
+        most = SMALL_TEXT if self.level <= 1 else SMALL_HARD_TEXT
+        return len(self.circuit) * self.effort * self.islands <= most
+
+
+def scan_circuit(circuit: str, limits: Limits) -> None:
+    """Raise InputError for a circuit that is short, and yet too large or one that would read files."""
+    if len(circuit) <= SHORT:
+        scan(circuit, limits_of(limits))
+
+
+def limits_of(limits: Limits) -> CircuitLimits:
+    """Return the bounds of a circuit."""
+    return CircuitLimits(max_qubits=limits.max_qubits, max_gates=limits.max_gates, max_bytes_3=MAX_BYTES_3)

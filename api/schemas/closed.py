@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Annotated, Self, cast
+from typing import Annotated, Self, TypeVar, cast
 
 from pydantic import (
     BeforeValidator,
@@ -18,10 +18,12 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import union_schema
 
 from tiger.errors import InputError
+from tiger.model.options import narrow
 
 REFERENCE = "#/components/schemas/{model}"
 # Of requests that state exactly one of their fields.
 ONE_FIELD = ConfigDict(extra="forbid", strict=True, json_schema_extra={"minProperties": 1, "maxProperties": 1})
+Kind = TypeVar("Kind")
 ADAPTERS: dict[type[object], TypeAdapter[object]] = {}
 
 
@@ -57,6 +59,11 @@ class Closed:
         """Return the request that parsed JSON states; raise pydantic's ValidationError."""
         return cast(Self, _adapter(cls).validate_python(data))
 
+    @property
+    def plain(self) -> dict[str, object]:
+        """Return, by their names, the values for which Python takes another form than JSON has; raise InputError."""
+        return {}
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[object], handler: GetCoreSchemaHandler) -> CoreSchema:
         """Take a JSON object for the dataclass itself, and be strict with its fields alone."""
@@ -72,6 +79,13 @@ class Closed:
         known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # those below are dataclasses
         unknown = next((name for name in data if name not in known), None)
         return {name: value for name, value in data.items() if name in known or name == unknown}
+
+
+def take(kind: type[Kind], request: Closed, **changes: object) -> Kind:
+    """Return the options of one kind that a request states, in the form that Python takes, some of them changed."""
+    names = {field.name for field in fields(kind)} - changes.keys()  # type: ignore[arg-type]  # of dataclasses
+    plain = {name: value for name, value in request.plain.items() if name in names}
+    return narrow(kind, request, **plain, **changes)
 
 
 def refer(name: str) -> dict[str, object]:

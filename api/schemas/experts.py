@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from tiger.api.schemas.closed import Closed, Documented
-from tiger.api.schemas.limits import Limits, fault
+from tiger.api.schemas.limits import SMALL_LAYERS, Limits, check_cluster, fault
 from tiger.api.schemas.placement import CLUSTER, Needed
 from tiger.expert_maps.params import ExpertOptions
 from tiger.model.options import about
@@ -25,15 +25,28 @@ class ExpertRequest(ExpertOptions, Closed):
         default=None, metadata=about("The map in use: the expert of every slot of each layer.")
     )
 
+    @property
+    def plain(self) -> dict[str, object]:
+        """Return numbers as arrays."""
+        from tiger.expert_maps.request import array_of_rows  # in a worker alone
 
-def check_experts(limits: Limits, request: ExpertRequest) -> None:
-    """Raise InputError of `trace` for more slots in all layers than edges that a graph may have.
+        in_use = None if self.in_use is None else array_of_rows("in_use", self.in_use)
+        return {"trace": array_of_rows("trace", self.trace), "in_use": in_use}
 
-    What is no list of lists is found at fault later.
-    """
-    first = request.trace[0] if request.trace else None
-    columns = len(first) if isinstance(first, list) else 0
-    layers, experts = (len(request.trace), columns) if request.kind == "loads" else (columns, request.experts or 0)
-    slots = layers * (experts + request.replicas)
-    if slots > limits.max_edges:
-        raise fault("trace", limits.max_edges, "slots in all layers", slots)
+    def measure(self, limits: Limits) -> None:
+        """Raise InputError for more than a service allows: of `trace` for more slots in all layers than edges.
+
+        What is no list of lists is found at fault later, and the cluster is only measured.
+        """
+        check_cluster(limits, self.cluster)
+        first = self.trace[0] if self.trace else None
+        columns = len(first) if isinstance(first, list) else 0
+        layers, experts = (len(self.trace), columns) if self.kind == "loads" else (columns, self.experts or 0)
+        slots = layers * (experts + self.replicas)
+        if slots > limits.max_edges:
+            raise fault("trace", limits.max_edges, "slots in all layers", slots)
+
+    @property
+    def is_small(self) -> bool:
+        """Guess whether these are few loads, which are balanced at once; a search over transitions takes longer."""
+        return self.kind == "loads" and len(self.trace) <= SMALL_LAYERS

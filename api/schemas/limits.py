@@ -8,6 +8,9 @@ from tiger.model.tasks import TaskGraph
 from tiger.patterns import spec as patterns
 
 EDGES = ("edges", "links")
+# Of about a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.
+# Characters of a circuit at levels 0 and 1 and above, or of a file of tasks, a handful for each edge; and layers.
+SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 
 
 @dataclass(frozen=True, slots=True)

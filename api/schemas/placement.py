@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas import networks
 from tiger.api.schemas.closed import Closed, Documented, Pins
+from tiger.api.schemas.limits import SMALL_LAYERS, Limits, check_cluster, check_network
 from tiger.model.options import about
 from tiger.placement.params import PlaceOptions
 from tiger.planning.params import PlanOptions
@@ -47,6 +48,10 @@ CLUSTER = (
 )
 
 
+# Lists of a model of which each entry is a layer or an operator.
+LISTS = ("layers", "operators", "nodes")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelBody:
     """Hold a model."""
@@ -83,9 +88,32 @@ class PlaceRequest(PlaceOptions, Network, Closed):
         default_factory=dict, metadata=about("Device of every layer or operator that must go there, both by name.")
     )
 
+    def measure(self, limits: Limits) -> None:
+        """Raise InputError for more than a service allows; model and cluster are only measured."""
+        check_network(limits, self.model)
+        check_cluster(limits, self.cluster)
+
+    @property
+    def is_small(self) -> bool:
+        """Guess whether listed layers or operators, times the effort, are few; a described model's are not counted."""
+        listed: object = self.model
+        if isinstance(self.model, dict):
+            listed = next((self.model[name] for name in LISTS if name in self.model), None)
+        return isinstance(listed, list) and len(listed) * self.effort <= SMALL_LAYERS
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRequest(PlanOptions, ModelBody, Closed):
     """Ask by which degrees of parallelism, microbatches and schedule a cluster trains a model quickest."""
 
     cluster: Needed = field(metadata=about(CLUSTER))
+
+    def measure(self, limits: Limits) -> None:
+        """Raise InputError for more than a service allows; model and cluster are only measured."""
+        check_network(limits, self.model)
+        check_cluster(limits, self.cluster)
+
+    @property
+    def is_small(self) -> bool:
+        """Say no, as a plan is the search of many placements."""
+        return False

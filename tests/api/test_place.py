@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
 from tiger.api.pool.processes import Workers
+from tiger.api.routes.entries import PLACE
 from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
-from tiger.api.routes.placement import answer, check
 from tiger.api.schemas.closed import document_requests, refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest
@@ -72,7 +72,7 @@ def read(answer: bytes) -> PlacementReport:
 def place(solving: TestClient) -> Post:
     """Return a function that posts a request, but for the fields it is given."""
     # Compiled kernels are kept on disk: a worker that has to compile them first would be too late.
-    answer(ask(), LIMITS)
+    PLACE.answer(ask(), LIMITS)
 
     def post(**fields: object) -> httpx.Response:
         found: httpx.Response = solving.post(
@@ -108,7 +108,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
 )
 def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: object, devices: object) -> None:
     """It has the fields that the documentation promises, and no others."""
-    report = read(answer(ask(model=posed, cluster=devices, seed=4), LIMITS).report)
+    report = read(PLACE.answer(ask(model=posed, cluster=devices, seed=4), LIMITS).report)
     assert (report.feasible, report.optimal, report.seed, len(report.stages)) == (True, True, 4, 2)
     assert report.uniform_bottleneck_s is None
 
@@ -116,8 +116,8 @@ def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: o
 def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:
     """As it was given, with the server's time limit where there is none."""
     fields = {"schedule": "interleaved", "microbatches": 4, "virtual": 1, "pipeline": 2, "data": 1, "effort": 2}
-    answer(ask(**fields, pinned={"a": "x"}, solver="neal", seed=3), LIMITS)
-    answer(ask(time_limit_s=1.5), LIMITS)
+    PLACE.answer(ask(**fields, pinned={"a": "x"}, solver="neal", seed=3), LIMITS)
+    PLACE.answer(ask(time_limit_s=1.5), LIMITS)
     first = PlaceParams(**fields, pinned={"a": "x"}, solver="neal", seed=3, time_limit_s=5.0)  # type: ignore[arg-type]
     assert engine == [first, PlaceParams(time_limit_s=1.5)]
 
@@ -148,7 +148,7 @@ def test_quantities_with_units_are_those_without() -> None:
         devices = [{"name": name, "memory_bytes": room} for name in "xy"]
         cluster = {"devices": devices, "uniform_bandwidth": rate, "uniform_latency": delay}
         layers = model(parameter_bytes=held, forward_s=forward, activation_bytes=held)
-        report = json.loads(answer(ask(model=layers, cluster=cluster), LIMITS).report)
+        report = json.loads(PLACE.answer(ask(model=layers, cluster=cluster), LIMITS).report)
         reports.append({key: value for key, value in report.items() if key not in ("seconds", "progress")})
     assert reports[0] == reports[1]
     assert reports[0]["feasible"]
@@ -245,14 +245,14 @@ def test_a_model_is_needed() -> None:
     body = json.loads(ask())
     del body["model"]
     with pytest.raises(ValidationError, match="Field required") as refusal:
-        check(json.dumps(body).encode(), LIMITS)
+        PLACE.check(json.dumps(body).encode(), LIMITS)
     assert refusal.value.errors()[0]["loc"] == ("model",)
 
 
 def test_a_chain_needs_a_cluster() -> None:
     """Only graphs of operators may state their devices."""
     with pytest.raises(InputError, match="cluster: expected a cluster, got none"):
-        answer(ask(cluster=None), LIMITS)
+        PLACE.answer(ask(cluster=None), LIMITS)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"model":1,"model":2}', b"[" * 1900])
@@ -265,9 +265,9 @@ def test_what_is_not_json_is_400(refusing: TestClient, body: bytes) -> None:
 def test_layers_and_devices_are_bounded_by_the_service() -> None:
     """Before anything is built of them."""
     with pytest.raises(InputError, match="expected at most 3 layers"):
-        answer(ask(), Limits(max_tasks=3, max_time_s=5.0))
+        PLACE.answer(ask(), Limits(max_tasks=3, max_time_s=5.0))
     with pytest.raises(InputError, match="cluster") as caught:
-        answer(ask(cluster="dgx:2"), LIMITS)
+        PLACE.answer(ask(cluster="dgx:2"), LIMITS)
     assert "8" in caught.value.reason
 
 
@@ -283,14 +283,14 @@ def test_operators_and_edges_are_bounded_by_the_service(model: dict[str, Any], w
     """Before any of them is looked at."""
     limits = Limits(max_tasks=8, max_time_s=5.0, max_edges=8)
     with pytest.raises(InputError, match=f"model: expected at most 8 {what}, got 9"):
-        check(ask(model=model, mode="dag"), limits)
+        PLACE.check(ask(model=model, mode="dag"), limits)
 
 
 def test_devices_that_a_model_states_are_bounded_by_the_service() -> None:
     """They are made of two numbers."""
     model = {**GRAPH, "maxFPGAs": 9}
     with pytest.raises(InputError, match="cluster/devices: expected 1 to 8 devices, got 9"):
-        answer(json.dumps({"model": model, "mode": "dag"}).encode(), LIMITS)
+        PLACE.answer(json.dumps({"model": model, "mode": "dag"}).encode(), LIMITS)
 
 
 def test_operators_are_placed(place: Post) -> None:
@@ -372,7 +372,7 @@ def test_the_shape_in_the_document_needs_what_has_no_default() -> None:
 def test_the_worked_requests_are_good(engine: list[PlaceParams], name: str) -> None:
     """Their models and clusters are read, and something is placed."""
     body = json.dumps(PLACEMENTS[name]["value"]).encode()
-    assert read(answer(body, Limits(max_tasks=100, max_time_s=5.0)).report).feasible
+    assert read(PLACE.answer(body, Limits(max_tasks=100, max_time_s=5.0)).report).feasible
 
 
 def test_the_fast_device_takes_four_of_six_layers(place: Post) -> None:
@@ -387,7 +387,7 @@ def test_a_network_is_a_cluster_with_its_levels(engine: list[PlaceParams]) -> No
     hosts = {"file": "t.conf", "text": "SwitchName=s0 Nodes=a,b"}
     cluster = {"hosts": hosts, "machine": "dgx:1", "networks": {"node": {"bandwidth": "50GB/s"}}}
     limits = Limits(max_tasks=100, max_time_s=5.0)
-    report = read(answer(ask(cluster=cluster), limits).report)
+    report = read(PLACE.answer(ask(cluster=cluster), limits).report)
     assert [stage.device for stage in report.stages] == ["a.gpu0", "a.gpu1"]
     with pytest.raises(InputError, match="nodes of Kubernetes, a network"):
-        answer(ask(cluster={"kind": "List", "items": []}), limits)
+        PLACE.answer(ask(cluster={"kind": "List", "items": []}), limits)

@@ -1,15 +1,12 @@
 """Tests of `tiger experts`: what it prints, what it writes, its exit status, and what bad input gets."""
 
-import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import tiger
 from tiger.cli.app import run
-from tiger.cli.experts import experts
 
 Run = Callable[..., tuple[int, str, str]]
 PRICES = ("--token-s", "1e-6", "--token-bytes", "1000")
@@ -63,14 +60,6 @@ def test_a_change_that_pays_is_said_to(cli: Run) -> None:
     assert "\nmoves                3 experts in 2 ms\n" in out
     assert "\npaid after           0.25 steps\n" in out
     assert cli(*asked, "--in-use", "map.json", "--most-moves", "0")[1].startswith("keep: ")
-
-
-def test_defaults_are_those_of_python() -> None:
-    """Of every option."""
-    command, function = inspect.signature(experts).parameters, inspect.signature(tiger.experts).parameters
-    same = set(command) & set(function) - {"cluster"}
-    assert len(same) == 19
-    assert all(command[name].default == function[name].default for name in same)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import typer
 
 from tiger.cli.app import app, run
 from tiger.cli.examples import EXAMPLES
-from tiger.cli.help import COMMANDS, GROUPS, OTHER, find_group
+from tiger.cli.help import COMMANDS, OTHER, panel_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = typer.main.get_command(app).commands
@@ -20,13 +20,14 @@ KNOWN = typer.main.get_command(app).commands
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_option_has_a_group(name: str) -> None:
     """Those of all commands alone are left over; what a command has no group for would be hard to find."""
-    options = [param.name for param in KNOWN[name].params if param.param_type_name == "option"]
-    assert [option for option in options if find_group(GROUPS, option) == OTHER] == []
+    options = [param for param in KNOWN[name].params if param.param_type_name == "option"]
+    assert [option.name for option in options if panel_of(option) == OTHER] == []
 
 
 def test_every_command_has_a_group_and_examples() -> None:
     """So that a new one is not forgotten."""
-    assert set(KNOWN) == {name for names in COMMANDS.values() for name in names} == set(EXAMPLES)
+    assert {panel_of(command) for command in KNOWN.values()} == set(COMMANDS)
+    assert set(KNOWN) == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", ["", *KNOWN])

@@ -1,38 +1,28 @@
-"""Tests that the options of commands are those of Python."""
+"""Tests that the options of commands are the fields of their uses."""
 
-import inspect
-from typing import Literal, get_args, get_origin
+from dataclasses import fields
 
 import pytest
+import typer
 
-import tiger
-from tiger.cli import app
+from tiger.cli.app import app
+from tiger.cli.building import Group
+from tiger.cli.running import list_commands
+from tiger.run.use import Command
 
-# Commands state their options themselves, since `tiger --help` does not wait for the imports beside those of Python.
-SPELT_OTHERWISE = {"time_limit": "time_limit_s", "pin": "pinned", "forbid": "forbidden"}
+KNOWN = typer.main.get_command(app).commands
+# What only Python has, as no text says it or there is but one sensible value on a command line.
 PYTHON_ALONE = {"executor", "ising", "progress", "commute"}
-# What one command of Python has, and of two commands here the other.
-OTHER_COMMAND = {"assign": {"emit"}, "ranks": {"tasks", "topology"}}
 
 
-@pytest.mark.parametrize(
-    ("name", "python"),
-    [("assign", "assign"), ("ranks", "assign"), ("layout", "layout"), ("place", "place"), ("plan", "plan")],
-)
-def test_a_command_has_the_options_of_python(name: str, python: str) -> None:
-    """Tests their defaults and choices; what else a command has concerns files, pictures, threads and services."""
-    command = inspect.signature(getattr(app, name), eval_str=True).parameters
-    function = inspect.signature(getattr(tiger, python)).parameters
-    shared = {SPELT_OTHERWISE.get(key, key): option for key, option in command.items()}
-    assert set(function) - set(shared) <= PYTHON_ALONE | OTHER_COMMAND.get(name, set())
-    for key in set(function) & set(shared):
-        option, parameter = shared[key], function[key]
-        assert option.default == (None if parameter.default == () else parameter.default), key
-        assert choices(parameter.annotation) in (set(), choices(option.annotation)), key
-
-
-def choices(annotation: object) -> set[object]:
-    """Return the words of a Literal anywhere in an annotation."""
-    if get_origin(annotation) is Literal:
-        return set(get_args(annotation))
-    return set[object]().union(*map(choices, get_args(annotation)))
+@pytest.mark.parametrize("command", [command for _, command in list_commands()], ids=lambda command: command.name)
+def test_a_command_has_the_options_of_its_use(command: Command) -> None:
+    """All but those that it leaves out on purpose, with their defaults."""
+    options = {param.name: param for param in KNOWN[command.name].params}
+    spelled = Group(kind=command.call, omits=command.omits, spellings=command.spellings)
+    assert {option.name for option in spelled.options()} <= set(options)
+    left = {each.name for each in fields(command.call)} - {option.field.name for option in spelled.options()}
+    assert left <= PYTHON_ALONE | command.omits
+    for option in spelled.options():
+        if isinstance(option.field.default, int | float | str):
+            assert options[option.name].default == option.field.default

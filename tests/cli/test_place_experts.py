@@ -1,14 +1,12 @@
 """Tests of `tiger place --mode experts`: what it prints, its exit status, and what bad input gets."""
 
-import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import tiger
-from tiger.cli.app import place, run
+from tiger.cli.app import run
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -47,13 +45,6 @@ def test_json_has_every_expert_of_every_layer(cli: Run) -> None:
     assert report["schema"] == "tiger.experts/1"
     assert report["held_out_tokens"] == 0
     assert sorted(op for stage in report["stages"] for op in stage["ops"])[:3] == ["0:0", "0:1", "0:2"]
-
-
-def test_defaults_are_those_of_python() -> None:
-    """Of what a chain does not have."""
-    command, function = inspect.signature(place).parameters, inspect.signature(tiger.experts).parameters
-    for name in ("held_out", "seed", "effort"):
-        assert command[name].default == function[name].default
 
 
 @pytest.mark.parametrize(

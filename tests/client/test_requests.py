@@ -12,13 +12,13 @@ import pytest
 from dwave.samplers import TabuSampler
 
 import tiger
-from tiger.client.requests import Asked, assignment, circuit_layout, placement, planning
+from tiger.client.requests import Asked, assignment, body_of, circuit_layout, placement, planning
 from tiger.errors import InputError
 from tiger.model.metrics import DenseMetric
 from tiger.model.topology import Links, Topology
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.stage import PlacedStage
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.training.hardware.reading import cluster_of_document
 from tiger.training.models.graphs import operators_of_document, read_operators
 
@@ -288,9 +288,11 @@ def test_operators_need_their_devices() -> None:
 def test_what_is_no_json_is_refused() -> None:
     """Numbers that are not finite, deep in a document."""
     with pytest.raises(InputError, match=r"^body: "):
-        circuit_layout(CIRCUIT, "grid:2x2", commute=float("nan"))  # type: ignore[arg-type]
+        body_of({"cluster": {"uniform_bandwidth": float("nan")}})
     with pytest.raises(TypeError, match="got a value of type object"):
-        circuit_layout(CIRCUIT, "grid:2x2", commute=object())  # type: ignore[arg-type]
+        body_of({"cluster": {"uniform_bandwidth": object()}})
+    with pytest.raises(TypeError, match="commute: expected true or false, got nan"):
+        circuit_layout(CIRCUIT, "grid:2x2", commute=float("nan"))  # type: ignore[arg-type]
 
 
 def test_tables_of_distances_are_refused() -> None:

@@ -18,7 +18,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.encode import encode
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")

@@ -13,7 +13,7 @@ from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.encode import encode
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.qubo.penalties import safe_penalties
 
 RULES = ("one-to-one", "levels", "capacity")

@@ -14,7 +14,7 @@ from tiger.mapping.entry import assign, problem_of
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.qubo.ising import Sampling
+from tiger.qubo.params import Sampling
 
 QAP = "3\n\n0 1 2\n1 0 1\n2 1 0\n\n0 5 0\n5 0 1\n0 1 0\n"
 

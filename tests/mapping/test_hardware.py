@@ -8,7 +8,8 @@ import pytest
 from tiger.errors import InputError
 from tiger.formats.hardware.composition import Inside
 from tiger.formats.text import FileText
-from tiger.mapping.hardware import HardwareArguments, build_hardware
+from tiger.mapping.hardware import build_hardware
+from tiger.mapping.options import HardwareArguments
 from tiger.model.metrics import TreeMetric
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -26,7 +26,7 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.objectives.multipath import load_links
 from tiger.patterns.spec import build as build_pattern
-from tiger.qubo.ising import IsingParams, Sampling
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.progress import ignore

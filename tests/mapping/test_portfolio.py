@@ -13,7 +13,7 @@ from tiger.mapping.mapper import solve
 from tiger.mapping.request import Request
 from tiger.mapping.rounds import rounds
 from tiger.model.problem import Problem
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.solvers import registry
 from tiger.solvers.warm import warm
 from tiger.topologies.spec import build

@@ -8,7 +8,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.mapping.request import Request
-from tiger.qubo.ising import IsingParams, Sampling
+from tiger.qubo.params import IsingParams, Sampling
 
 
 def test_defaults_ask_for_one_unit_of_everything_left_open():

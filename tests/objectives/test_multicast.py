@@ -13,7 +13,8 @@ from tiger.errors import InputError
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.metrics import DenseMetric, GridMetric, Metric, TreeMetric
-from tiger.model.problem import Problem, Rule
+from tiger.model.problem import Problem
+from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.multicast import Multicast, multicast_of, span_nodes

@@ -20,7 +20,7 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import violations
 from tiger.objectives.selection import objective_of
 from tiger.objectives.shortest_paths import Transfers, routes_of
-from tiger.qubo.ising import IsingParams, Sampling
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")

@@ -18,7 +18,7 @@ from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
 from tiger.parallel import dask_pool
 from tiger.parallel.executors import open_executor
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.qubo.window_sampling import sample_windows
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent

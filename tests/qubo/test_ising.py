@@ -17,7 +17,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.window import Block
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo import encode
-from tiger.qubo.ising import IsingParams, Sampling
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.whole_sampling import sample_whole
 from tiger.qubo.window_sampling import SearchState, _batches, _follow_tasks, sample_windows

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tiger.errors import InputError
-from tiger.run.verdict import Minimized, check_threshold, judge
+from tiger.run.verdict import Minimized, judge
 
 
 def test_a_gain_is_told_beside_the_best_simple_order_and_the_bound() -> None:
@@ -67,17 +66,3 @@ def test_the_threshold_says_which_gain_counts() -> None:
     cases = [(90.0, 0.1), (90.0, 0.11), (99.9, 0.0), (100.0, 0.0)]
     found = [judge(Minimized("cost", after, None), {"block": 100.0}, threshold) for after, threshold in cases]
     assert [verdict.keep for verdict in found if verdict] == [False, True, False, True]
-
-
-@pytest.mark.parametrize("threshold", [-0.01, 1, 1.5, float("nan")])
-def test_thresholds_are_parts(threshold) -> None:
-    """From 0 on, and below all of it."""
-    with pytest.raises(InputError, match="threshold: expected a number >= 0 and < 1, got"):
-        check_threshold(threshold)
-
-
-@pytest.mark.parametrize("threshold", ["0.1", True, None])
-def test_thresholds_are_numbers(threshold) -> None:
-    """Nothing else is."""
-    with pytest.raises(TypeError, match="expected threshold as a number"):
-        check_threshold(threshold)

@@ -1,11 +1,12 @@
 """What a caller asks of a circuit's mapping."""
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tiger.model.options import about
-from tiger.run.options import ISLANDS, SearchOptions
+from tiger.model.spelling import Spelling
+from tiger.run.options import ISLANDS, SOLVER, THREADS, SearchOptions
 
 CircuitObjective = Literal["cx", "depth", "success"]
 LEVELS = (0, 1, 2, 3)
@@ -22,12 +23,29 @@ class LayoutOptions(SearchOptions):
     """
 
     level: int = field(
-        default=3, metadata=about("How hard to search, as Qiskit's optimization levels.", ge=0, le=max(LEVELS))
+        default=3,
+        metadata=about(
+            "How hard to search, as Qiskit's optimization levels.",
+            Spelling("How hard, as Qiskit's optimization levels.", panel="Search", metavar="0..3"),
+            expected=f"a level from 0 to {max(LEVELS)}",
+            ge=0,
+            le=max(LEVELS),
+        ),
     )
     objective: CircuitObjective = field(
-        default="cx", metadata=about("What to make good: extra CX gates, depth, or the probability of success.")
+        default="cx",
+        metadata=about(
+            "What to make good: extra CX gates, depth, or the probability of success.",
+            Spelling("What to make good; success needs error rates."),
+        ),
     )
-    solver: str = field(default="auto", metadata=about("Samples the Ising proposals, see `GET /solvers`."))
+    solver: str = field(
+        default="auto",
+        metadata=about(
+            "Samples the Ising proposals, see `GET /solvers`.",
+            replace(SOLVER, help="One of `tiger solvers`, for the proposals."),
+        ),
+    )
     islands: int = field(default=1, metadata=ISLANDS)
     commute: bool = field(
         default=True, metadata=about("Whether gates may change places where that is the same circuit.")
@@ -38,7 +56,7 @@ class LayoutOptions(SearchOptions):
 class ThreadedOptions(LayoutOptions):
     """Add to the options of a mapping how many `threads` run it, which never changes the result."""
 
-    threads: int = 1
+    threads: int = field(default=1, metadata=THREADS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

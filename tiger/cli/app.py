@@ -1,4 +1,4 @@
-"""The command `tiger`: `assign`, `layout`, `place`, `topologies`, `solvers`, `serve` and `warm` here, others beside it.
+"""The command `tiger`: the commands of all uses, `topologies`, `solvers`, `serve` and `warm`, and others beside them.
 
 What a command needs is imported inside it, so that help and bad options answer at once.
 """
@@ -12,28 +12,20 @@ from typing import Annotated
 
 import typer
 
-import tiger as local
 from tiger import __version__
-from tiger.cli import console, options, variables
-from tiger.cli.console import INFEASIBLE, OK, THREADS
+from tiger.cli import console, variables
+from tiger.cli.console import OK, THREADS
 from tiger.cli.doctor import doctor
-from tiger.cli.exchange import decode, encode
-from tiger.cli.experts import MODE as EXPERTS
-from tiger.cli.experts import check_no_experts, place_experts
-from tiger.cli.experts import experts as experts_command
+from tiger.cli.exchange import EXCHANGES
 from tiger.cli.explain import explain
 from tiger.cli.help import Command, Group
 from tiger.cli.openapi import openapi
-from tiger.cli.plan import plan
-from tiger.cli.ranks import ranks
-from tiger.cli.rebalance import rebalance
-from tiger.client.service import open_client
+from tiger.cli.running import build_command, list_commands
 from tiger.errors import InputError
-from tiger.formats import outfile
-from tiger.run.verdict import THRESHOLD
 
 # As sysexits.h has it for an internal error, and shells for an interrupt.
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+WHERE = "Where it runs"
 
 app = typer.Typer(
     cls=Group,
@@ -89,221 +81,15 @@ def tiger(
         raise typer.Exit(BAD_INPUT)
 
 
-@app.command(cls=Command)
-def assign(
-    tasks: options.Tasks,
-    topology: options.Topology = None,
-    node_topology: options.NodeTopology = None,
-    levels: options.Levels = None,
-    labels: options.Labels = None,
-    units: options.Units = None,
-    rule: options.Rule = None,
-    slots: options.Slots = None,
-    imbalance: options.Imbalance = 0.0,
-    allocation: options.Allocation = None,
-    running: options.Running = None,
-    pin: options.Pin = None,
-    forbid: options.Forbid = None,
-    solver: options.Solver = "auto",
-    objective: options.Objective = "cost",
-    routing: options.Routing = "single",
-    nodes: options.Nodes = None,
-    threshold: options.Threshold = THRESHOLD,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same mapping.")] = 0,
-    effort: options.Effort = None,
-    islands: options.Islands = 1,
-    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
-    threads: options.Threads = 1,
-    penalty_scale: options.PenaltyScale = None,
-    beta_range: options.BetaRange = None,
-    capacity_encoding: options.CapacityEncoding = "slack",
-    plot: options.Plot = None,
-    server: options.Server = None,
-    json_file: options.Json = None,
-) -> int:
-    """Map tasks onto a topology.
-
-    Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The result goes to standard output,
-    progress and complaints to standard error.
-    """
-    pins, pairs, betas = (
-        options.parse_pins(pin or []),
-        options.parse_pairs(forbid or []),
-        options.parse_betas(beta_range),
-    )
-    insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
-    console.check_report(json_file)
-    console.check_plot(plot)
-    from tiger.cli.summary import summary
-    from tiger.qubo.ising import IsingParams
-
-    with open_client(server, threads) as client, console.progress() as show, console.pool(threads) as executor:
-        report = (client.assign if client else local.assign)(
-            tasks,
-            topology,
-            node_topology=insides,
-            levels=distances,
-            labels=options.parse_labels(labels),
-            units=units,
-            rule=rule,
-            slots=slots,
-            imbalance=imbalance,
-            allocation=allocation,
-            running=running or (),
-            pinned=pins,
-            forbidden=pairs,
-            solver=solver,
-            objective=objective,
-            routing=routing,
-            nodes=nodes,
-            threshold=threshold,
-            seed=seed,
-            effort=effort,
-            islands=islands,
-            time_limit_s=time_limit,
-            executor=executor,
-            ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
-            progress=show,
-        )
-    console.write_plot(report, plot)
-    console.deliver(report, json_file, summary)
-    return OK if report.feasible else INFEASIBLE
+for use, known in list_commands():
+    app.command(known.name, cls=Command, rich_help_panel="Map")(build_command(use, known))
+for exchange in EXCHANGES:
+    app.command(exchange.name, cls=Command, rich_help_panel="Use other solvers")(exchange.build())
+app.command(cls=Command, rich_help_panel="Understand")(explain)
+app.command(cls=Command, rich_help_panel="Run")(openapi)
 
 
-@app.command(cls=Command)
-def layout(
-    circuit: options.Circuit,
-    coupling: options.Coupling,
-    output: options.Routed = None,
-    level: Annotated[int, typer.Option(metavar="0..3", help="How hard, as Qiskit's optimization levels.")] = 3,
-    effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the level.")] = 1,
-    islands: options.Islands = 1,
-    objective: options.CircuitObjective = "cx",
-    solver: options.LayoutSolver = "auto",
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, level and effort give the same circuit.")] = 0,
-    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
-    threads: options.Threads = 1,
-    initial_layout: options.InitialLayout = None,
-    plot: options.Plot = None,
-    server: options.Server = None,
-    json_file: options.Json = None,
-) -> int:
-    """Lay a quantum circuit out on a device and route it.
-
-    Exits with 0 when that is done, 1 when the device cannot hold the circuit, 2 on bad input. The summary goes to
-    standard output, progress and complaints to standard error.
-    """
-    start = options.parse_qubits(initial_layout)
-    console.check_report(json_file)
-    console.check_plot(plot)
-    if output is not None:
-        outfile.check(output, "output")
-    from tiger.cli.summary import circuit_summary
-
-    with console.name_hardware("coupling"), open_client(server, threads) as client, console.progress() as show:
-        report = (client.layout if client else local.layout)(
-            circuit,
-            coupling,
-            level=level,
-            effort=effort,
-            islands=islands,
-            objective=objective,
-            solver=solver,
-            seed=seed,
-            initial_layout=start,
-            time_limit_s=time_limit,
-            threads=threads,
-            progress=show,
-        )
-    if output is not None and report.feasible:
-        if report.qasm is None:
-            raise InputError("output", "expected a circuit that OpenQASM can say, got one that it cannot")
-        outfile.write(output, "output", report.qasm.rstrip("\n") + "\n")
-    console.write_plot(report, plot)
-    console.deliver(report, json_file, circuit_summary)
-    return OK if report.feasible else INFEASIBLE
-
-
-@app.command(cls=Command)
-def place(
-    context: typer.Context,
-    model: options.Model,
-    cluster: options.Cluster = None,
-    node_topology: options.MachineInside = None,
-    bandwidths: options.Bandwidths = None,
-    labels: options.Labels = None,
-    mode: options.Mode = "chain",
-    contiguous: options.Contiguous = False,
-    objective: options.PlaceObjective = "throughput",
-    experts: options.Experts = None,  # noqa: ARG001 (read with the options of its mode)
-    held_out: options.HeldOut = 0.1,  # noqa: ARG001 (as above)
-    schedule: options.Schedule = None,
-    microbatches: options.Microbatches = None,
-    virtual: options.Virtual = None,
-    pipeline: options.Pipeline = None,
-    tensor: options.Tensor = 1,
-    data: options.Replicas = 1,
-    pin: options.LayerPin = None,
-    solver: options.DeviceSolver = "auto",
-    seed: options.Seed = 0,
-    effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
-    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
-    emit: options.Emit = None,
-    plot: options.Plot = None,
-    server: options.Server = None,
-    json_file: options.Json = None,
-) -> int:
-    """Place the layers of a network on a cluster, as the stages of a pipeline, or with --mode its operators or experts.
-
-    Exits with 0 when that is done, 1 when the cluster cannot hold the network, 2 on bad input. The summary goes to
-    standard output, but to standard error, as progress and complaints do, where the plan is emitted.
-    """
-    if mode == EXPERTS:
-        return place_experts(context)
-    check_no_experts(context)
-    pins = options.parse_pins(pin or [], "NAME=DEVICE")
-    insides, rates = options.parse_insides(node_topology or []), options.parse_bandwidths(bandwidths)
-    console.check_report(json_file)
-    if emit is not None and json_file == "-":
-        raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
-    if emit is not None and mode != "chain":
-        raise InputError("emit", f"expected the mode chain beside it, got the mode {mode}")
-    console.check_plot(plot)
-    from tiger.cli.summary import placement_summary
-
-    with open_client(server) as client, console.progress() as show:
-        report = (client.place if client else local.place)(
-            model,
-            cluster,
-            node_topology=insides,
-            bandwidths=rates,
-            labels=options.parse_labels(labels),
-            mode=mode,
-            contiguous=contiguous,
-            objective=objective,
-            schedule=schedule,
-            microbatches=microbatches,
-            virtual=virtual,
-            pipeline=pipeline,
-            tensor=tensor,
-            data=data,
-            pinned=pins,
-            solver=solver,
-            seed=seed,
-            effort=effort,
-            time_limit_s=time_limit,
-            progress=show,
-        )
-    console.write_plot(report, plot)
-    console.deliver_plan(report, emit, json_file, placement_summary)
-    return OK if report.feasible else INFEASIBLE
-
-
-for command in (ranks, plan, rebalance, experts_command, encode, decode, explain, openapi):
-    app.command(cls=Command)(command)
-
-
-@app.command(cls=Command)
+@app.command(cls=Command, rich_help_panel="Understand")
 def topologies() -> None:
     """List the kinds of hardware that a SPEC can name."""
     from tiger.cli.summary import table
@@ -313,7 +99,7 @@ def topologies() -> None:
     console.emit(table(("syntax", "example", "hardware"), rows))
 
 
-@app.command(cls=Command)
+@app.command(cls=Command, rich_help_panel="Understand")
 def solvers() -> None:
     """List the solvers that can be used here."""
     from tiger.cli.summary import table
@@ -323,11 +109,13 @@ def solvers() -> None:
     console.emit(table(("solver", "kind", "what it does"), rows))
 
 
-@app.command(cls=Command)
+@app.command(cls=Command, rich_help_panel="Run")
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free one.")] = 8000,
-    show_config: Annotated[bool, typer.Option("--show-config", help="Print the settings and stop.")] = False,
+    host: Annotated[str, typer.Option(help="Address to listen on.", rich_help_panel=WHERE)] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free one.", rich_help_panel=WHERE)] = 8000,
+    show_config: Annotated[
+        bool, typer.Option("--show-config", help="Print the settings and stop.", rich_help_panel="Output")
+    ] = False,
 ) -> None:
     """Run the REST service until interrupted.
 
@@ -345,7 +133,7 @@ def serve(
     listen(host, port)
 
 
-@app.command(cls=Command)
+@app.command(cls=Command, rich_help_panel="Run")
 def warm(
     commands: Annotated[
         list[str] | None,
@@ -367,4 +155,4 @@ def warm(
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
 
 
-app.command(cls=Command)(doctor)
+app.command(cls=Command, rich_help_panel="Run")(doctor)

@@ -5,9 +5,11 @@ rooms that know takes half a second.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+
+from tiger.model.spelling import Completion
 
 TASKS = (
     *("halo:16x16,wrap=1", "ring:64", "alltoall:64", "fft:8x8", "tree-allreduce:64", "cg:8x8"),
@@ -46,6 +48,14 @@ def complete_solvers(incomplete: str) -> list[str]:
     """Return the solvers that begin as stated, the samplers of other packages included."""
     known = dict.fromkeys((*SOLVERS, *(entry.name for entry in entry_points(group=SAMPLERS))))
     return _begin(known, incomplete)
+
+
+COMPLETE: Mapping[Completion, Callable[[str], list[str]]] = {
+    "tasks": complete_tasks,
+    "models": complete_models,
+    "topologies": complete_topologies,
+    "solvers": complete_solvers,
+}
 
 
 def _beside_files(values: Iterable[str], incomplete: str) -> list[str]:

@@ -19,14 +19,9 @@ from tiger.formats import outfile
 if TYPE_CHECKING:
     from typer import TyperException
 
-    from tiger.circuits.entry.report import CircuitReport
-    from tiger.cli.diagnosis import Diagnosis
-    from tiger.expert_maps.report import ExpertReport
-    from tiger.placement.entry.report import PlacementReport
-    from tiger.planning.report import PlanReport
-    from tiger.rebalancing.report import RebalanceReport
+    from tiger.model.answer import Answer
+    from tiger.model.document import Document
     from tiger.run.progress import Progress
-    from tiger.run.report import Report
 
 # Exit codes: solved, and nothing feasible exists.
 OK, INFEASIBLE = 0, 1
@@ -41,10 +36,7 @@ _CHOICE = re.compile(r"(?:Value error, )?(?P<got>.*) is not one of (?P<known>'.*
 # How a message lists the words that could have stood in the place of another, which it quotes or describes.
 _LISTED = re.compile(r"(?:expected|of) (?P<known>[\w:-]+(?:, [\w:-]+)+).*, got (?P<got>[\w-]+|'[\w-]+)", re.DOTALL)
 
-Answer = TypeVar(
-    "Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport", "ExpertReport", "RebalanceReport", "Diagnosis"
-)
-Plan = TypeVar("Plan", "Report", "PlacementReport", "PlanReport")
+Shown = TypeVar("Shown", bound="Document")
 
 
 def emit(text: str) -> None:
@@ -77,9 +69,7 @@ def check_plot(plot: str | None) -> None:
         picturefile.check(plot)
 
 
-def write_plot(
-    report: "Report | CircuitReport | PlacementReport | PlanReport | ExpertReport | RebalanceReport", plot: str | None
-) -> None:
+def write_plot(report: "Answer", plot: str | None) -> None:
     """Write the picture of a report, or all of them as a page, if a file is named and there is something to draw."""
     if plot is not None and report.feasible:
         from tiger.plotting import picturefile
@@ -87,25 +77,20 @@ def write_plot(
         picturefile.write(report, plot)
 
 
-def deliver(report: Answer, json_file: str | None, summary: "Callable[[Answer], str]") -> None:
-    """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named."""
+def deliver(report: Shown, json_file: str | None, summary: Callable[[Shown], str], printed: str | None = None) -> None:
+    """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named.
+
+    Where something is `printed` in place of the summary, that is on standard error.
+    """
     text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"
     if json_file == "-":
         emit(text)
         return
+    if printed is not None:
+        sys.stderr.write(summary(report))
     if json_file is not None:
         outfile.write(json_file, "json", text)
-    emit(summary(report))
-
-
-def deliver_plan(report: Plan, system: str | None, json_file: str | None, summary: "Callable[[Plan], str]") -> None:
-    """Deliver a report, its plan for a system in place of the summary where one is named, which is then on stderr."""
-    if system is None:
-        deliver(report, json_file, summary)
-        return
-    text = report.emit(system) if report.feasible else ""
-    sys.stderr.write(summary(report))
-    deliver(report, json_file, lambda _: text)
+    emit(summary(report) if printed is None else printed)
 
 
 def discard_output() -> None:

@@ -1,8 +1,10 @@
 """The command `tiger doctor`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from tiger.cli import console, options
+import typer
+
+from tiger.cli import console
 from tiger.cli.console import OK
 
 if TYPE_CHECKING:
@@ -12,7 +14,17 @@ if TYPE_CHECKING:
 UNWELL = 1
 
 
-def doctor(json_file: options.Json = None) -> int:
+def doctor(
+    json_file: Annotated[
+        str | None,
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="Write the report as JSON; - prints that alone.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+) -> int:
     """Check what TIGER needs on this machine, and what else it can use.
 
     Exits with 0 when all that is needed works and with 1 otherwise. Nothing is compiled, sent to D-Wave or written.

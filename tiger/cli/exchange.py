@@ -1,89 +1,102 @@
-"""The commands `tiger encode` and `tiger decode`."""
+"""The commands `tiger encode` and `tiger decode`: views of the options of a mapping, with files of other software."""
 
-import json
-import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
 
-from tiger.cli import console, options
+import typer
+
+from tiger.cli import console
+from tiger.cli.building import Group, build_function
 from tiger.cli.console import INFEASIBLE, OK
-from tiger.errors import InputError
-from tiger.formats import outfile
+from tiger.cli.options import Json
+from tiger.exchange.options import DecodeOptions, EncodeOptions
+from tiger.mapping.options import BEYOND_MODELS, ProblemArguments
+
+PROBLEM = Group(kind=ProblemArguments, omits=BEYOND_MODELS)
+# Temperatures are those of a sampler, which is other software.
+OMITTED = frozenset({"beta_range"})
 
 
-def encode(
-    tasks: options.Tasks,
-    output: options.ModelFile,
-    topology: options.Topology = None,
-    rule: options.Rule = None,
-    slots: options.Slots = None,
-    imbalance: options.Imbalance = 0.0,
-    allocation: options.Allocation = None,
-    pin: options.Pin = None,
-    forbid: options.Forbid = None,
-    penalty_scale: options.PenaltyScale = None,
-    capacity_encoding: options.CapacityEncoding = "slack",
-    variables: options.Variables = None,
-) -> int:
-    """Write the model of a problem for other software.
-
-    A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers. Below
-    a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
-    """
-    pins, bans = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
-    if variables is not None:
-        outfile.check(variables, "variables")
-        if os.path.realpath(variables) == os.path.realpath(output):
-            raise InputError("variables", f"expected another file than --output, got {variables!r} for both")
+def encode(problem: ProblemArguments, options: EncodeOptions, _: Mapping[str, object]) -> int:
+    """Write the model of a problem."""
     from tiger.cli.summary import describe_unmet, model_summary
-    from tiger.exchange.export import Model, write_model
-    from tiger.mapping.entry import problem_of
-    from tiger.qubo.ising import IsingParams
+    from tiger.exchange.export import Model, export
+    from tiger.mapping.entry import state_problem
 
-    ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
-    problem = problem_of(
-        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
-    )
-    model = write_model(problem, output, ising)
+    model = export(state_problem(problem), options)
     if not isinstance(model, Model):
         console.emit(describe_unmet(model))
         return INFEASIBLE
-    if variables is not None:
-        outfile.write(variables, "variables", json.dumps(model.to_dict()) + "\n")
-    console.emit(model_summary(model, output))
+    console.emit(model_summary(model, options.output))
     return OK
 
 
-def decode(
-    tasks: options.Tasks,
-    samples: options.Samples,
-    topology: options.Topology = None,
-    rule: options.Rule = None,
-    slots: options.Slots = None,
-    imbalance: options.Imbalance = 0.0,
-    allocation: options.Allocation = None,
-    pin: options.Pin = None,
-    forbid: options.Forbid = None,
-    variables: options.Encoded = None,
-    json_file: options.Json = None,
-) -> int:
-    """Turn samples of an encoded problem into a mapping.
-
-    The problem is stated as it was for `tiger encode`: samples of another are refused, and a warning says where nothing
-    in them tells. Every sample is repaired and polished, and the best one is reported as `tiger assign` does.
-    """
-    pins, bans = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
+def decode(problem: ProblemArguments, options: DecodeOptions, given: Mapping[str, object]) -> int:
+    """Report the best mapping that samples of a problem come to."""
+    json_file = cast(str | None, given["json_file"])
     console.check_report(json_file)
     from tiger.cli.summary import summary
     from tiger.exchange.decode_samples import decode_samples
     from tiger.exchange.sample_file import read_samples, read_variables
-    from tiger.mapping.entry import problem_of
+    from tiger.mapping.entry import state_problem
 
-    problem = problem_of(
-        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
-    )
-    rows = read_samples(samples)
-    if variables is not None:
-        rows = read_variables(variables, rows)
+    stated = state_problem(problem)
+    rows = read_samples(options.samples)
+    if options.variables is not None:
+        rows = read_variables(options.variables, rows)
     with console.progress() as show:
-        report = decode_samples(problem, rows, show)
+        report = decode_samples(stated, rows, show)
     console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """State a command that is given a problem and other options, and what runs it."""
+
+    name: str
+    help: str
+    examples: tuple[str, ...]
+    options: Group
+    general: tuple[Group, ...] = ()
+    run: Callable[..., int]
+
+    def build(self) -> Callable[..., int]:
+        """Return the function of the command."""
+
+        def run(_: typer.Context, given: dict[str, object]) -> int:
+            return self.run(PROBLEM.make(given), self.options.make(given), given)
+
+        return build_function(self.name, self.help, (PROBLEM, self.options, *self.general), run)
+
+
+EXCHANGES = (
+    Exchange(
+        name="encode",
+        help="""Write the model of a problem for other software.
+
+        A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers.
+        Below a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
+        """,
+        examples=("tiger encode ring:4 --topology grid:2x2 -o ring.bqm --variables ring.json",),
+        options=Group(kind=EncodeOptions, omits=OMITTED),
+        run=encode,
+    ),
+    Exchange(
+        name="decode",
+        help="""Turn samples of an encoded problem into a mapping.
+
+        The problem is stated as it was for `tiger encode`: samples of another are refused, and a warning says where
+        nothing in them tells. Every sample is repaired and polished, and the best one is reported as `tiger assign`
+        does.
+        """,
+        examples=(
+            "echo 1 0 0 0  0 1 0 0  0 0 0 1  0 0 1 0 > reads.txt\n"
+            "tiger decode ring:4 --topology grid:2x2 --samples reads.txt",
+        ),
+        options=Group(kind=DecodeOptions),
+        general=(Group(kind=Json),),
+        run=decode,
+    ),
+)

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -10,6 +10,7 @@ from tiger.cli import console
 from tiger.cli.console import OK
 from tiger.errors import InputError
 from tiger.model.wording import describe
+from tiger.uses import list_uses
 
 if TYPE_CHECKING:
     from tiger.cli.explanation import Explanation
@@ -46,41 +47,15 @@ def explain_text(text: str) -> "Explanation":
 def _explain(text: str) -> "Explanation":
     """Return the explanation of a report by its schema; raise ArithmeticError for figures that cannot be true."""
     from tiger.api.schemas.reports import read_document
-    from tiger.circuits.entry.report import SCHEMA as CIRCUIT
-    from tiger.circuits.entry.report import CircuitReport
-    from tiger.cli.circuit_explanation import explain_circuit
-    from tiger.cli.expert_explanation import explain_experts
-    from tiger.cli.mapping_explanation import explain_mapping
-    from tiger.cli.network_explanation import explain_placement, explain_plan
-    from tiger.cli.rebalancing_explanation import explain_rebalancing
-    from tiger.expert_maps.report import SCHEMA as EXPERTS
-    from tiger.expert_maps.report import ExpertReport
     from tiger.formats.jsontext import read_json
-    from tiger.placement.entry.report import SCHEMA as PLACEMENT
-    from tiger.placement.entry.report import PlacementReport
-    from tiger.planning.report import SCHEMA as PLAN
-    from tiger.planning.report import PlanReport
-    from tiger.rebalancing.report import SCHEMA as REBALANCING
-    from tiger.rebalancing.report import RebalanceReport
-    from tiger.run.report import SCHEMA as MAPPING
-    from tiger.run.report import Report
 
     stated = read_json(text, FIELD)
     schema = stated.get("schema") if isinstance(stated, dict) else None
-    match schema:
-        case _ if schema == MAPPING:
-            return explain_mapping(read_document(Report, text, FIELD))
-        case _ if schema == CIRCUIT:
-            return explain_circuit(read_document(CircuitReport, text, FIELD))
-        case _ if schema == PLACEMENT:
-            return explain_placement(read_document(PlacementReport, text, FIELD))
-        case _ if schema == PLAN:
-            return explain_plan(read_document(PlanReport, text, FIELD))
-        case _ if schema == EXPERTS:
-            return explain_experts(read_document(ExpertReport, text, FIELD))
-        case _ if schema == REBALANCING:
-            return explain_rebalancing(read_document(RebalanceReport, text, FIELD))
-    known = ", ".join((MAPPING, CIRCUIT, PLACEMENT, PLAN, EXPERTS, REBALANCING))
+    for use in list_uses():
+        if schema == use.schema:
+            explanation = use.explanation.load()(read_document(use.report.load(), text, FIELD))
+            return cast("Explanation", explanation)
+    known = ", ".join(use.schema for use in list_uses())
     raise InputError(f"{FIELD}/schema", f"expected one of {known}, got {describe(schema)}")
 
 

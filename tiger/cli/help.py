@@ -1,52 +1,20 @@
 """Help of commands: what a command does, its options in groups, and examples; bold headings on a terminal."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tiger.cli.examples import EXAMPLES
+from tiger.model.spelling import Panel
 
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter
 
-# Options by their group, groups in the order in which help shows them; those of all commands are in the last one.
-GROUPS = {
-    "Problem": (
-        *("rule", "slots", "imbalance", "pin", "forbid", "objective", "routing", "mode", "contiguous", "schedule"),
-        *("kind", "experts", "held_out", "replicas", "duplicates", "groups", "in_use"),
-        *("token_s", "token_bytes", "step_tokens", "expert_bytes", "steps", "most_moves"),
-        *("microbatches", "microbatch", "batch", "virtual", "pipeline", "tensor", "data", "initial_layout"),
-        *("samples", "variables", "threshold", "times", "workload", "iterations"),
-    ),
-    "Hardware": (
-        *("topology", "cluster", "coupling", "node_topology", "levels", "bandwidths", "labels", "units"),
-        *("allocation", "nodes", "running"),
-    ),
-    "Search": (
-        "solver",
-        "level",
-        "effort",
-        "islands",
-        "time_limit",
-        "seed",
-        "penalty_scale",
-        "beta_range",
-        "capacity_encoding",
-        "balancer",
-    ),
-    "Output": ("output", "emit", "json_file", "plot", "top", "show_config"),
-    "Where it runs": ("server", "threads", "host", "port"),
-}
+# Groups of commands, in the order in which help shows them, after which those of none come, as those of options do.
+COMMANDS = ("Map", "Use other solvers", "Understand", "Run")
 OTHER = "Other"
-# Commands by their group.
-COMMANDS = {
-    "Map": ("assign", "layout", "place", "ranks", "plan", "rebalance", "experts"),
-    "Use other solvers": ("encode", "decode"),
-    "Understand": ("explain", "topologies", "solvers"),
-    "Run": ("serve", "openapi", "warm", "doctor"),
-}
 # Columns of the names of options and commands, beyond which their help begins on the next line: a third of 80.
 COLUMNS = 26
 
@@ -58,11 +26,11 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write the arguments, then the options by their groups."""
-        records: dict[str, list[Record]] = {name: [] for name in ("Arguments", *GROUPS, OTHER)}
+        records: dict[str, list[Record]] = {name: [] for name in ("Arguments", *get_args(Panel), OTHER)}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None:
-                kind = "Arguments" if param.param_type_name == "argument" else find_group(GROUPS, param.name)
+                kind = "Arguments" if param.param_type_name == "argument" else panel_of(param)
                 records[kind].append(record)
         _write_groups(formatter, records)
 
@@ -90,13 +58,13 @@ class Group(TyperGroup):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
                 sentence = (command.help or "").partition("\n\n")[0]
-                records[find_group(COMMANDS, name)].append((name, " ".join(sentence.split())))
+                records[panel_of(command)].append((name, " ".join(sentence.split())))
         _write_groups(formatter, records)
 
 
-def find_group(groups: dict[str, tuple[str, ...]], name: str | None) -> str:
+def panel_of(thing: object) -> str:
     """Return the group of an option or a command."""
-    return next((group for group, names in groups.items() if name in names), OTHER)
+    return getattr(thing, "rich_help_panel", None) or OTHER
 
 
 def _write_groups(formatter: "HelpFormatter", groups: dict[str, list[Record]]) -> None:

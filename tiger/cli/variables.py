@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+from tiger.cli.running import list_commands
+
 PREFIX = "TIGER_"
 # Of commands that a service may run, of the plugin of Qiskit, and of the service. They are written down here, and a
 # test compares them with the settings, as loading those takes half a second.
@@ -18,7 +20,7 @@ SERVICE = (
 KNOWN = (*CLIENT, *PLUGIN, *SERVICE)
 # Commands that read variables, with those that they read.
 READ: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("assign", "experts", "layout", "place", "plan", "ranks"), CLIENT),
+    **{command.name: CLIENT for use, command in list_commands() if use.remote},
     "openapi": SERVICE,
     "serve": SERVICE,
     "doctor": KNOWN,

@@ -22,8 +22,8 @@ from tiger.client.connection import Call, Connection, Patience
 from tiger.client.errors import KEY_VARIABLE, Document, ServiceError
 from tiger.client.job import RemoteJob
 from tiger.errors import InputError
-from tiger.expert_maps.request import ExpertCall
-from tiger.mapping.entry import AssignCall
+from tiger.expert_maps.arguments import ExpertCall
+from tiger.mapping.options import AssignCall
 from tiger.model.options import method_from_fields
 from tiger.placement.entry.arguments import PlaceCall
 from tiger.planning.arguments import PlanCall
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tiger.placement.entry.report import PlacementReport
     from tiger.planning.report import PlanReport
     from tiger.run.report import Report
+    from tiger.training.arguments import Hardware, Model
     from tiger.training.costs.plan import Plan
-    from tiger.training.sources import Hardware, Model
 
 Result = TypeVar("Result")
 Watch = Callable[[Progress], None]

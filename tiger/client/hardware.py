@@ -6,7 +6,8 @@ from tiger.client.graphs import topology_document
 from tiger.formats.files import is_topology_file
 from tiger.formats.hardware.composition import Inside, list_insides
 from tiger.formats.text import FileText, read_text
-from tiger.mapping.hardware import HardwareArguments, list_allocation, list_shares, read_network
+from tiger.mapping.hardware import list_allocation, list_shares, read_network
+from tiger.mapping.options import HardwareArguments
 from tiger.model.topology import Topology
 
 Stated = str | dict[str, object]

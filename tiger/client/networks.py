@@ -24,9 +24,10 @@ from tiger.placement.params import PlaceParams
 from tiger.planning.arguments import PlanArguments
 from tiger.planning.model import model_of
 from tiger.planning.report import PlanReport
+from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import NO_LINK, Cluster
-from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NONE_STATED, read_with_document
 from tiger.training.models.csvrows import rows_of_csv
 from tiger.training.models.dnnpartitioning import Devices
@@ -37,7 +38,7 @@ from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.reading import model_of_document, read_model
 from tiger.training.models.spec import PREFIX
-from tiger.training.sources import Hardware, Model, require_cluster
+from tiger.training.sources import require_cluster
 
 Answer = TypeVar("Answer", PlacementReport, PlanReport)
 

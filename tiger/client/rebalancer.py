@@ -19,8 +19,8 @@ from tiger.rebalancing.layer_times import check_loads
 from tiger.rebalancing.params import RebalanceOptions
 from tiger.rebalancing.rebalancer import line_of
 from tiger.rebalancing.state import RebalancerState
+from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
-from tiger.training.sources import Hardware, Model
 
 Kind = TypeVar("Kind", bound=Documented)
 

@@ -18,20 +18,24 @@ from tiger.client.graphs import task_document
 from tiger.client.hardware import state_hardware
 from tiger.client.networks import cluster_document, read_network, read_planning
 from tiger.errors import InputError
+from tiger.expert_maps.arguments import ExpertArguments
 from tiger.expert_maps.loads_file import read_loads
 from tiger.expert_maps.params import ExpertOptions, check_options
 from tiger.expert_maps.report import ExpertReport
-from tiger.expert_maps.request import ExpertArguments, read_request
+from tiger.expert_maps.request import read_request
 from tiger.expert_maps.traces import read_trace
 from tiger.formats.files import is_pattern
 from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapping.entry import AssignArguments, state_problem
-from tiger.mapping.request import MappingOptions, Request
+from tiger.mapping.entry import state_problem
+from tiger.mapping.options import AssignArguments, MappingOptions
+from tiger.mapping.request import Request
 from tiger.model.arrays import IntArray
+from tiger.model.checking import check_values
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
+from tiger.model.sharing import SharingOptions
 from tiger.model.tasks import TaskGraph
 from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.report import PlacementReport
@@ -41,10 +45,10 @@ from tiger.planning.arguments import PlanArguments
 from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
 from tiger.planning.request import check_plan_options
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
-from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.options import HostArguments
 
 Result = TypeVar("Result")
 ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
@@ -74,9 +78,9 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     document = {
         "tasks": _state_tasks(arguments, problem.tasks),
         **state_hardware(arguments, problem.topology),
-        "slots": arguments.slots,
-        "imbalance": arguments.imbalance,
-        **_terms(problem),
+        **asdict(narrow(SharingOptions, arguments, rule=problem.rule)),
+        "pinned": problem.pinned,
+        "forbidden": sorted(map(list, problem.forbidden)),
         "solver": _solver_name(arguments.solver),
         **options,
         "ising": _ising_options(params),
@@ -101,7 +105,7 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
     if arguments.executor is not None:
         raise InputError("executor", f"{REFUSED}, got one")
     options = narrow(LayoutOptions, arguments)
-    Request(seed=options.seed, effort=options.effort, time_limit_s=options.time_limit_s, islands=options.islands)
+    check_values(options)
     document = {
         **asdict(options),
         "solver": _solver_name(options.solver),
@@ -210,11 +214,6 @@ def _used_nodes(report: Report, problem: Problem) -> IntArray:
     """Return the nodes of a mapping."""
     used = set(report.mapping.values())
     return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
-
-
-def _terms(problem: Problem) -> dict[str, object]:
-    """Return the terms of a mapping beyond graph and hardware."""
-    return {"rule": problem.rule, "pinned": problem.pinned, "forbidden": sorted(map(list, problem.forbidden))}
 
 
 def _solver_name(solver: object) -> str:

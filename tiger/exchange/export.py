@@ -1,5 +1,7 @@
 """The model of a whole problem as a file for other software."""
 
+import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.exchange.options import EncodeOptions
 from tiger.feasibility.start import launch_order
 from tiger.formats import outfile
 from tiger.model.fingerprint import fingerprint
@@ -14,7 +17,7 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.model.window import Window, fold, whole
 from tiger.qubo.encode import COUPLER_LIMIT, coupler_count, encode
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.qubo.penalties import safe_penalties
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, bias_count, cqm_of
 
@@ -45,6 +48,22 @@ class Model:
             "offset": self.offset,
             "variables": [list(pair) for pair in self.variables],
         }
+
+
+def export(problem: Problem, options: EncodeOptions) -> Model | tuple[Violation, ...]:
+    """Write a model as options say, and its variables to a file if one is named; return as `write_model` does.
+
+    Raises InputError, also where both would go to one file.
+    """
+    if options.variables is not None:
+        outfile.check(options.variables, "variables")
+        if os.path.realpath(options.variables) == os.path.realpath(options.output):
+            got = f"got {options.variables!r} for both"
+            raise InputError("variables", f"expected another file than --output, {got}")
+    model = write_model(problem, options.output, options.ising)
+    if isinstance(model, Model) and options.variables is not None:
+        outfile.write(options.variables, "variables", json.dumps(model.to_dict()) + "\n")
+    return model
 
 
 def write_model(

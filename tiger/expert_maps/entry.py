@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable
 
 from tiger.expert_maps.account import report_answer
+from tiger.expert_maps.arguments import ExpertArguments, ExpertCall
 from tiger.expert_maps.params import ExpertOptions, check_options
 from tiger.expert_maps.report import ExpertReport
-from tiger.expert_maps.request import ExpertArguments, ExpertCall, read_request
+from tiger.expert_maps.request import read_request
 from tiger.expert_maps.solve import solve_request
 from tiger.model.options import from_fields, narrow
 from tiger.run.progress import Progress, ignore

@@ -1,13 +1,14 @@
 """The options of a placement of experts."""
 
+import math
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from tiger.errors import InputError
+from tiger.model.checking import check_values
 from tiger.model.options import about
-from tiger.model.wording import describe
-from tiger.run.limits import EFFORT_LIMIT, check_limits
-from tiger.run.options import SEED
+from tiger.model.spelling import Spelling
+from tiger.run.options import EFFORT, SEED, TIME_LIMIT
 
 Kind = Literal["trace", "loads"]
 # Prices of a million years or exabytes are mistakes, and their sums would not be finite.
@@ -25,81 +26,84 @@ class ExpertOptions:
 
     experts: int | None = field(
         default=None,
-        metadata=about("Experts of a layer; loads state them themselves.", ge=1),
+        metadata=about(
+            "Experts of a layer; loads state them themselves.",
+            Spelling(metavar="E"),
+            expected="the number of experts of a layer",
+            ge=1,
+            most=math.inf,
+        ),
     )
-    kind: Kind = field(default="trace", metadata=about("What the input is: choices of tokens, or loads of experts."))
+    kind: Kind = field(
+        default="trace",
+        metadata=about("What the input is: choices of tokens, or loads of experts.", Spelling("What the input is.")),
+    )
     held_out: float = field(
         default=0.1,
-        metadata=about("Share of the tokens, the last ones, on which the placement is tested alone.", ge=0, lt=1),
+        metadata=about(
+            "Share of the tokens, the last ones, on which the placement is tested alone.",
+            Spelling("Share of the tokens that only test a placement.", metavar="X"),
+            expected="a share from 0 to below 1",
+            ge=0,
+            lt=1,
+        ),
     )
-    replicas: int = field(default=0, metadata=about("Slots of a layer beyond one an expert, on all devices.", ge=0))
-    duplicates: int = field(default=1, metadata=about("Most replicas of an expert on one device.", ge=1))
+    replicas: int = field(
+        default=0, metadata=about("Slots of a layer beyond one an expert, on all devices.", Spelling(metavar="R"), ge=0)
+    )
+    duplicates: int = field(
+        default=1, metadata=about("Most replicas of an expert on one device.", Spelling(metavar="N"), ge=1)
+    )
     groups: int | None = field(
-        default=None, metadata=about("Groups of experts in order, each of which stays on one machine.", ge=1)
+        default=None,
+        metadata=about("Groups of experts in order, each of which stays on one machine.", Spelling(metavar="N"), ge=1),
     )
     token_s: float | None = field(
-        default=None, metadata=about("Seconds that an expert takes for a token.", gt=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about("Seconds that an expert takes for a token.", Spelling(metavar="S"), gt=0, le=PRICE_LIMIT),
     )
     token_bytes: float | None = field(
-        default=None, metadata=about("Bytes of a token that goes to another device.", gt=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about("Bytes of a token that goes to another device.", Spelling(metavar="B"), gt=0, le=PRICE_LIMIT),
     )
     step_tokens: float | None = field(
-        default=None, metadata=about("Tokens of a step, by default those of the trace.", gt=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about("Tokens of a step, by default those of the trace.", Spelling(metavar="N"), gt=0, le=PRICE_LIMIT),
     )
     expert_bytes: float | None = field(
-        default=None, metadata=about("Bytes of an expert that moves to another device.", ge=0, le=PRICE_LIMIT)
+        default=None,
+        metadata=about(
+            "Bytes of an expert that moves to another device.",
+            Spelling("Bytes of an expert that moves.", metavar="B"),
+            ge=0,
+            le=PRICE_LIMIT,
+        ),
     )
-    steps: int = field(default=1000, metadata=about("Steps that loads are expected to stay as they are.", ge=1))
-    most_moves: int | None = field(default=None, metadata=about("Most experts that move.", ge=0))
+    steps: int = field(
+        default=1000, metadata=about("Steps that loads are expected to stay as they are.", Spelling(metavar="N"), ge=1)
+    )
+    most_moves: int | None = field(default=None, metadata=about("Most experts that move.", Spelling(metavar="N"), ge=0))
     threshold: float = field(
-        default=0.02, metadata=about("The least part of a step that a change of the map in use has to save.", ge=0)
+        default=0.02,
+        metadata=about(
+            "The least part of a step that a change of the map in use has to save.",
+            Spelling("The least part of a step that a change of the map has to save.", metavar="SHARE"),
+            ge=0,
+            most=PRICE_LIMIT,
+        ),
     )
     seed: int = field(default=0, metadata=SEED)
-    effort: int = field(default=1, metadata=about("Multiplies the iterations of the search.", ge=1, lt=EFFORT_LIMIT))
-    time_limit_s: float | None = field(
-        default=None, metadata=about("Seconds after which the search ends early.", gt=0, allow_inf_nan=False)
-    )
+    effort: int = field(default=1, metadata=EFFORT)
+    time_limit_s: float | None = field(default=None, metadata=TIME_LIMIT)
 
 
 def check_options(options: ExpertOptions) -> ExpertOptions:
     """Return options whose values can be used with some input, or raise InputError that names one, or TypeError."""
-    check_limits(options.seed, options.effort, options.time_limit_s)
-    if options.effort is None:
-        raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
-    if options.kind not in get_args(Kind):
-        raise InputError("kind", f"expected one of {', '.join(get_args(Kind))}, got {describe(options.kind)}")
+    check_values(options)
     if options.experts is None and options.kind == "trace":
         raise InputError("experts", "expected the number of experts of a layer, got none")
-    if options.experts is not None and (type(options.experts) is not int or options.experts < 1):
-        raise InputError("experts", f"expected the number of experts of a layer, got {describe(options.experts)}")
-    if not isinstance(options.held_out, int | float):
-        raise TypeError(f"held_out: expected a number, got {type(options.held_out).__name__}")
-    if isinstance(options.held_out, bool) or not 0 <= options.held_out < 1:
-        raise InputError("held_out", f"expected a share from 0 to below 1, got {describe(options.held_out)}")
-    for name, least in (("replicas", 0), ("duplicates", 1), ("groups", 1), ("steps", 1), ("most_moves", 0)):
-        _check_whole(name, getattr(options, name), least)
-    for name in ("token_s", "token_bytes", "step_tokens", "expert_bytes", "threshold"):
-        _check_price(name, getattr(options, name), zero=0.0 if name in ("expert_bytes", "threshold") else None)
     _check_pairs(options)
     return options
-
-
-def _check_whole(field_name: str, value: object, least: int) -> None:
-    """Raise InputError of a field for anything but a whole number in its range, or None where that is a default."""
-    if value is None and field_name in ("groups", "most_moves"):
-        return
-    if type(value) is not int or not least <= value < EFFORT_LIMIT:
-        raise InputError(field_name, f"expected a whole number from {least}, got {describe(value)}")
-
-
-def _check_price(field_name: str, value: object, zero: float | None) -> None:
-    """Raise InputError of a field for anything but a number in its range; `zero` is the least, more than 0 if None."""
-    if value is None and field_name != "threshold":
-        return
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= PRICE_LIMIT
-    if not fits or (zero is None and not value):
-        what = f"expected a number {'above' if zero is None else 'of at least'} 0, at most {PRICE_LIMIT:g}"
-        raise InputError(field_name, f"{what}, got {describe(value)}")
 
 
 def _check_pairs(options: ExpertOptions) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.errors import InputError
+from tiger.expert_maps.arguments import ExpertArguments, Source
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.hops import LONG_BYTES, hop_weights, hosts_of_experts
 from tiger.expert_maps.loads_file import read_loads
@@ -21,29 +22,13 @@ from tiger.expert_maps.transitions import count_transitions
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.options import narrow
 from tiger.model.wording import describe
-from tiger.run.options import WatchOptions
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.composition import HostArguments
-from tiger.training.sources import Hardware, cluster_of, require_cluster
+from tiger.training.hardware.options import HostArguments
+from tiger.training.sources import cluster_of, require_cluster
 
 IN_USE = "in_use"
 # Seconds of a step, transitions by their hops, or tokens of largest loads.
 Unit = Literal["s", "hops", "tokens"]
-Source = NDArray[np.generic] | Path | str
-
-
-@dataclass(frozen=True, eq=False)
-class ExpertArguments(ExpertOptions, HostArguments):
-    """Hold a trace or loads, a cluster, the map in use, and options."""
-
-    trace: Source
-    cluster: Hardware
-    in_use: Source | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class ExpertCall(WatchOptions, ExpertArguments):
-    """Hold the arguments of `tiger.experts`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

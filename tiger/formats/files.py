@@ -27,11 +27,11 @@ from tiger.formats import (
 from tiger.formats.hardware import kubernetes, measured
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
 from tiger.formats.hardware.levels import Hardware
-from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
+from tiger.formats.hardware.units import UnitName
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import FileText, text_of
-from tiger.model.problem import Rule
+from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.wording import describe

@@ -9,6 +9,7 @@ from tiger.errors import InputError
 from tiger.launchers import environment, machinefile, permutation, pods, rankfile, tables
 from tiger.launchers.order import FIELD, LaunchNodes, RankOrder, order_ranks
 from tiger.model.options import about
+from tiger.model.spelling import Spelling
 from tiger.model.wording import describe
 
 LauncherName = Literal[
@@ -35,7 +36,14 @@ class EmitOptions:
 
     emit: LauncherName | None = field(
         default=None,
-        metadata=about("Launcher that the order of tasks as ranks is written for, in the field `emitted`."),
+        metadata=about(
+            "Launcher that the order of tasks as ranks is written for, in the field `emitted`.",
+            Spelling(
+                f"Print the order alone, as this launcher takes it: {', '.join(get_args(LauncherName))}.",
+                panel="Output",
+                metavar="LAUNCHER",
+            ),
+        ),
     )
 
 

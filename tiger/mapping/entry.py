@@ -1,62 +1,27 @@
 """The entry of Python: graphs, files and specifications in, a report out."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks
 from tiger.formats.graphs import task_graph_of
 from tiger.formats.values import read_name
-from tiger.launchers.formats import EmitOptions, check_fit
+from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
-from tiger.mapping.hardware import HardwareArguments, build_hardware, check_graph, choose_hardware
+from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
 from tiger.mapping.mapper import solve_problem
-from tiger.mapping.request import SolveArguments
-from tiger.model.constraints import SharingOptions, Terms, build_problem
+from tiger.mapping.options import AssignCall, HardwareArguments, Pins, ProblemArguments
+from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.run.node_choice import open_slots
-from tiger.run.options import WatchOptions
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-class Pins(Protocol):
-    """Stand for a mapping {task: node} whose ids are names or anything that has one."""
-
-    def items(self) -> Iterable[tuple[object, object]]:
-        """Return the pairs (task, node)."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Work:
-    """Hold tasks in any form."""
-
-    tasks: "nx.Graph | TaskGraph | Path | str"
-
-
-@dataclass(frozen=True, eq=False)
-class ProblemArguments(SharingOptions, HardwareArguments, Work):
-    """Hold tasks and hardware in any form, and the terms of a mapping, by ids that are names or have one."""
-
-    pinned: Pins | None = field(default=None, kw_only=True)
-    forbidden: Iterable[tuple[object, object]] = field(default=(), kw_only=True)
-
-
-@dataclass(frozen=True, eq=False)
-class AssignArguments(EmitOptions, SolveArguments, ProblemArguments):
-    """Hold what a client is called with as well."""
-
-
-@dataclass(frozen=True, eq=False)
-class AssignCall(WatchOptions, AssignArguments):
-    """Hold what `tiger.assign` is called with."""
 
 
 @from_fields(AssignCall)
@@ -92,14 +57,8 @@ def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
     hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
-    terms = Terms(
-        rule=arguments.choose_rule(source.rule),
-        slots=arguments.slots,
-        imbalance=arguments.imbalance,
-        pinned=_pins(arguments.pinned),
-        forbidden=_pairs(arguments.forbidden),
-    )
-    return build_problem(source.tasks, hardware, terms)
+    terms = narrow(Terms, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
+    return build_problem(source.tasks, hardware, terms.by_usual(source.rule))
 
 
 # For callers that write the model of a problem, or read samples of it.

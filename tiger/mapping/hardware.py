@@ -1,7 +1,7 @@
 """The hardware of a problem: the network between nodes, what is inside them, and what of both a job may use."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -13,12 +13,13 @@ from tiger.formats.hardware import composition
 from tiger.formats.hardware.composition import Inside, find_insides, list_insides
 from tiger.formats.hardware.levels import FIELD as LEVELS
 from tiger.formats.hardware.levels import Hardware, fill_distances
-from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
+from tiger.formats.hardware.units import UnitName
 from tiger.formats.hostlist import list_nodes
 from tiger.formats.linkshares import read_link_shares
 from tiger.formats.text import FileText
 from tiger.formats.values import read_name
+from tiger.mapping.options import HardwareArguments
 from tiger.model.problem import LARGEST
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.wording import describe
@@ -29,19 +30,6 @@ if TYPE_CHECKING:
 # How many times as far as the farthest two units of a node two nodes are, where nothing is said: a message takes about
 # 0.2 to 0.4 us from socket to socket, and 1 to 2 us to another node.
 NODE_STEPS = 5.0
-
-
-@dataclass(frozen=True, eq=False)
-class HardwareArguments:
-    """Hold hardware in any form: the nodes, their insides, distances of levels, and what a job may use."""
-
-    topology: "nx.Graph | Topology | Path | str | FileText | None" = None
-    node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(default=None, kw_only=True)
-    levels: Mapping[str, float] | None = field(default=None, kw_only=True)
-    labels: Sequence[str] | None = field(default=None, kw_only=True)
-    units: UnitName | None = field(default=None, kw_only=True)
-    allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
-    running: Iterable[tuple[object, object, float]] | Path | str = field(default=(), kw_only=True)
 
 
 def build_hardware(arguments: HardwareArguments) -> Topology:

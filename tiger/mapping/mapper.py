@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from tiger.feasibility.start import launch_order
 from tiger.mapping.bounding import raise_first_bound
+from tiger.mapping.options import SolveArguments, SolveCall
 from tiger.mapping.remarks import remark, warn_of_time
-from tiger.mapping.request import Request, SolveArguments, SolveCall
+from tiger.mapping.request import Request
 from tiger.mapping.rounds import search_cost, search_objective
 from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
@@ -22,7 +23,7 @@ from tiger.model.violation import Violation
 from tiger.objectives.multipath import check_routing, load_links
 from tiger.objectives.selection import bounds_by_pairs, objective_of, resolve_objective
 from tiger.parallel.executors import open_executor
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch

@@ -6,7 +6,8 @@ from tiger.mapping.request import Request
 from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Usage
-from tiger.qubo.ising import Ising, IsingParams, Sampling
+from tiger.qubo.ising import Ising
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.solvers import registry
 
 # Exact search joins for its proofs, 8 of 30 on random graphs of 8 to 20 tasks where there are none without it; costs

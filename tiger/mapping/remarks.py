@@ -1,7 +1,7 @@
 """What a report warns of: an end by the clock, a search that gained nothing, and options without effect."""
 
 from tiger.mapping.request import Request
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.deadline import ENDING
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Report

@@ -3,73 +3,15 @@
 import time
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import get_args
 
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
-from tiger.model.options import about
-from tiger.model.problem import Problem
-from tiger.model.wording import describe
-from tiger.objectives.multipath import RoutingName
-from tiger.objectives.selection import ObjectiveName
-from tiger.qubo.ising import IsingParams
+from tiger.mapping.options import MappingOptions
+from tiger.model.checking import check_values
+from tiger.qubo.params import IsingParams
 from tiger.run.deadline import Deadline
-from tiger.run.limits import EFFORT_LIMIT, check_islands, check_limits
-from tiger.run.options import ISLANDS, SEED, WatchOptions
-from tiger.run.verdict import THRESHOLD, check_threshold
 from tiger.solvers import registry
-
-
-@dataclass(frozen=True, kw_only=True)
-class MappingOptions:
-    """Say what a mapping makes small, and how hard it is searched for; without effort, until the time limit if any."""
-
-    objective: ObjectiveName = field(
-        default="cost",
-        metadata=about("What to minimize: the cost, the largest load of a link, or the time until the last task ends."),
-    )
-    routing: RoutingName = field(
-        default="single",
-        metadata=about(
-            "How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best."
-        ),
-    )
-    nodes: int | None = field(
-        default=None,
-        metadata=about("Nodes to take for the tasks, with all their units; all that there are unless given.", ge=1),
-    )
-    threshold: float = field(
-        default=THRESHOLD,
-        metadata=about(
-            "The least gain, as a part of the value, for which the verdict is to change the order.", ge=0, lt=1
-        ),
-    )
-    seed: int = field(default=0, metadata=SEED)
-    effort: int | None = field(
-        default=None, metadata=about("Search effort; 1 unless a time limit is given.", ge=1, lt=EFFORT_LIMIT)
-    )
-    islands: int = field(default=1, metadata=ISLANDS)
-    time_limit_s: float | None = field(
-        default=None,
-        metadata=about("Seconds to search, at most the server's own limit.", gt=0, allow_inf_nan=False),
-    )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SolveArguments(MappingOptions):
-    """Add who solves a problem, where, and with which QUBOs."""
-
-    solver: str | Sampler = "auto"
-    executor: Executor | str | None = None
-    ising: IsingParams | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class SolveCall(WatchOptions, SolveArguments):
-    """Hold what `tiger.solve` is called with."""
-
-    problem: Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,20 +31,10 @@ class Request(MappingOptions):
     def __post_init__(self) -> None:
         """Check every value and set the deadline."""
         registry.check_solver(self.solver)
-        if self.objective not in get_args(ObjectiveName):
-            known = ", ".join(get_args(ObjectiveName))
-            raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")
-        if self.routing not in get_args(RoutingName):
-            known = ", ".join(get_args(RoutingName))
-            raise InputError("routing", f"expected one of {known}, got {describe(self.routing)}")
-        check_threshold(self.threshold)
-        check_limits(self.seed, self.effort, self.time_limit_s)
-        check_islands(self.islands)
+        check_values(self)
         if self.islands > 1 and self.solver not in registry.SEEDED:
             known = ", ".join(registry.SEEDED)
             raise InputError("islands", f"expected 1, as only the solvers {known} have more, got {self.islands}")
-        if self.nodes is not None and (type(self.nodes) is not int or self.nodes < 1):
-            raise InputError("nodes", f"expected a whole number >= 1, got {describe(self.nodes)}")
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
         limit = self.time_limit_s

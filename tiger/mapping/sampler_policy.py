@@ -11,7 +11,8 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
-from tiger.qubo.ising import Ising, IsingParams, Sampling
+from tiger.qubo.ising import Ising
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry

@@ -9,30 +9,14 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.options import about
-from tiger.model.problem import Problem, Rule, default_rule
+from tiger.model.problem import Problem, default_rule
+from tiger.model.sharing import Rule, SharingOptions
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 
 # The largest whole numbers that float64, in which inputs are checked, tells apart.
 MOST_SLOTS = 2**53 - 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharingOptions:
-    """Say how tasks share the nodes."""
-
-    rule: Rule | None = field(default=None, metadata=about("How tasks share a node; one-to-one where that fits."))
-    slots: int | None = field(default=None, metadata=about("Tasks that fit on a node, under the capacity rule.", ge=1))
-    imbalance: float = field(
-        default=0.0, metadata=about("Scales the slots by 1 + this, rounded down.", ge=0, allow_inf_nan=False)
-    )
-
-    def choose_rule(self, usual: Rule | None) -> Rule | None:
-        """Return the rule that is stated, or the usual one of the tasks where nothing is said of sharing."""
-        stated = self.rule is not None or self.slots is not None or self.imbalance != 0
-        return self.rule if stated else usual
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Options as the fields of dataclasses, each stated once with its default, its bounds and what it does.
 
-Functions take the fields of such a dataclass as their arguments, and the REST service derives its schema from them.
+Functions take the fields of such a dataclass as their arguments; commands and schemas of the service are made of them.
 """
 
 import inspect
@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+
+from tiger.model.spelling import Spelling
 
 Arguments = ParamSpec("Arguments")
 Lists = ParamSpec("Lists")
@@ -29,12 +31,13 @@ class OneOrMany(Protocol[Arguments, Lists, Each]):
     def __call__(self, *args: Lists.args, **kwargs: Lists.kwargs) -> list[Each]: ...
 
 
-def about(description: str, **bounds: float) -> dict[str, object]:
+def about(description: str, spelling: Spelling | None = None, **bounds: float | str) -> dict[str, object]:
     """Return the metadata of an option: its description and bounds (ge, gt, le, lt, allow_inf_nan), as pydantic has it.
 
-    They document the option; whoever uses it checks its value.
+    `tiger.model.checking.check_values` checks them, and `most` that no schema states, and says what was `expected`
+    where that does not follow from them. A command has the option where there is a spelling.
     """
-    return {"description": description, **bounds}
+    return {"description": description, **({} if spelling is None else {"spelling": spelling}), **bounds}
 
 
 def narrow(kind: type[Narrow], source: object, **changes: object) -> Narrow:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +12,10 @@ from tiger.errors import InputError, pin_field
 from tiger.model.arrays import IntArray, freeze, lock
 from tiger.model.levels import levels
 from tiger.model.metrics import DenseMetric, Metric
+from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph, seal
 from tiger.model.topology import Topology
 
-Rule = Literal["one-to-one", "levels", "capacity"]
 # The most that costs, and the figures that they are sums of, can come to: bounds add up a million of them in float64.
 LARGEST = 1e300
 

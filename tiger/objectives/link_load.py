@@ -24,7 +24,8 @@ from tiger.model.objective_arrays import RouteArrays
 from tiger.model.problem import Problem
 from tiger.model.rounding import relative_error
 from tiger.model.topology import link_matrix
-from tiger.objectives.multipath import RoutingName, load_links, path_links
+from tiger.objectives.multipath import load_links, path_links
+from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Routes, transfers_of
 
 # A matrix of distances between so many nodes takes 32 MB.

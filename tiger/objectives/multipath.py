@@ -16,7 +16,7 @@ path. Transfers between disconnected parts load nothing.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Links, Topology, distinct_links, neighbour_links
+from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Transfers, link_loads, routes_of, transfers_of
 
 # Pairs of nodes whose shares are worked out.
@@ -49,9 +50,6 @@ class SplitParams:
 
 
 DEFAULTS = SplitParams()
-
-
-RoutingName = Literal["single", "equal", "weighted"]
 
 
 class Split(NamedTuple):

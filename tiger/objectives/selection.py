@@ -1,6 +1,6 @@
 """Objectives other than the cost by name, and what a search needs of one."""
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
@@ -10,11 +10,9 @@ from tiger.model.ring import find_rings
 from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.multicast import multicast_of
-from tiger.objectives.multipath import RoutingName
+from tiger.objectives.names import ObjectiveName, RoutingName
 from tiger.objectives.ring import SlowestHop
 from tiger.objectives.shortest_paths import routes_of
-
-ObjectiveName = Literal["cost", "max-link-load", "makespan", "ring", "multicast"]
 
 
 class ObjectiveFunction(Protocol):

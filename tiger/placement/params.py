@@ -1,15 +1,25 @@
 """The options and parameters of a placement."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tiger.model.options import about
+from tiger.model.spelling import Spelling
 from tiger.placement.operators.params import Objective
-from tiger.run.options import SearchOptions
+from tiger.run.options import SOLVER, SearchOptions
 from tiger.training.schedules.pass_orders import Schedule
 
 Mode = Literal["chain", "dag"]
+# More ranks, stages or microbatches than any training run has.
+COUNT_LIMIT = 65_536
+COUNT = {"ge": 1, "most": COUNT_LIMIT}
+MICROBATCHES = Spelling("Microbatches in an iteration, by default 4 for each stage there may be.", metavar="M")
+# The degrees of parallelism as commands spell them.
+PIPELINE = Spelling("Devices in a row, by default as many as pay.", flags=("--pipeline-parallel",), metavar="P")
+TENSOR = Spelling(flags=("--tensor-parallel",), metavar="T")
+DATA = Spelling(flags=("--data-parallel",), metavar="D")
+ORDERED = replace(SOLVER, help="One of `tiger solvers`, to order devices.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +38,8 @@ class ChainOptions(SearchOptions):
         default=None,
         metadata=about(
             "Makes the simulated time of an iteration small instead of the bottleneck, within the memory that this "
-            "schedule takes; without one, memory is parameters alone."
+            "schedule takes; without one, memory is parameters alone.",
+            Spelling("Simulate an iteration of this schedule; memory is parameters alone without one."),
         ),
     )
     microbatches: int | None = field(
@@ -36,16 +47,31 @@ class ChainOptions(SearchOptions):
         metadata=about(
             "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there "
             "may be, those of the cluster divided by `tensor` and `data`, and no more than layers.",
-            ge=1,
+            MICROBATCHES,
+            **COUNT,
         ),
     )
     virtual: int | None = field(
-        default=None, metadata=about("Stages a device: 2 where they are interleaved, else 1.", ge=1)
+        default=None,
+        metadata=about(
+            "Stages a device: 2 where they are interleaved, else 1.",
+            Spelling("Stages a device where the schedule interleaves them, by default 2.", metavar="V"),
+            **COUNT,
+        ),
     )
-    pipeline: int | None = field(default=None, metadata=about("Devices in a row; as many as pay without it.", ge=1))
-    tensor: int = field(default=1, metadata=about("Devices among which each layer is cut.", ge=1))
-    data: int = field(default=1, metadata=about("Replicas of the pipeline.", ge=1))
-    solver: str = field(default="auto", metadata=about("Orders devices or places operators, see `GET /solvers`."))
+    pipeline: int | None = field(
+        default=None,
+        metadata=about(
+            "Devices in a row; as many as pay without it.",
+            PIPELINE,
+            **COUNT,
+        ),
+    )
+    tensor: int = field(default=1, metadata=about("Devices among which each layer is cut.", TENSOR, **COUNT))
+    data: int = field(default=1, metadata=about("Replicas of the pipeline.", DATA, **COUNT))
+    solver: str = field(
+        default="auto", metadata=about("Orders devices or places operators, see `GET /solvers`.", ORDERED)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +87,29 @@ class Aim:
 
     mode: str = field(
         default="chain",
-        metadata=about("What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph."),
+        metadata=about(
+            "What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph.",
+            Spelling(
+                "What a device holds: chain, a run of layers; dag, operators of a graph; experts, those of a "
+                "router's trace, [tokens, layers] in a .npy, .csv or .txt file.",
+                metavar="MODE",
+            ),
+        ),
     )
     objective: Objective = field(
         default="throughput",
         metadata=about(
             "What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a "
-            "microbatch, or `both`, each divided by its bound."
+            "microbatch, or `both`, each divided by its bound.",
+            Spelling("What to minimize of operators: the largest load, the makespan of a microbatch, or both."),
         ),
     )
     contiguous: bool = field(
-        default=False, metadata=about("In the mode dag, has no edge run backwards between the devices of a line.")
+        default=False,
+        metadata=about(
+            "In the mode dag, has no edge run backwards between the devices of a line.",
+            Spelling("Keep operators together: no edge runs backwards."),
+        ),
     )
 
 

@@ -1,21 +1,28 @@
 """The arguments of `tiger.plan`, and of the client of a service that answers the same."""
 
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
 
-from tiger.planning.model import Source
 from tiger.planning.params import PlanOptions
 from tiger.run.options import WatchOptions
-from tiger.training.hardware.composition import HostArguments
-from tiger.training.sources import Hardware
+from tiger.training.arguments import CLUSTER, MODEL, Hardware
+from tiger.training.hardware.options import HostArguments
+
+if TYPE_CHECKING:
+    from tiger.training.models.layers import Layers
+
+Source = Union["Layers", Path, str, Mapping[str, object], list[object]]
 
 
 @dataclass(frozen=True, eq=False)
 class PlanArguments(PlanOptions, HostArguments):
     """Hold a model, a cluster, options, and who judges choices of several islands."""
 
-    model: Source
-    cluster: Hardware
+    model: Source = field(metadata={"spelling": MODEL})
+    cluster: Hardware = field(metadata={"spelling": CLUSTER})
     executor: Executor | str | None = field(default=None, kw_only=True)
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
 
-from tiger.placement.entry.request import COUNT_LIMIT
-from tiger.placement.params import PlaceParams
+from tiger.placement.params import COUNT_LIMIT, PlaceParams
 from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster

@@ -18,7 +18,7 @@ from tiger.planning.search import Request, explore
 from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.options import HostArguments
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import cluster_of, require_cluster
 

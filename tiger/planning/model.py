@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import FileText, find_file, text_of
+from tiger.planning.arguments import Source
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document
@@ -14,7 +15,6 @@ from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec
 from tiger.training.models.transformer import layers_of_shape
 
-Source = Layers | Path | str | Mapping[str, object] | list[object]
 # Sizes of microbatches that are tried, in sequences.
 SIZES = (1, 2, 4, 8, 16)
 

@@ -1,8 +1,10 @@
 """What a caller asks of a plan."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tiger.model.options import about
+from tiger.model.spelling import Spelling
+from tiger.placement.params import COUNT, DATA, ORDERED, PIPELINE, TENSOR
 from tiger.run.options import ISLANDS, SearchOptions
 from tiger.training.schedules.pass_orders import Schedule
 
@@ -21,26 +23,60 @@ class PlanParams(SearchOptions):
     answer. `time_limit_s` only ends a search early.
     """
 
+    solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`.", ORDERED))
     islands: int = field(default=1, metadata=ISLANDS)
     batch: int | None = field(
         default=None,
         metadata=about(
             "Sequences of a transformer that is stated by its shape, else microbatches, that all replicas run together "
             "in an iteration; 4 a device without it.",
-            ge=1,
+            Spelling("Sequences (of a transformer SPEC), else microbatches; by default 4 a device.", metavar="N"),
+            **COUNT,
         ),
     )
-    pipeline: int | None = field(default=None, metadata=about("Devices in a row; searched over without it.", ge=1))
-    tensor: int | None = field(
-        default=None, metadata=about("Devices among which each layer is cut; searched over without it.", ge=1)
+    pipeline: int | None = field(
+        default=None,
+        metadata=about(
+            "Devices in a row; searched over without it.",
+            replace(PIPELINE, help="Devices in a row; open by default."),
+            **COUNT,
+        ),
     )
-    data: int | None = field(default=None, metadata=about("Replicas of the pipeline; searched over without it.", ge=1))
-    schedule: Schedule | None = field(default=None, metadata=about("The schedule; searched over without it."))
+    tensor: int | None = field(
+        default=None,
+        metadata=about(
+            "Devices among which each layer is cut; searched over without it.",
+            replace(TENSOR, help="Devices a layer is cut among; open by default."),
+            **COUNT,
+        ),
+    )
+    data: int | None = field(
+        default=None,
+        metadata=about(
+            "Replicas of the pipeline; searched over without it.",
+            replace(DATA, help="Replicas of the pipeline; open by default."),
+            **COUNT,
+        ),
+    )
+    schedule: Schedule | None = field(
+        default=None,
+        metadata=about("The schedule; searched over without it.", Spelling("The schedule; open by default.")),
+    )
     virtual: int | None = field(
-        default=None, metadata=about("Stages a device where they are interleaved; searched over without it.", ge=1)
+        default=None,
+        metadata=about(
+            "Stages a device where they are interleaved; searched over without it.",
+            Spelling("Stages a device where the schedule interleaves them.", metavar="V"),
+            **COUNT,
+        ),
     )
     microbatch: int | None = field(
-        default=None, metadata=about("Sequences in a microbatch; searched over without it.", ge=1)
+        default=None,
+        metadata=about(
+            "Sequences in a microbatch; searched over without it.",
+            Spelling("Sequences in a microbatch; open by default.", flags=("--microbatch-size",), metavar="B"),
+            **COUNT,
+        ),
     )
 
 
@@ -48,4 +84,9 @@ class PlanParams(SearchOptions):
 class PlanOptions(PlanParams):
     """Add how many of the best plans are reported."""
 
-    top: int = field(default=TOP, metadata=about("How many of the best plans are reported.", ge=1, le=MOST_RANKED))
+    top: int = field(
+        default=TOP,
+        metadata=about(
+            "How many of the best plans are reported.", Spelling(panel="Output", metavar="N"), ge=1, le=MOST_RANKED
+        ),
+    )

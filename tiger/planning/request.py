@@ -1,26 +1,19 @@
 """What a caller asks of a plan, checked."""
 
 from tiger.errors import InputError
+from tiger.model.checking import check_values
 from tiger.model.options import narrow
-from tiger.model.wording import describe
-from tiger.placement.entry.request import COUNT_LIMIT, ChainRequest, check_fit, check_params
+from tiger.placement.entry.request import ChainRequest, check_fit, check_params
 from tiger.placement.params import PlaceParams
 from tiger.planning.model import Model
-from tiger.planning.params import MOST_RANKED, PlanOptions, PlanParams
-from tiger.run.limits import check_islands
+from tiger.planning.params import PlanOptions, PlanParams
 from tiger.training.hardware.cluster import Cluster
 
 
 def check_plan_options(options: PlanOptions) -> PlanOptions:
     """Return options whose values can be used with some model, or raise InputError that names one."""
     check_params(_placement(options))
-    check_islands(options.islands)
-    for name in ("batch", "microbatch"):
-        value = getattr(options, name)
-        if value is not None and (type(value) is not int or not 1 <= value <= COUNT_LIMIT):
-            raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
-    if type(options.top) is not int or not 1 <= options.top <= MOST_RANKED:
-        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(options.top)}")
+    check_values(options)
     return options
 
 

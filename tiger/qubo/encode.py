@@ -19,7 +19,7 @@ smaller penalty holds in check. That is the model for tuned penalties, which are
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import dimod
 import numpy as np
@@ -27,13 +27,13 @@ import numpy as np
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.model.window import Capacity, Window
 from tiger.qubo.centring import centre
+from tiger.qubo.params import CapacityEncoding
 from tiger.qubo.penalties import STEPS, Penalties, fills, units
 
 # 70 tasks that all exchange traffic; dimod takes 75 bytes a coupler, 370 MB in all.
 COUPLER_LIMIT = 5_000_000
 # A dense matrix of so many variables takes 128 MB.
 DENSE_SIZE = 4096
-CapacityEncoding = Literal["slack", "slack-free"]
 
 
 class Terms(NamedTuple):

@@ -19,7 +19,8 @@ from tiger.model.seams import Samples, Stop
 from tiger.model.seeds import derive
 from tiger.model.window import Window
 from tiger.qubo.decode import Reads, decode, repair
-from tiger.qubo.encode import CapacityEncoding, encode
+from tiger.qubo.encode import encode
+from tiger.qubo.params import CapacityEncoding
 from tiger.qubo.penalties import Penalties, safe_penalties
 from tiger.run.stage import Detail
 

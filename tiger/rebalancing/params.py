@@ -1,11 +1,14 @@
 """The options of a rebalancer."""
 
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
 
-from tiger.errors import InputError
+from tiger.model.checking import check_values
 from tiger.model.options import about
-from tiger.model.wording import describe
+from tiger.model.spelling import Spelling, spelled
+from tiger.placement.params import MICROBATCHES, PIPELINE
+from tiger.training.arguments import CLUSTER, MODEL, Hardware, Model
 
 # Schedules whose order of passes is fixed and that have one stage a device.
 LineSchedule = Literal["1f1b", "gpipe"]
@@ -26,27 +29,69 @@ class RebalanceOptions:
     seconds of moves included.
     """
 
-    schedule: LineSchedule = field(default="1f1b", metadata=about("The schedule that is simulated."))
-    microbatches: int | None = field(default=None, metadata=about("Microbatches in an iteration; 4 a stage.", **COUNT))
-    pipeline: int | None = field(default=None, metadata=about("Devices in a row; as many as pay without it.", **COUNT))
-    iterations: int = field(default=1000, metadata=about("Iterations between two measurements.", **COUNT))
+    schedule: LineSchedule = field(default="1f1b", metadata=about("The schedule that is simulated.", Spelling()))
+    microbatches: int | None = field(
+        default=None, metadata=about("Microbatches in an iteration; 4 a stage.", MICROBATCHES, **COUNT)
+    )
+    pipeline: int | None = field(
+        default=None, metadata=about("Devices in a row; as many as pay without it.", PIPELINE, **COUNT)
+    )
+    iterations: int = field(
+        default=1000,
+        metadata=about(
+            "Iterations between two measurements.", Spelling("Iterations in an interval.", metavar="N"), **COUNT
+        ),
+    )
     threshold: float = field(
-        default=0.02, metadata=about("The least share of time that moves have to save.", ge=0, lt=1)
+        default=0.02,
+        metadata=about(
+            "The least share of time that moves have to save.",
+            Spelling("The least share of an interval's time that moves have to save.", metavar="SHARE"),
+            ge=0,
+            lt=1,
+        ),
     )
     balancer: Balancer = field(
-        default="exact", metadata=about("`exact` by dynamic programming, or `diffusion` among neighbours.")
+        default="exact",
+        metadata=about(
+            "`exact` by dynamic programming, or `diffusion` among neighbours.",
+            Spelling(
+                "By dynamic programming and simulation, or by layers that stages hand to neighbours.",
+                panel="Search",
+            ),
+        ),
     )
 
     def __post_init__(self) -> None:
         """Check every bound; raise InputError that names the option."""
-        for name, known in (("schedule", get_args(LineSchedule)), ("balancer", get_args(Balancer))):
-            if getattr(self, name) not in known:
-                raise InputError(name, f"expected one of {', '.join(known)}, got {describe(getattr(self, name))}")
-        for name in ("microbatches", "pipeline", "iterations"):
-            value = getattr(self, name)
-            stated = value is not None or name == "iterations"
-            if stated and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= COUNT_LIMIT):
-                raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
-        share = self.threshold
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
-            raise InputError("threshold", f"expected a number from 0 to below 1, got {describe(share)}")
+        check_values(self)
+
+
+@dataclass(frozen=True, eq=False)
+class RebalanceCall(RebalanceOptions):
+    """Add a model, a cluster, and the times of its layers: those of a file, or those of a simulated workload."""
+
+    model: Model = field(metadata={"spelling": MODEL})
+    cluster: Hardware = field(
+        metadata={
+            "spelling": replace(
+                CLUSTER,
+                help="Like dgx:1; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints.",
+            )
+        }
+    )
+    times: Path | str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=spelled(
+            "Seconds of layers on a device of speed 1: .csv or .json, a row of them an interval.", metavar="FILE"
+        ),
+    )
+    workload: str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=spelled(
+            "Simulate them: pruning, freezing, early-exit, sparse-attention, moe or mod, as pruning:sparsity=0.9.",
+            metavar="SPEC",
+        ),
+    )

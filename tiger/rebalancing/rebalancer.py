@@ -21,11 +21,12 @@ from tiger.rebalancing.packing import pack_line, quickest_plan
 from tiger.rebalancing.params import MOST_LAYERS, MOST_STAGES, RebalanceOptions
 from tiger.rebalancing.replacement import Start, lines_anew, lines_without, place_in_time
 from tiger.rebalancing.state import RebalancerState, find_devices, plan_by_names
+from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.layers import Layers
-from tiger.training.sources import Hardware, Model, cluster_of, layers_of, require_cluster
+from tiger.training.sources import cluster_of, layers_of, require_cluster
 
 DEFAULTS = RebalanceOptions()
 NO_PLAN = "no plan was found on the devices that are left"

@@ -15,7 +15,8 @@ from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.objectives.cost import cost_of, metrics
-from tiger.objectives.multipath import RoutingName, load_links
+from tiger.objectives.multipath import load_links
+from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoad, LinkLoads
 from tiger.run.stage import Stage
 from tiger.run.verdict import THRESHOLD, Minimized, Verdict, judge

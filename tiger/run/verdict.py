@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import NamedTuple
 
-from tiger.errors import InputError
 from tiger.model.document import Document
-from tiger.model.wording import describe
 
 # No metric here is seconds of a job, so that a smaller gain is no reason to change how it is started, unless the user
 # knows better.
@@ -75,14 +72,6 @@ def judge(made: Minimized, orders: Mapping[str, float | None], threshold: float 
         keep=keep,
         advice=f"{advice}: {_compare(made.metric, order, gain)}{_limit(best)}",
     )
-
-
-def check_threshold(threshold: object) -> None:
-    """Raise InputError unless the threshold is in [0, 1), and TypeError unless it is a number."""
-    if isinstance(threshold, bool) or not isinstance(threshold, Real):
-        raise TypeError(f"expected threshold as a number, got {type(threshold).__name__}")
-    if not 0 <= float(threshold) < 1:
-        raise InputError("threshold", f"expected a number >= 0 and < 1, got {describe(threshold)}")
 
 
 def _is_small(gain: float, threshold: float) -> bool:

@@ -4,15 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
+from tiger.training.arguments import Hardware, Model
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NONE_STATED, read_cluster
 from tiger.training.models.layers import Layers
-from tiger.training.models.operators import Operators
 from tiger.training.models.reading import model_of_document, read_model
-
-Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
-Hardware = Cluster | Path | str | Mapping[str, object]
 
 
 def layers_of(source: Model) -> Layers:

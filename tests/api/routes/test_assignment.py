@@ -9,16 +9,15 @@ import pytest
 from pydantic import ValidationError
 
 from tiger.api.routes import assignment
-from tiger.api.routes.assignment import answer, check
-from tiger.api.routes.entries import Solve
+from tiger.api.routes.entries import ASSIGN, Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
-from tiger.mapping.request import SolveArguments
+from tiger.mapping.options import SolveArguments
 from tiger.model.problem import Problem
 from tiger.parallel import executors
 from tiger.parallel.dask_pool import FanOut
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.run.progress import ignore
 from tiger.run.report import Report
 from tiger.solvers import registry
@@ -47,7 +46,7 @@ def ask(line: dict[str, Any], **fields: object) -> bytes:
 
 def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
     """It has the fields that the documentation promises, and no others."""
-    document = json.loads(answer(ask(line), LIMITS).report)
+    document = json.loads(ASSIGN.answer(ask(line), LIMITS).report)
     model_of(Report).model_validate(document)
     report = Report.from_dict(document)
     assert (report.feasible, report.cost, report.rule) == (True, 3.0, "one-to-one")
@@ -55,7 +54,9 @@ def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
 
 def test_tasks_may_be_a_pattern(line: dict[str, Any]) -> None:
     """The answer is that for the same graph; a limit holds before the graph is made, and no text is a path."""
-    document = json.loads(answer(json.dumps({"tasks": "ring:3*2", "topology": "grid:3"}).encode(), LIMITS).report)
+    document = json.loads(
+        ASSIGN.answer(json.dumps({"tasks": "ring:3*2", "topology": "grid:3"}).encode(), LIMITS).report
+    )
     assert (document["cost"], sorted(document["mapping"])) == (8.0, ["0", "1", "2"])
     for text, reason in (
         ("alltoall:4096", "expected at most 3 tasks, got 4096"),
@@ -63,27 +64,27 @@ def test_tasks_may_be_a_pattern(line: dict[str, Any]) -> None:
         ("tasks.json", "expected KIND:.. with a kind out of halo"),
     ):
         with pytest.raises(InputError, match=f"^tasks: {reason}"):
-            check(ask(line, tasks=text), LIMITS)
+            ASSIGN.check(ask(line, tasks=text), LIMITS)
 
 
 def test_the_number_of_tasks_is_bounded(line: dict[str, Any]) -> None:
     """One task more than the limit is bad input of the tasks."""
     with pytest.raises(InputError, match="tasks: expected at most 2 tasks, got 3"):
-        check(ask(line), Limits(max_tasks=2, max_time_s=1))
+        ASSIGN.check(ask(line), Limits(max_tasks=2, max_time_s=1))
 
 
 def test_the_time_limit_is_bounded(line: dict[str, Any]) -> None:
     """Nobody may ask for more time than the server gives."""
     with pytest.raises(InputError, match="time_limit_s: expected at most 2, got 3"):
-        check(ask(line, time_limit_s=3), LIMITS)
+        ASSIGN.check(ask(line, time_limit_s=3), LIMITS)
 
 
 @pytest.mark.parametrize("name", registry.DWAVE)
 def test_the_operator_pays_for_dwave(line: dict[str, Any], name: str) -> None:
     """D-Wave's solvers are refused unless the service has them turned on."""
     with pytest.raises(InputError, match="solver: D-Wave solvers are off at this service; its operator"):
-        check(ask(line, solver=name), LIMITS)
-    assert check(ask(line, solver=name), replace(LIMITS, dwave=True)).solver == name
+        ASSIGN.check(ask(line, solver=name), LIMITS)
+    assert ASSIGN.check(ask(line, solver=name), replace(LIMITS, dwave=True)).solver == name
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_no_solve_runs_forever(
 ) -> None:
     """Without a time limit the server's own holds, and one round of effort."""
     with pytest.raises(InputError, match="stop"):
-        answer(ask(line, **fields), LIMITS)
+        ASSIGN.answer(ask(line, **fields), LIMITS)
     assert (asked["effort"], asked["time_limit_s"]) == (effort, limit)
 
 
@@ -108,7 +109,7 @@ def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: d
     """Rule, slots, pins and forbidden pairs are those asked for."""
     terms = {"rule": "capacity", "slots": 2, "imbalance": 0.5, "pinned": {"a": "0"}, "forbidden": [["b", "1"]]}
     with pytest.raises(InputError, match="stop"):
-        answer(ask(line, **terms, seed=4, solver="greedy"), LIMITS)
+        ASSIGN.answer(ask(line, **terms, seed=4, solver="greedy"), LIMITS)
     problem = asked["problem"]
     assert (problem.rule, problem.pinned, problem.forbidden) == ("capacity", {"a": "0"}, {("b", "1")})
     assert problem.topology.slots.tolist() == [3, 3, 3]
@@ -118,7 +119,7 @@ def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: d
 def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
     """Other nodes have no slots, the default rule does not count them, and launchers keep its order."""
     with pytest.raises(InputError, match="stop"):
-        answer(ask(line, allocation=["2", "0"], threshold=0.1, islands=3), LIMITS)
+        ASSIGN.answer(ask(line, allocation=["2", "0"], threshold=0.1, islands=3), LIMITS)
     assert (asked["problem"].rule, asked["problem"].topology.slots.tolist()) == ("capacity", [2, 0, 2])
     assert asked["problem"].topology.launch_hosts.tolist() == [2, 0]
     assert (asked["threshold"], asked["islands"]) == (0.1, 3)
@@ -139,7 +140,7 @@ def test_hardware_has_an_inside_levels_and_links_in_use(line: dict[str, Any], as
     share = {"a": "a", "b": "s0" if kind == "file" else "b", "share": 0.5}
     fields = {"topology": topology, "node_topology": [{"topology": "tree:2@3"}], "levels": {"node": 30}}
     with pytest.raises(InputError, match="here"):
-        answer(ask(line, **fields, running=[share], allocation=["a", "b"]), LIMITS)
+        ASSIGN.answer(ask(line, **fields, running=[share], allocation=["a", "b"]), LIMITS)
     made = asked["problem"].topology
     assert [made.names[k] for k in made.hosts] == ["a/0", "a/1", "b/0", "b/1"]
     assert made.metric.between(0, 1) == 3
@@ -164,7 +165,7 @@ def test_hardware_has_an_inside_levels_and_links_in_use(line: dict[str, Any], as
 def test_hardware_that_does_not_fit_is_named(line: dict[str, Any], fields: dict[str, Any], reason: str) -> None:
     """No text is opened as a file."""
     with pytest.raises(InputError, match=f"^{reason}"):
-        answer(ask(line, **fields), LIMITS)
+        ASSIGN.answer(ask(line, **fields), LIMITS)
 
 
 def test_units_of_a_machine_reach_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -172,7 +173,7 @@ def test_units_of_a_machine_reach_the_problem(line: dict[str, Any], asked: dict[
     file = {"file": "node.xml", "text": (EXAMPLES / "topologies" / "gpu_node.xml").read_text()}
     for units, name in (({}, "core3"), ({"units": "gpu"}, "gpu3")):
         with pytest.raises(InputError, match="stop"):
-            answer(ask(line, topology=file, **units), LIMITS)
+            ASSIGN.answer(ask(line, topology=file, **units), LIMITS)
         assert (asked["problem"].topology.names[-1], asked["problem"].topology.host) == (name, "g01")
 
 
@@ -182,7 +183,7 @@ def test_units_of_a_machine_reach_the_problem(line: dict[str, Any], asked: dict[
 def test_allocations_are_checked(line: dict[str, Any], names: list[str], field: str) -> None:
     """The pointer leads to the name at fault."""
     with pytest.raises(InputError) as caught:
-        answer(ask(line, allocation=names), LIMITS)
+        ASSIGN.answer(ask(line, allocation=names), LIMITS)
     assert caught.value.field == field
 
 
@@ -202,14 +203,14 @@ def test_options_of_the_ising_path_reach_the_solver(
 ) -> None:
     """What a request leaves out is chosen as anywhere else."""
     with pytest.raises(InputError, match="stop"):
-        answer(ask(line, **fields), LIMITS)
+        ASSIGN.answer(ask(line, **fields), LIMITS)
     assert asked["ising"] == expected
 
 
 def test_temperatures_the_wrong_way_round_are_named(line: dict[str, Any]) -> None:
     """What the schema cannot tell is bad input of the same field."""
     with pytest.raises(InputError, match="ising/beta_range: expected two finite numbers"):
-        answer(ask(line, ising={"beta_range": [2, 1]}), LIMITS)
+        ASSIGN.answer(ask(line, ising={"beta_range": [2, 1]}), LIMITS)
 
 
 @pytest.fixture
@@ -236,19 +237,19 @@ def test_a_cluster_is_for_large_solves(
     report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignore).report)
     assert cluster == ["dask://there:1"] * times
     assert report["warnings"] == ["the cluster failed"] * times
-    assert report["mapping"] == json.loads(answer(body, LIMITS).report)["mapping"]
+    assert report["mapping"] == json.loads(ASSIGN.answer(body, LIMITS).report)["mapping"]
 
 
 def test_an_answer_has_the_order_of_ranks_for_a_launcher(line: dict[str, Any]) -> None:
     """By the name in the request; without one nothing is emitted, and a launcher that cannot take it is refused."""
-    document = json.loads(answer(ask(line, slots=1, emit="csv"), LIMITS).report)
+    document = json.loads(ASSIGN.answer(ask(line, slots=1, emit="csv"), LIMITS).report)
     assert document["emitted"].splitlines()[0] == "rank,task,host,slot,unit"
     assert [row.split(",")[1] for row in document["emitted"].splitlines()[1:]] == sorted(document["mapping"])
-    assert json.loads(answer(ask(line), LIMITS).report)["emitted"] is None
+    assert json.loads(ASSIGN.answer(ask(line), LIMITS).report)["emitted"] is None
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
-        answer(ask(line, emit="openmpi"), LIMITS)
+        ASSIGN.answer(ask(line, emit="openmpi"), LIMITS)
     with pytest.raises(ValidationError, match="emit"):
-        check(ask(line, emit="lsf"), LIMITS)
+        ASSIGN.check(ask(line, emit="lsf"), LIMITS)
 
 
 def test_hyperedges_are_answered_by_their_multicasts(line: dict[str, Any]) -> None:
@@ -257,10 +258,10 @@ def test_hyperedges_are_answered_by_their_multicasts(line: dict[str, Any]) -> No
     tasks = {"nodes": line["nodes"], "hyperedges": sets}
     file = {"file": "three.hgr", "text": "1 3 1\n5 1 2 3\n"}
     for asked in (tasks, file):
-        document = json.loads(answer(ask(asked), LIMITS).report)
+        document = json.loads(ASSIGN.answer(ask(asked), LIMITS).report)
         assert document["objective"]["name"] == "multicast"
         assert (document["objective"]["value"], document["optimal"]) == (10.0, True)
         with pytest.raises(InputError, match="objective"):
-            answer(ask(asked, objective="makespan"), LIMITS)
+            ASSIGN.answer(ask(asked, objective="makespan"), LIMITS)
         with pytest.raises(InputError, match="at most 2"):
-            answer(ask(asked), replace(LIMITS, max_edges=2))
+            ASSIGN.answer(ask(asked), replace(LIMITS, max_edges=2))

@@ -10,8 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
-from tiger.api.routes.assignment import answer, check
 from tiger.api.routes.circuits import lay_out
+from tiger.api.routes.entries import ASSIGN
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.closed import refer
 from tiger.api.schemas.limits import Limits
@@ -41,7 +41,7 @@ def ask(**fields: object) -> bytes:
 def route(solving: TestClient) -> Post:
     """Return a function that posts a request for the triangle, but for the fields it is given."""
     # Compiled kernels are kept on disk: a worker that has to compile them first would be too late.
-    answer(ask(initial_layout=[3, 0, 1]), LIMITS)
+    ASSIGN.answer(ask(initial_layout=[3, 0, 1]), LIMITS)
 
     def post(**fields: object) -> httpx.Response:
         found: httpx.Response = solving.post(
@@ -65,7 +65,7 @@ def route(solving: TestClient) -> Post:
 )
 def test_a_circuit_is_answered_with_its_report(topology: object) -> None:
     """It has the fields that the documentation promises, and no others."""
-    document = json.loads(answer(ask(topology=topology, seed=4), LIMITS).report)
+    document = json.loads(ASSIGN.answer(ask(topology=topology, seed=4), LIMITS).report)
     model_of(CircuitReport).model_validate(document)
     report = CircuitReport.from_dict(document)
     assert (report.feasible, report.seed, set(report.initial_layout)) == (True, 4, {0, 1, 2})
@@ -75,7 +75,7 @@ def test_a_circuit_is_answered_with_its_report(topology: object) -> None:
 
 def test_islands_are_shared_with_a_cluster_and_change_the_answer_alone_by_their_number() -> None:
     """A cluster that is not there yet has this process do everything."""
-    here = json.loads(answer(ask(islands=2, level=1), LIMITS).report)
+    here = json.loads(ASSIGN.answer(ask(islands=2, level=1), LIMITS).report)
     shared = FanOut(lambda: None)
     there = lay_out(CircuitRequest.read(json.loads(ask(islands=2, level=1))), LIMITS, executor=shared).report
     assert (here["islands"], here["qasm"]) == (there.islands, there.qasm) == (2, there.qasm)
@@ -168,16 +168,16 @@ def test_one_of_tasks_and_circuit_is_asked_for(route: Post) -> None:
         {"pointer": "#/circuit", "detail": "expected tasks or a circuit, got both"}
     ]
     with pytest.raises(InputError, match="tasks: expected tasks or a circuit, found neither"):
-        check(b'{"topology": "ring:4"}', LIMITS)
+        ASSIGN.check(b'{"topology": "ring:4"}', LIMITS)
 
 
 def test_qubits_are_bounded_by_the_service() -> None:
     """Of the circuit and of the device."""
     wide = HEAD + "qreg q[21]; h q;"
     with pytest.raises(InputError, match="circuit: line 3: expected at most 20 qubits, got more"):
-        answer(ask(circuit=wide), LIMITS)
+        ASSIGN.answer(ask(circuit=wide), LIMITS)
     with pytest.raises(InputError, match="topology: expected 1 to 20 qubits, got 25"):
-        answer(ask(topology="grid:5x5"), LIMITS)
+        ASSIGN.answer(ask(topology="grid:5x5"), LIMITS)
 
 
 def test_a_request_has_defaults() -> None:
@@ -202,10 +202,10 @@ def test_no_search_runs_forever(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(asked.params.time_limit_s)
         raise InputError("stop", "here")
 
-    monkeypatch.setattr("tiger.circuits.entry.layout.report_mapping", record)
+    monkeypatch.setattr("tiger.circuits.entry.entry.report_mapping", record)
     for fields in ({}, {"time_limit_s": 1.5}):
         with pytest.raises(InputError, match="stop"):
-            answer(ask(**fields), LIMITS)
+            ASSIGN.answer(ask(**fields), LIMITS)
     assert seen == [3.75, 1.5]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from tiger.api.routes.entries import EXPERTS
 from tiger.api.routes.examples import EXPERT_MAPS
-from tiger.api.routes.experts import answer, check
 from tiger.api.schemas.closed import refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
@@ -28,7 +28,7 @@ def ask(**fields: object) -> bytes:
 @pytest.mark.parametrize("fields", [{}, LOADS, LOADS | {"in_use": [[0, 1, 2, 3, 1, 2]], "token_s": 1.0}])
 def test_experts_are_answered_as_documented(fields: dict[str, Any]) -> None:
     """With the fields that the documentation promises, and as in Python."""
-    document = json.loads(answer(ask(**fields), LIMITS).report)
+    document = json.loads(EXPERTS.answer(ask(**fields), LIMITS).report)
     model_of(ExpertReport).model_validate(document)
     assert ExpertReport.from_dict(document).to_dict() == document
     assert (document["schema"], document["feasible"], document["optimal"]) == ("tiger.experts/1", True, True)
@@ -36,10 +36,10 @@ def test_experts_are_answered_as_documented(fields: dict[str, Any]) -> None:
 
 def test_maps_are_files_beside_the_report() -> None:
     """For systems that read a text; ExFlow has no replicas."""
-    files = {draft.name: json.loads(draft.write()) for draft in answer(ask(**LOADS), LIMITS).drafts}
+    files = {draft.name: json.loads(draft.write()) for draft in EXPERTS.answer(ask(**LOADS), LIMITS).drafts}
     assert sorted(files) == ["expert_location.json", "expert_map.json", "initial_expert_map.json"]
     assert len(files["initial_expert_map.json"][0]) == 6
-    assert "solution.csv" in {draft.name for draft in answer(ask(), LIMITS).drafts}
+    assert "solution.csv" in {draft.name for draft in EXPERTS.answer(ask(), LIMITS).drafts}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_bad_input_is_422_and_points_at_the_field(solving: TestClient, fields: d
     found = solving.post("/experts", content=ask(**fields), headers={"Content-Type": "application/json"})
     if fields.get("trace") == [[0] * 30]:
         with pytest.raises(InputError, match="trace: expected at most 100 slots in all layers, got 120"):
-            check(ask(**fields), LIMITS)
+            EXPERTS.check(ask(**fields), LIMITS)
         return
     assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
     assert found.json()["errors"][0]["pointer"].startswith(pointer)
@@ -95,5 +95,5 @@ def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
 
 def test_the_example_of_loads_pays() -> None:
     """As its description says."""
-    document = json.loads(answer(json.dumps(EXPERT_MAPS["loads"]["value"]).encode(), Limits(64, 9.0)).report)
+    document = json.loads(EXPERTS.answer(json.dumps(EXPERT_MAPS["loads"]["value"]).encode(), Limits(64, 9.0)).report)
     assert document["verdict"]["advice"] == "move"

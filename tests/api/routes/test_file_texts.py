@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import tiger
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
-from tiger.api.routes import assignment, placement, planning
+from tiger.api.routes import assignment
 from tiger.api.routes.admission import is_small
+from tiger.api.routes.entries import ASSIGN, PLACE, PLAN
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
@@ -39,13 +40,13 @@ def text_of(path: str, folder: Path = EXAMPLES) -> dict[str, str]:
 
 def assign(limits: Limits = LIMITS, **fields: object) -> dict[str, Any]:
     """Return the report of a mapping."""
-    report: dict[str, Any] = json.loads(assignment.answer(json.dumps(fields).encode(), limits).report)
+    report: dict[str, Any] = json.loads(ASSIGN.answer(json.dumps(fields).encode(), limits).report)
     return report
 
 
 def place(limits: Limits = LIMITS, **fields: object) -> dict[str, Any]:
     """Return the report of a placement."""
-    report: dict[str, Any] = json.loads(placement.answer(json.dumps(fields).encode(), limits).report)
+    report: dict[str, Any] = json.loads(PLACE.answer(json.dumps(fields).encode(), limits).report)
     return report
 
 
@@ -157,7 +158,7 @@ def test_a_model_is_that_of_the_file(name: str) -> None:
     here = tiger.place(EXAMPLES / "models" / name, "dgx:1")
     assert stages_of(place(model=file, cluster="dgx:1")) == stages_of(here.to_dict())
     body = json.dumps({"model": file, "cluster": "dgx:1", "pipeline": 2, "tensor": 1, "data": 1, "schedule": "1f1b"})
-    report = json.loads(planning.answer(body.encode(), LIMITS).report)
+    report = json.loads(PLAN.answer(body.encode(), LIMITS).report)
     plan = tiger.plan(EXAMPLES / "models" / name, "dgx:1", pipeline=2, tensor=1, data=1, schedule="1f1b")
     assert (report["iteration_s"], report["batch"]) == (plan.iteration_s, plan.batch)
 

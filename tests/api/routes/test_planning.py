@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from tiger.api.routes.entries import PLAN
 from tiger.api.routes.examples import DEGREES, PLANS
-from tiger.api.routes.planning import answer, check
 from tiger.api.schemas.closed import refer
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
@@ -27,7 +27,7 @@ def ask(**fields: object) -> bytes:
 
 def test_a_plan_is_answered_as_documented() -> None:
     """With the fields that the documentation promises, degrees among those of every ranked plan, and no others."""
-    document = json.loads(answer(ask(top=2), LIMITS).report)
+    document = json.loads(PLAN.answer(ask(top=2), LIMITS).report)
     model_of(PlanReport).model_validate(document)
     assert (document["schema"], document["feasible"], len(document["ranked"])) == ("tiger.plan/1", True, 2)
     assert document["ranked"][0]["pipeline"] == document["degrees"]["pipeline"]
@@ -36,7 +36,7 @@ def test_a_plan_is_answered_as_documented() -> None:
 
 def test_degrees_that_are_given_are_kept() -> None:
     """As in Python."""
-    document = json.loads(answer(ask(pipeline=2, data=1, tensor=1, schedule="gpipe"), LIMITS).report)
+    document = json.loads(PLAN.answer(ask(pipeline=2, data=1, tensor=1, schedule="gpipe"), LIMITS).report)
     assert {each["schedule"] for each in document["ranked"]} == {"gpipe"}
     assert document["degrees"]["pipeline"] == 2
 
@@ -44,7 +44,7 @@ def test_degrees_that_are_given_are_kept() -> None:
 def test_what_does_not_fit_is_an_answer() -> None:
     """It says what stands against it."""
     small = {"devices": [{"name": "x", "memory_bytes": 15}]}
-    document = json.loads(answer(ask(cluster=small), LIMITS).report)
+    document = json.loads(PLAN.answer(ask(cluster=small), LIMITS).report)
     assert (document["feasible"], document["violations"][0]["kind"]) == (False, "memory")
 
 
@@ -94,9 +94,9 @@ def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
 
 def test_the_time_of_the_service_is_that_of_a_plan_without_one() -> None:
     """A longer one is refused before anything is read."""
-    assert check(ask(time_limit_s=5.0), LIMITS).time_limit_s == 5.0
+    assert PLAN.check(ask(time_limit_s=5.0), LIMITS).time_limit_s == 5.0
     with pytest.raises(InputError, match="time_limit_s: expected at most 5"):
-        check(ask(time_limit_s=5.5), LIMITS)
+        PLAN.check(ask(time_limit_s=5.5), LIMITS)
 
 
 @pytest.mark.parametrize("path", ["/plan", "/experts", "/rebalancers"])

@@ -13,7 +13,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware.description import read_xml
-from tiger.formats.hardware.lstopo import UnitName
+from tiger.formats.hardware.units import UnitName
 from tiger.model.metrics import TreeMetric
 
 FOLDER = Path(__file__).resolve().parents[3]

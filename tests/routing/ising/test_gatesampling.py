@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tiger.mapping.sampler_policy import ising_of
-from tiger.qubo.ising import Ising, IsingParams, Sampling
+from tiger.qubo.ising import Ising
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
 from tiger.routing.ising.gatesampling import WindowParams, decode, repair_choice, sample_arcs

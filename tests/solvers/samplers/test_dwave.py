@@ -25,7 +25,7 @@ from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.solvers import registry
 from tiger.solvers.samplers.dwave import Cliques, QpuSampler, adapt
 from tiger.solvers.samplers.ocean import Draw, ask

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.training.hardware.composition import HostArguments
+from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import cluster_of_document, read_cluster, read_with_document
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "clusters"

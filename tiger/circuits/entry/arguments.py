@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiger.circuits.params import ThreadedOptions
+from tiger.errors import InputError
+from tiger.model.spelling import spelled
 from tiger.run.options import WatchOptions
 
 if TYPE_CHECKING:
@@ -15,13 +17,34 @@ if TYPE_CHECKING:
 Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
 
 
+def parse_qubits(text: str) -> list[int]:
+    """Return the device qubits of `--initial-layout`."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise InputError("initial_layout", f"expected Q,Q,.., the numbers of device qubits, got {text!r}")
+    return [int(part) for part in parts]
+
+
 @dataclass(frozen=True, eq=False)
 class LayoutArguments(ThreadedOptions):
     """Hold a circuit, a device, and options; `coupling` is anything that says which qubits are coupled."""
 
-    circuit: "QuantumCircuit | Path | str | bytes"
-    coupling: object
-    initial_layout: Layout | None = field(default=None, kw_only=True)
+    circuit: "QuantumCircuit | Path | str | bytes" = field(
+        metadata=spelled("A file of OpenQASM 2, OpenQASM 3 or QPY.", metavar="CIRCUIT", parse=Path, argument=True)
+    )
+    coupling: object = field(
+        metadata=spelled(
+            "Like heavy-hex:7; or a file: lines of two qubits, or JSON of pairs, a graph or a Target.",
+            panel="Hardware",
+            metavar="FILE|SPEC",
+            complete="topologies",
+        )
+    )
+    initial_layout: Layout | None = field(
+        default=None,
+        kw_only=True,
+        metadata=spelled("The device qubit of every circuit qubit, in order.", metavar="Q,Q,..", parse=parse_qubits),
+    )
     executor: Executor | str | None = field(default=None, kw_only=True)
 
 

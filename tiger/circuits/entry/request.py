@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 from qiskit.circuit import QuantumCircuit
 
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
+from tiger.circuits.params import LayoutParams
 from tiger.errors import InputError
 from tiger.formats.values import check_whole
+from tiger.model.checking import check_values
 from tiger.model.wording import describe
 from tiger.routing.coupling import IndexArray
-from tiger.run.limits import check_islands, check_limits
 from tiger.run.progress import Progress, ignore
 from tiger.solvers.registry import check_solver
 
@@ -35,17 +34,7 @@ class LayoutRequest:
 def check_params(params: LayoutParams) -> LayoutParams:
     """Return parameters whose values can all be used, or raise InputError that names one."""
     check_solver(params.solver)
-    check_limits(params.seed, params.effort, params.time_limit_s)
-    check_islands(params.islands)
-    if type(params.level) is not int or params.level not in LEVELS:
-        raise InputError("level", f"expected a level from 0 to {max(LEVELS)}, got {describe(params.level)}")
-    if params.effort is None:
-        raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
-    if params.objective not in get_args(CircuitObjective):
-        known = ", ".join(get_args(CircuitObjective))
-        raise InputError("objective", f"expected one of {known}, got {describe(params.objective)}")
-    if type(params.threads) is not int or not 1 <= params.threads <= THREADS:
-        raise InputError("threads", f"expected a whole number from 1 to {THREADS}, got {describe(params.threads)}")
+    check_values(params)
     return params
 
 

@@ -6,7 +6,7 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong
 from tiger.formats.hardware.levels import Hardware
-from tiger.formats.hardware.lstopo import UnitName
+from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.topology import Topology
 from tiger.model.wording import describe

@@ -6,18 +6,17 @@ order they count, the device mapping of PRRTE, https://github.com/openpmix/prrte
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import Level, LevelHardware
+from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element
 from tiger.model.wording import LOCALHOST, describe
 
 FIELD = "topology"
 ROOT = "topology"
-UnitName = Literal["core", "gpu", "nic"]
 # Outermost first. Steps between units, not measurements: a core elsewhere under the same cache is 1 away, one beyond
 # the cache or in another NUMA node of the socket 2, as they reach each other over the same fabric, and one in the other
 # socket 4, where a message between caches takes about twice as long again. Devices are 1 apart below the same PCIe

@@ -1,21 +1,40 @@
 """The arguments of `tiger.place`, and of the client of a service that answers the same."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
+from tiger.formats.arguments import parse_pins
+from tiger.model.spelling import spelled
 from tiger.placement.params import PlaceOptions
 from tiger.run.options import WatchOptions
-from tiger.training.hardware.composition import HostArguments
-from tiger.training.sources import Hardware, Model
+from tiger.training.arguments import CLUSTER, MODEL, Hardware, Model
+from tiger.training.hardware.options import HostArguments
 
 
 @dataclass(frozen=True, eq=False)
 class PlaceArguments(PlaceOptions, HostArguments):
     """Hold a model, a cluster, and options; `pinned` gives the device of layers or operators, by name."""
 
-    model: Model
-    cluster: Hardware | None = None
-    pinned: Mapping[str, str] | None = field(default=None, kw_only=True)
+    model: Model = field(metadata={"spelling": MODEL})
+    cluster: Hardware | None = field(
+        default=None,
+        metadata={
+            "spelling": replace(
+                CLUSTER, help=f"{CLUSTER.help} Only a graph of operators that states its devices goes without."
+            )
+        },
+    )
+    pinned: Mapping[str, str] | None = field(
+        default=None,
+        kw_only=True,
+        metadata=spelled(
+            "Fix a layer or operator to a device; split at the last '='.",
+            name="pin",
+            metavar="NAME=DEVICE",
+            gather=partial(parse_pins, form="NAME=DEVICE"),
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,22 +5,19 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tiger.errors import InputError, pin_field
+from tiger.model.checking import check_values
 from tiger.model.options import narrow
 from tiger.model.wording import describe
-from tiger.placement.operators.params import Objective, OperatorParams
+from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, Mode, PlaceParams
-from tiger.run.limits import check_limits
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
-from tiger.training.schedules.pass_orders import Schedule
 
 # Parameters that only the mode chain has.
 OF_CHAINS = ("schedule", "microbatches", "virtual", "pipeline", "tensor", "data")
 NATIVE = "auto"
-# More ranks, stages or microbatches than any training run has.
-COUNT_LIMIT = 65_536
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +48,7 @@ def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams
     if aim.mode == "dag":
         _check_no_chain(params)
     check_params(params, aim.mode)
-    if aim.objective not in get_args(Objective):
-        raise InputError("objective", f"expected {', '.join(get_args(Objective))}, got {describe(aim.objective)}")
-    if not isinstance(aim.contiguous, bool):
-        raise TypeError(f"contiguous: expected true or false, got {describe(aim.contiguous)}")
+    check_values(aim)
     if aim.mode == "chain":
         usual = Aim()
         for name in ("objective", "contiguous"):
@@ -95,16 +89,9 @@ def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     Raises TypeError for an argument of another type.
     """
     _check_solver(params.solver)
-    check_limits(params.seed, params.effort, params.time_limit_s)
-    if params.effort is None:
-        raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
+    check_values(params)
     if mode not in get_args(Mode):
         raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {describe(mode)}")
-    if params.schedule is not None and params.schedule not in get_args(Schedule):
-        known = ", ".join(get_args(Schedule))
-        raise InputError("schedule", f"expected one of {known}, got {describe(params.schedule)}")
-    for name in ("microbatches", "virtual", "pipeline", "tensor", "data"):
-        _check_count(name, getattr(params, name), optional=name not in ("tensor", "data"))
     _check_schedule(params)
     if not isinstance(params.pinned, Mapping):
         raise TypeError(f"expected pinned as a mapping from layer to device, got {type(params.pinned).__name__}")
@@ -148,14 +135,6 @@ def _check_solver(name: object) -> None:
         from tiger.solvers.registry import kind_of
 
         kind_of(name)
-
-
-def _check_count(name: str, value: object, *, optional: bool) -> None:
-    """Raise InputError unless a value is a whole number from 1, or None where that is allowed."""
-    if optional and value is None:
-        return
-    if type(value) is not int or not 1 <= value <= COUNT_LIMIT:
-        raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
 
 
 def _check_schedule(params: PlaceParams) -> None:

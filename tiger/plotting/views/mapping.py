@@ -12,7 +12,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.document import Document
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
-from tiger.objectives.multipath import RoutingName, load_links
+from tiger.objectives.multipath import load_links
+from tiger.objectives.names import RoutingName
 from tiger.plotting.views.graph import SCHEMA, GraphView, Groups, Merged, TopologyView
 from tiger.plotting.views.tasks import view_tasks
 from tiger.plotting.views.topology import Hardware, view_hardware, wire

@@ -9,6 +9,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, check_amounts
+from tiger.model.checking import check_values
 from tiger.model.wording import describe
 from tiger.placement.params import PlaceParams
 from tiger.placement.solve import place_layers
@@ -16,12 +17,13 @@ from tiger.rebalancing.online.costs import Costs, Line, Terms
 from tiger.rebalancing.online.estimates import Estimates
 from tiger.rebalancing.online.moves import distance, moves
 from tiger.rebalancing.online.target import Targets
-from tiger.run.limits import check_limits
+from tiger.run.options import SearchOptions
+from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.layers import Layers
-from tiger.training.sources import Hardware, Model, cluster_of, layers_of, require_cluster
+from tiger.training.sources import cluster_of, layers_of, require_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ class OnlinePlanner:
     def __init__(
         self, model: Model, cluster: Hardware, *, seed: int = 0, tolerance: float = 0.02, noise: float = 0.02
     ) -> None:
-        check_limits(seed, None, None)
+        check_values(SearchOptions(seed=seed))
         layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
         self._tolerance, self._count = _share("tolerance", tolerance), devices.size
         self._terms = Terms.of(layers, devices)

@@ -14,7 +14,7 @@ from dimod.core.sampler import Sampler
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
-from tiger.qubo.ising import IsingParams
+from tiger.qubo.params import IsingParams
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.segments import Anchor
 from tiger.routing.gate_dag import GateDag

@@ -1,8 +1,7 @@
 """Clusters of two parts: the description of a network between hosts, and what is inside each of them."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
@@ -14,6 +13,7 @@ from tiger.training.hardware.dgx import KINDS
 from tiger.training.hardware.hosts import HOSTS, LABELS
 from tiger.training.hardware.insides import ENDINGS, MACHINE, document_of_file
 from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO
+from tiger.training.hardware.options import HostArguments
 
 INSIDE, BANDWIDTHS = "node_topology", "bandwidths"
 NETWORKS = (".conf", ".yaml", ".yml", ".csv", ".arc")
@@ -28,29 +28,6 @@ OPTIONS = {
     "cluster/networks": BANDWIDTHS,
     f"cluster/{LABELS}": LABELS,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class HostArguments:
-    """Say what is inside the hosts of a network, and what the network does not state.
-
-    `node_topology` is a file, a SPEC such as `dgx:1`, or either by lists of hosts such as `n[0-3]`. `bandwidths` are
-    bytes per second, or text such as `50GB/s`, by level of the network; `labels` make levels of nodes of Kubernetes.
-    """
-
-    node_topology: Mapping[str, Path | str] | Path | str | None = field(default=None, kw_only=True)
-    bandwidths: Mapping[str, float | str] | None = field(default=None, kw_only=True)
-    labels: Sequence[str] | None = field(default=None, kw_only=True)
-
-    @property
-    def stated(self) -> tuple[str, ...]:
-        """Return the names of the arguments that are given."""
-        return tuple(each.name for each in fields(HostArguments) if getattr(self, each.name) is not None)
-
-    def check_absent(self, cluster: str) -> None:
-        """Raise InputError of an argument that is given beside a cluster that is no file of a network."""
-        if self.stated:
-            raise InputError(self.stated[0], f"expected a file of a network as cluster beside it, got {cluster}")
 
 
 def is_spec(source: Path | str) -> bool:

@@ -12,7 +12,6 @@ from tiger.training.hardware.composition import (
     BANDWIDTHS,
     NETWORKS,
     OPTIONS,
-    HostArguments,
     compose_document,
     is_network,
     is_spec,
@@ -25,6 +24,7 @@ from tiger.training.hardware.hosts import HOSTS, cluster_of_hosts
 from tiger.training.hardware.insides import MACHINE, document_of_file
 from tiger.training.hardware.machines import cluster_of_machines
 from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO, cluster_of_topo
+from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.record import name_field
 
 NONE_STATED = HostArguments()

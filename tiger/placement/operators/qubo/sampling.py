@@ -18,7 +18,7 @@ from tiger.placement.operators.qubo.repair import repair
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import SearchParams, largest_load_s, refine
 from tiger.placement.operators.throughput.cut_dp import cut
-from tiger.qubo.ising import Sampling
+from tiger.qubo.params import Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
 from tiger.solvers.samplers.ocean import needs_tuning

@@ -1,0 +1,27 @@
+"""The use of planning how a network is trained: what it takes, how it is answered, and what is said of its reports."""
+
+from tiger.placement.emission.delivery import PlanForSystem
+from tiger.planning.arguments import PlanCall
+from tiger.run.use import Command, Late, Use
+
+PLANNING = Use(
+    answer=Late("tiger", "plan"),
+    report=Late("tiger", "PlanReport"),
+    schema="tiger.plan/1",
+    summary=Late("tiger.cli.plan_summary", "plan_summary"),
+    explanation=Late("tiger.cli.network_explanation", "explain_plan"),
+    commands=(
+        Command(
+            name="plan",
+            call=PlanCall,
+            help="""Find the degrees of parallelism, the microbatches and the schedule that train a network quickest.
+
+            Plans keep to memory and are ranked by their simulated iteration. Exits with 0 when that is done, 1 when no
+            plan fits, 2 on bad input. The summary goes to standard output, but to standard error where the plan is
+            emitted.
+            """,
+            examples=("tiger plan examples/models/gpt2-medium.json --cluster dgx:1 --batch 64",),
+            delivery=PlanForSystem,
+        ),
+    ),
+)
