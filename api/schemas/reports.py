@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError, create_model
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, ErrorDetails
 
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
@@ -68,21 +68,23 @@ def _spread(kind: type[Document]) -> dict[str, "DataclassField[object]"]:
 def read_document(kind: type[Kind], text: str, field: str) -> Kind:
     """Return what a JSON text states; raise InputError of the first member at fault, below `field`.
 
-    Members that are not known here are passed over, as those that a later version adds.
+    Members that are not known here are passed over, as those that a later version adds; one that is missing has its
+    default if it has one, as an earlier version does not write it.
     """
+    faults, missing = list[ErrorDetails](), list[ErrorDetails]()
     try:
         model_of(kind).model_validate_json(text, strict=True)
     except ValidationError as error:
-        faults = [fault for fault in error.errors(include_url=False) if fault["type"] != "extra_forbidden"]
-        if faults:
-            where = "/".join(map(str, (field, *faults[0]["loc"])))
-            reason = faults[0]["msg"].replace("Input should be", "expected")
-            missing = faults[0]["type"] == "missing"
-            raise InputError(
-                where, "expected it, got none" if missing else f"{reason}, got {describe(faults[0]['input'])}"
-            ) from None
+        found = error.errors(include_url=False)
+        missing = [fault for fault in found if fault["type"] == "missing"]
+        faults = [fault for fault in found if fault["type"] not in ("missing", "extra_forbidden")]
+    for fault in faults[:1]:
+        reason = fault["msg"].replace("Input should be", "expected")
+        raise InputError("/".join(map(str, (field, *fault["loc"]))), f"{reason}, got {describe(fault['input'])}")
     try:
         return kind.from_dict(json.loads(text, parse_constant=_refuse_constant))
+    except KeyError:
+        raise InputError("/".join(map(str, (field, *missing[0]["loc"]))), "expected it, got none") from None
     except (ArithmeticError, ValueError):
         raise InputError(field, "expected finite figures that go together, got some that do not") from None
 

@@ -48,7 +48,12 @@ def test_what_goes_out_comes_back() -> None:
     assert Whole.from_dict(json.loads(json.dumps(WHOLE.to_dict(), allow_nan=False))) == WHOLE
 
 
-@pytest.mark.parametrize("document", [{}, DOCUMENT | {"parts": [{}]}, DOCUMENT | {"places": {"x": "y"}}])
+def test_what_is_missing_has_its_default() -> None:
+    """As versions before a member was there wrote documents."""
+    assert Whole.from_dict({"best": {"bytes": 2.0}}) == Whole(best=Part(size=2.0))
+
+
+@pytest.mark.parametrize("document", [DOCUMENT | {"parts": [{}]}, DOCUMENT | {"places": {"x": "y"}}])
 def test_a_document_of_something_else_is_refused(document: dict[str, object]) -> None:
     """A member that is missing, and an id that is no number."""
     with pytest.raises((KeyError, ValueError)):

@@ -6,7 +6,7 @@ are not finite are null there.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, fields
+from dataclasses import MISSING, Field, fields
 from types import NoneType, UnionType
 from typing import Self, Union, cast, get_args, get_origin
 
@@ -34,7 +34,8 @@ class Document:
     def from_dict(cls, document: Mapping[str, object]) -> Self:
         """Return what a document states; members that are not known are passed over.
 
-        Raises KeyError, TypeError, ValueError or AttributeError for one that states something else.
+        One that is missing has its default, if it has one, as older versions do not write what came later. Raises
+        KeyError, TypeError, ValueError or AttributeError for one that states something else.
         """
         stated: dict[str, object] = {}
         known = {name for name, _ in members(cls)}
@@ -42,7 +43,7 @@ class Document:
             if field.init and field.metadata.get("inline"):
                 rest = {other: value for other, value in document.items() if other not in known - {name}}
                 stated[field.name] = _read(field.type, rest)
-            elif field.init:
+            elif field.init and (name in document or not _has_default(field)):
                 infinite = document[name] is None and field.metadata.get("infinite")
                 stated[field.name] = math.inf if infinite else _read(field.type, document[name])
         return cls(**stated)
@@ -53,6 +54,11 @@ def members(kind: type) -> Iterator[tuple[str, "Field[object]"]]:
     for field in fields(kind):
         if not field.metadata.get("hidden"):
             yield field.metadata.get(KEY, field.name), field
+
+
+def _has_default(field: "Field[object]") -> bool:
+    """Return whether a field need not be stated."""
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _write(value: object) -> object:
