@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tiger.run.report import Report
     from tiger.run.stage import Stage
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "Assignment": "tiger.model.seams",

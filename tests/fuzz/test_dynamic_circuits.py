@@ -126,6 +126,13 @@ def test_bug_blocks_on_qubits_in_another_order_were_taken_to_end_alike() -> None
     assert _count_pairs(_transpile(asked, 2, "tiger", None)) == _count_pairs(_transpile(asked, 2, None, None)) == 2
 
 
+def test_bug_a_store_in_front_of_an_exit_came_behind_it() -> None:
+    """Where both are on no qubits, as Qiskit leaves out those that a loop does not use."""
+    circuit = Program(2, np.random.default_rng(538), exits=True).write(6)
+    asked = DynamicCase(circuit, True, build_target(SHAPES["line"], "cx", 0, 0.0), 0)
+    assert _differ(outcomes(circuit), outcomes(_transpile(asked, 2, "tiger", "tiger"))) < TOLERANCE
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=4, long=300)
 @given(asked=questions(), objective=st.sampled_from(["cx", "cx", "depth", "success"]))

@@ -72,8 +72,8 @@ def test_parts_that_do_not_reach_each_other_give_a_report():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"nodes": 0, "slots": 4}, "whole number >= 1"),
-        ({"nodes": True, "slots": 4}, "whole number >= 1"),
+        ({"nodes": 0, "slots": 4}, "whole number from 1"),
+        ({"nodes": True, "slots": 4}, "whole number from 1"),
         ({"nodes": 17, "slots": 4}, "1 to 16, one for each task"),
         ({"nodes": 10, "slots": 4}, "at most 9, as no more have the 2 slots"),
         ({"nodes": 2, "slots": 4}, "at most 0, as no more have the 8 slots"),

@@ -7,7 +7,7 @@ end of its block, which an exit before that never reaches. Qiskit's own routing 
 from collections.abc import Iterable, Iterator
 
 from qiskit.circuit import CircuitInstruction, ControlFlowOp, QuantumCircuit
-from qiskit.dagcircuit import DAGCircuit
+from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
 from tiger.errors import InputError
 
@@ -24,7 +24,7 @@ EXITS, LOOPS = frozenset({"break_loop", "continue_loop"}), frozenset({"for_loop"
 
 def leaves_early(block: QuantumCircuit) -> bool:
     """Return whether a block has an exit of a loop that it is the body of, or that it stands in; O(operations)."""
-    return any(map(_leaves_early, block.data))
+    return any(map(may_leave, block.data))
 
 
 def has_exits(dag: DAGCircuit) -> bool:
@@ -48,7 +48,7 @@ def check_order(block: QuantumCircuit, routed: QuantumCircuit) -> None:
     """
     if not leaves_early(block):
         return
-    exits = [set(part.qubits) for part in block.data if _leaves_early(part)]
+    exits = [set(part.qubits) for part in block.data if may_leave(part)]
     free = any(not set(part.qubits) <= qubits for part in block.data for qubits in exits)
     if free or _list_between_exits(block) != _list_between_exits(routed):
         raise InputError("circuit", LOSES_ORDER)
@@ -58,18 +58,19 @@ def _list_between_exits(block: QuantumCircuit) -> list[list[str]]:
     """Return the names of operations on no qubits in front of, between and behind exits, each part of them sorted."""
     parts = list[list[str]]([[]])
     for part in block.data:
-        if _leaves_early(part):
+        if may_leave(part):
             parts.append([])
         elif not part.qubits:
             parts[-1].append(part.name)
     return [sorted(names) for names in parts]
 
 
-def _leaves_early(part: CircuitInstruction) -> bool:
+def may_leave(part: CircuitInstruction | DAGOpNode) -> bool:
     """Return whether an operation may end a turn of a loop around it."""
     if not part.is_control_flow():
         return part.name in EXITS
-    return part.name not in LOOPS and any(map(leaves_early, part.operation.blocks))
+    operation = part.op if isinstance(part, DAGOpNode) else part.operation
+    return part.name not in LOOPS and any(map(leaves_early, operation.blocks))
 
 
 def _list_blocks(flows: Iterable[ControlFlowOp]) -> Iterator[QuantumCircuit]:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from qiskit.circuit import ControlFlowOp, QuantumCircuit
-from qiskit.converters import circuit_to_dag, dag_to_circuit
+from qiskit.circuit import CircuitInstruction, ControlFlowOp, QuantumCircuit
+from qiskit.converters import dag_to_circuit
 from qiskit.dagcircuit import DAGCircuit
 from rustworkx import PyGraph, graph_token_swapper
 
@@ -45,7 +45,7 @@ class Blocks:
 
     def _route(self, block: QuantumCircuit, places: list[int]) -> DAGCircuit:
         """Return a block on all device qubits; InputError where one that leaves a loop early needs a SWAP."""
-        model = model_of(circuit_to_dag(block), commute=self.commute)
+        model = model_of(block.copy(), commute=self.commute)
         fixed = np.array(places, np.int32)
         route = route_in_place(model.gate_dag, self.coupling, fixed)
         if route is None and leaves_early(block):
@@ -99,9 +99,11 @@ def _narrow(wide: DAGCircuit, touched: list[int]) -> QuantumCircuit:
     narrow.remove_qubits(*[wide.qubits[k] for k in idle])
     narrow.make_physical(len(touched))
     rank = {wide.qubits[place]: narrow.qubits[k] for k, place in enumerate(touched)}
-    for node in wide.topological_op_nodes():
-        narrow.apply_operation_back(node.op, tuple([rank[bit] for bit in node.qargs]), node.cargs, check=False)
-    return dag_to_circuit(narrow)
+    circuit = dag_to_circuit(narrow)
+    # As they were written: a graph does not keep what is on no qubits in front of an exit of a loop.
+    for node in wide.op_nodes():
+        circuit.append(CircuitInstruction(node.op, [rank[bit] for bit in node.qargs], node.cargs), copy=False)
+    return circuit
 
 
 def count_cx(dag: DAGCircuit) -> int:

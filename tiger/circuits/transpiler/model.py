@@ -9,7 +9,7 @@ from qiskit.circuit import ControlFlowOp, QuantumCircuit, Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
-from tiger.circuits.transpiler.exits import EXITS
+from tiger.circuits.transpiler.exits import EXITS, may_leave
 from tiger.errors import InputError
 from tiger.routing.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
 
@@ -55,8 +55,12 @@ def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> C
 
     Gates on three or more qubits are bad input. O(g + wires touched).
     """
-    dag = circuit_to_dag(circuit, copy_operations=False) if isinstance(circuit, QuantumCircuit) else circuit
-    operations = list(dag.topological_op_nodes())
+    if isinstance(circuit, QuantumCircuit):
+        # In its own order, which is one of those of its graph.
+        dag = circuit_to_dag(circuit, copy_operations=False)
+        operations = dag.op_nodes()
+    else:
+        dag, operations = circuit, list(circuit.topological_op_nodes())
     uses = _Reader(dag, commute=commute).uses(operations)
     steps = [use.step for use in uses]
     return CircuitModel(
@@ -85,6 +89,8 @@ class _Reader:
         self._index = {qubit: k for k, qubit in enumerate(dag.qubits)}
         self._wires: dict[object, int] = {}
         self._known: dict[tuple[str, tuple[Qubit, ...]], _Use] = {}
+        others = EXITS & dag.count_ops(recurse=False).keys()
+        self._exits = bool(others) or any(map(may_leave, dag.control_flow_op_nodes() or ()))
 
     def uses(self, operations: list[DAGOpNode]) -> list[_Use]:
         """Return what operations do; those alike share what they return."""
@@ -134,6 +140,9 @@ class _Reader:
         """Return the bits and variables an operation reads or writes, in a fixed order."""
         wires = dict.fromkeys(node.cargs)
         wires.update((wire, None) for _, _, wire in self._dag.edges(node) if not isinstance(wire, Qubit))
+        # Nothing else keeps what is on no qubits in front of an exit of the loop, or behind it.
+        if self._exits and (not node.qargs or may_leave(node)):
+            wires["exit"] = None
         return list(wires)
 
     def _number(self, wire: object) -> int:
