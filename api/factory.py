@@ -7,6 +7,7 @@ from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.seams.job import Jobs
 from tiger.api.settings import Settings
+from tiger.model.options import narrow
 
 # Make jobs for workers that the caller starts and stops.
 JobsFactory = Callable[[Settings, Workers], Jobs]
@@ -14,15 +15,7 @@ JobsFactory = Callable[[Settings, Workers], Jobs]
 
 def limits_of(settings: Settings) -> Limits:
     """Return the limits that an operator has set."""
-    return Limits(
-        max_tasks=settings.max_tasks,
-        max_time_s=settings.max_time_s,
-        max_qubits=settings.max_qubits,
-        max_edges=settings.max_edges,
-        max_gates=settings.max_gates,
-        max_couplers=settings.max_couplers,
-        dwave=settings.enable_dwave,
-    )
+    return narrow(Limits, settings, dwave=settings.enable_dwave)
 
 
 def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:

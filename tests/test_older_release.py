@@ -8,7 +8,9 @@ import pytest
 
 from tests.api.jobs.service import Service, until
 from tiger.cli.app import run
+from tiger.cli.explain import explain_text
 from tiger.client.reports import read_report
+from tiger.errors import InputError
 
 OLD = Path(__file__).resolve().parent / "data" / "release-0.2.0"
 REPORTS = sorted(OLD.glob("*.json"))
@@ -27,6 +29,16 @@ def test_reports_of_the_release_before_are_explained(path: Path, capsys: pytest.
     """As those of now are."""
     assert run(["explain", str(path)]) == 0
     assert "What was found" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
+def test_members_that_were_always_there_are_asked_for(path: Path) -> None:
+    """By name: a mapping that is missing is no mapping of nothing."""
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    for name in stated.keys() - {"schema"}:
+        damaged = json.dumps({other: value for other, value in stated.items() if other != name})
+        with pytest.raises(InputError, match=f"^report/{name}: expected it, got none"):
+            explain_text(damaged)
 
 
 @pytest.mark.slow

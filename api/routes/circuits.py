@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, NamedTuple
 
-from tiger.api.schemas.circuits import CircuitRequest, limits_of
+from tiger.api.schemas.circuits import CircuitRequest, circuit_limits
 from tiger.api.schemas.closed import take
 from tiger.api.schemas.limits import Limits, check_device
 from tiger.circuits.entry.arguments import LayoutCall
@@ -57,7 +57,7 @@ def read_circuit(text: str, limits: Limits) -> "Circuit":
     """Return the circuit of a text within the limits; raise InputError of `circuit`."""
     from tiger.circuits.entry.reading import qasm_circuit
 
-    return qasm_circuit(text, limits_of(limits))
+    return qasm_circuit(text, circuit_limits(limits))
 
 
 def read_device(stated: str | list[object] | dict[str, object], limits: Limits) -> "Device":

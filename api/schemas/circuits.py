@@ -131,9 +131,9 @@ class CircuitRequest(LayoutOptions, Circuit, Closed):
 def scan_circuit(circuit: str, limits: Limits) -> None:
     """Raise InputError for a circuit that is short, and yet too large or one that would read files."""
     if len(circuit) <= SHORT:
-        scan(circuit, limits_of(limits))
+        scan(circuit, circuit_limits(limits))
 
 
-def limits_of(limits: Limits) -> CircuitLimits:
+def circuit_limits(limits: Limits) -> CircuitLimits:
     """Return the bounds of a circuit."""
     return CircuitLimits(max_qubits=limits.max_qubits, max_gates=limits.max_gates, max_bytes_3=MAX_BYTES_3)

@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError, create_model
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic_core import CoreSchema
 
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
@@ -68,25 +68,41 @@ def _spread(kind: type[Document]) -> dict[str, "DataclassField[object]"]:
 def read_document(kind: type[Kind], text: str, field: str) -> Kind:
     """Return what a JSON text states; raise InputError of the first member at fault, below `field`.
 
-    Members that are not known here are passed over, as those that a later version adds; one that is missing has its
-    default if it has one, as an earlier version does not write it.
+    Members that are not known here are passed over, as those that a later version adds, and those that an earlier one
+    did not write have their defaults.
     """
-    faults, missing = list[ErrorDetails](), list[ErrorDetails]()
     try:
         model_of(kind).model_validate_json(text, strict=True)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        missing = [fault for fault in found if fault["type"] == "missing"]
-        faults = [fault for fault in found if fault["type"] not in ("missing", "extra_forbidden")]
-    for fault in faults[:1]:
-        reason = fault["msg"].replace("Input should be", "expected")
-        raise InputError("/".join(map(str, (field, *fault["loc"]))), f"{reason}, got {describe(fault['input'])}")
+        for fault in error.errors(include_url=False):
+            absent = fault["type"] == "missing"
+            if fault["type"] == "extra_forbidden" or (absent and _may_be_absent(kind, fault["loc"])):
+                continue
+            reason = f"{fault['msg'].replace('Input should be', 'expected')}, got {describe(fault['input'])}"
+            where = "/".join(map(str, (field, *fault["loc"])))
+            raise InputError(where, "expected it, got none" if absent else reason) from None
     try:
         return kind.from_dict(json.loads(text, parse_constant=_refuse_constant))
-    except KeyError:
-        raise InputError("/".join(map(str, (field, *missing[0]["loc"]))), "expected it, got none") from None
     except (ArithmeticError, ValueError):
         raise InputError(field, "expected finite figures that go together, got some that do not") from None
+
+
+def _may_be_absent(kind: type[Document], place: tuple[int | str, ...]) -> bool:
+    """Return whether a document need not have the member at a place: one that came later."""
+    *way, last = place
+    inside: type[Document] | None = kind
+    for step in way:
+        known = dict(members(inside)) if inside is not None else {}
+        inside = _document_in(known[step].type) if step in known else inside
+    found = None if inside is None else dict(members(inside)).get(str(last))
+    return found is not None and bool(found.metadata.get("later"))
+
+
+def _document_in(annotation: object) -> type[Document] | None:
+    """Return the kind of document that a type is, or has parts of, if there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, Document):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _document_in(part)) is not None), None)
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,5 +1,8 @@
 """Tests of the one check of options."""
 
+import re
+from dataclasses import dataclass, field, replace
+
 import pytest
 
 from tiger.errors import InputError
@@ -26,7 +29,7 @@ def test_both_ends_are_allowed() -> None:
         ("effort", 2**63, "a whole number from 1 to 2**63 - 1, got 9223372036854775808"),
         ("islands", 257, "a whole number from 1 to 256, got 257"),
         ("islands", None, "a whole number from 1 to 256, got null"),
-        ("nodes", 0, "a whole number from 1, got 0"),
+        ("nodes", 0, "a whole number from 1 to 2**63 - 1, got 0"),
         ("time_limit_s", 0, "a finite number of seconds > 0, at most 1e+09, got 0"),
         ("time_limit_s", True, "a finite number of seconds > 0, at most 1e+09, got true"),
         ("time_limit_s", float("nan"), "a finite number of seconds > 0, at most 1e+09, got nan"),
@@ -48,6 +51,29 @@ def test_a_bound_that_no_schema_states_is_checked() -> None:
     """No training run has more stages."""
     with pytest.raises(InputError, match="pipeline: expected a whole number from 1 to 65536, got 65537"):
         check_values(ChainOptions(pipeline=65537))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded:
+    """Hold options with one bound, both or none."""
+
+    least: float = field(default=1.0, metadata=about("A number.", ge=0))
+    between: float = field(default=1.0, metadata=about("A number.", gt=0, lt=5))
+    whole: int = 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("least", -1.0, "a number of at least 0, got -1.0"),
+        ("between", 5.0, "a number above 0, below 5, got 5.0"),
+        ("whole", 2**63, "a whole number up to 2**63 - 1, got 9223372036854775808"),
+    ],
+)
+def test_bug_bounds_of_another_form_could_not_be_told(name: str, value: float, expected: str) -> None:
+    """Fields state those that they have."""
+    with pytest.raises(InputError, match=re.escape(f"{name}: expected {expected}")):
+        check_values(replace(Bounded(), **{name: value}))
 
 
 def test_numbers_are_no_texts() -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tiger.model.options import about
-from tiger.model.spelling import Spelling
-from tiger.run.options import ISLANDS, SOLVER, THREADS, SearchOptions
+from tiger.model.spelling import Spelling, change_help
+from tiger.run.options import EFFORT, ISLANDS, SEED, SOLVER, THREADS, SearchOptions
 
 CircuitObjective = Literal["cx", "depth", "success"]
 LEVELS = (0, 1, 2, 3)
@@ -22,6 +22,8 @@ class LayoutOptions(SearchOptions):
     the work of one, and the best is kept. `time_limit_s` only ends the search early.
     """
 
+    seed: int = field(default=0, metadata=change_help(SEED, "The same seed, level and effort give the same circuit."))
+    effort: int = field(default=1, metadata=change_help(EFFORT, "Multiplies the iterations of the level."))
     level: int = field(
         default=3,
         metadata=about(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tiger.errors import InputError, pin_field
+from tiger.model.spelling import spelled
 
 
 def parse_pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
@@ -46,3 +47,12 @@ def parse_insides(texts: Sequence[str]) -> str | dict[str, str] | None:
 def parse_labels(text: str) -> list[str]:
     """Return the words of `--labels`."""
     return [word.strip() for word in text.split(",")]
+
+
+# The option `labels` of all that reads a network.
+LABELS = spelled(
+    "Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
+    metavar="LABEL,..",
+    parse=parse_labels,
+    panel="Hardware",
+)

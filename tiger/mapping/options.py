@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tiger.errors import InputError
-from tiger.formats.arguments import parse_insides, parse_labels, parse_pairs, parse_pins
+from tiger.formats.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.formats.hardware.units import UnitName
 from tiger.launchers.formats import EmitOptions
 from tiger.model.options import about
@@ -159,12 +159,7 @@ class HardwareArguments:
     labels: Sequence[str] | None = field(
         default=None,
         kw_only=True,
-        metadata=spelled(
-            "Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
-            metavar="LABEL,..",
-            parse=parse_labels,
-            panel="Hardware",
-        ),
+        metadata=LABELS,
     )
     units: UnitName | None = field(
         default=None,

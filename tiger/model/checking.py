@@ -24,7 +24,7 @@ def check_values(options: object) -> None:
     """Raise InputError that names the first option of a dataclass whose value its field does not allow.
 
     Choices, whole numbers below 2**63, numbers and truth values are checked; a field of another type is for whoever
-    reads it. A number or a truth value of another type is a TypeError.
+    reads it. Where a number is asked for, what is none is a TypeError, as is what is neither true nor false.
     """
     for field in fields(options):  # type: ignore[arg-type]  # of dataclasses
         if field.init:
@@ -40,7 +40,7 @@ def _check_value(field: "Field[object]", value: object) -> None:
     if others:
         return
     if get_origin(kind) is Literal:
-        if value not in get_args(kind):
+        if not isinstance(value, str) or value not in get_args(kind):
             raise InputError(field.name, f"expected one of {', '.join(get_args(kind))}, got {describe(value)}")
     elif kind is bool and not isinstance(value, bool):
         raise TypeError(f"{field.name}: expected true or false, got {describe(value)}")
@@ -69,16 +69,16 @@ def _describe_whole(bounds: Mapping[str, object]) -> str:
     """Return which whole numbers are within bounds."""
     if "expected" in bounds:
         return str(bounds["expected"])
-    most = bounds.get("le", bounds.get("most"))
-    last = " to 2**63 - 1" if bounds.get("lt") == WHOLE_LIMIT else "" if most is None else f" to {most}"
-    return f"a whole number from {bounds['ge']}{last}"
+    most = bounds.get("le", bounds.get("most", "2**63 - 1"))
+    return f"a whole number from {bounds['ge']} to {most}" if "ge" in bounds else f"a whole number up to {most}"
 
 
 def _describe_number(bounds: Mapping[str, object]) -> str:
     """Return which numbers are within bounds."""
     if "expected" in bounds:
         return str(bounds["expected"])
-    if "lt" in bounds:
+    if {"ge", "lt"} <= bounds.keys():
         return f"a number from {bounds['ge']} to below {bounds['lt']}"
-    least = f"above {bounds['gt']}" if "gt" in bounds else f"of at least {bounds['ge']}"
-    return f"a number {least}, at most {bounds.get('le', bounds.get('most')):g}"
+    words = {"gt": "above", "ge": "of at least", "lt": "below", "le": "at most", "most": "at most"}
+    stated = [f"{word} {bounds[name]:g}" for name, word in words.items() if name in bounds]
+    return " ".join(["a number", ", ".join(stated)]).strip()

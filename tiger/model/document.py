@@ -6,13 +6,15 @@ are not finite are null there.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields
 from types import NoneType, UnionType
 from typing import Self, Union, cast, get_args, get_origin
 
 # Metadata of a field that no document has, of one whose members stand among those of the document, and of one whose
 # infinite values are null.
 HIDDEN, INLINE, INFINITE = {"hidden": True}, {"inline": True}, {"infinite": True}
+# Metadata of a field that documents of earlier versions do not state, which has its default there.
+LATER = {"later": True}
 # Metadata that name a field otherwise in documents, and that document it by another type with the same members.
 KEY, LIKE = "key", "like"
 
@@ -34,8 +36,8 @@ class Document:
     def from_dict(cls, document: Mapping[str, object]) -> Self:
         """Return what a document states; members that are not known are passed over.
 
-        One that is missing has its default, if it has one, as older versions do not write what came later. Raises
-        KeyError, TypeError, ValueError or AttributeError for one that states something else.
+        One that came `LATER` and is missing has its default. Raises KeyError, TypeError, ValueError or AttributeError
+        for one that states something else.
         """
         stated: dict[str, object] = {}
         known = {name for name, _ in members(cls)}
@@ -43,7 +45,7 @@ class Document:
             if field.init and field.metadata.get("inline"):
                 rest = {other: value for other, value in document.items() if other not in known - {name}}
                 stated[field.name] = _read(field.type, rest)
-            elif field.init and (name in document or not _has_default(field)):
+            elif field.init and (name in document or not field.metadata.get("later")):
                 infinite = document[name] is None and field.metadata.get("infinite")
                 stated[field.name] = math.inf if infinite else _read(field.type, document[name])
         return cls(**stated)
@@ -54,11 +56,6 @@ def members(kind: type) -> Iterator[tuple[str, "Field[object]"]]:
     for field in fields(kind):
         if not field.metadata.get("hidden"):
             yield field.metadata.get(KEY, field.name), field
-
-
-def _has_default(field: "Field[object]") -> bool:
-    """Return whether a field need not be stated."""
-    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _write(value: object) -> object:

@@ -1,8 +1,8 @@
 """How the command line spells an option, stated beside the field that is the option."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Literal, ParamSpec
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Literal, ParamSpec, cast
 
 Arguments = ParamSpec("Arguments")
 # The groups of options in the help of a command, in their order.
@@ -47,3 +47,8 @@ def _as_metadata(make: Callable[Arguments, Spelling]) -> Callable[Arguments, dic
 
 # The metadata of an option whose text is that of the command line alone.
 spelled = _as_metadata(Spelling)
+
+
+def change_help(option: Mapping[str, object], text: str) -> dict[str, object]:
+    """Return the metadata of an option with another text of help."""
+    return {**option, "spelling": replace(cast(Spelling, option["spelling"]), help=text)}

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from tiger.errors import InputError
 from tiger.model.answer import Answer
-from tiger.model.document import INLINE, Document
+from tiger.model.document import INLINE, LATER, Document
 from tiger.model.units import seconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.report import PlacementReport
@@ -100,7 +100,7 @@ class PlanReport(Answer):
     choices: int = 0
     placement: PlacementReport | None = None
     seed: int
-    islands: int = 1
+    islands: int = field(default=1, metadata=LATER)
     progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float

@@ -5,4 +5,5 @@ SEED_LIMIT = EFFORT_LIMIT = 1 << 63
 TIME_LIMIT_S = 1e9
 # Islands that search side by side, each with the effort of one.
 MOST_ISLANDS = 256
-MOST_THREADS = 1024
+# More than any machine has processors, so that more is a slip of the keyboard.
+THREAD_LIMIT = 1024

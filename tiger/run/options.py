@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
-from tiger.run.limits import EFFORT_LIMIT, MOST_ISLANDS, MOST_THREADS, SEED_LIMIT, TIME_LIMIT_S
+from tiger.run.limits import EFFORT_LIMIT, MOST_ISLANDS, SEED_LIMIT, THREAD_LIMIT, TIME_LIMIT_S
 from tiger.run.progress import Progress
 
 SOLVER = Spelling("One of `tiger solvers`.", panel="Search", metavar="NAME", complete="solvers")
@@ -44,7 +44,7 @@ THREADS = about(
         ranged=True,
     ),
     ge=1,
-    le=MOST_THREADS,
+    le=THREAD_LIMIT,
 )
 
 

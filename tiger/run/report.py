@@ -9,7 +9,7 @@ from tiger.launchers.formats import LauncherName, find_launcher
 from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
 from tiger.model.answer import Answer
 from tiger.model.arrays import IntArray
-from tiger.model.document import HIDDEN, Document
+from tiger.model.document import HIDDEN, LATER, Document
 from tiger.model.problem import Problem
 from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
@@ -36,7 +36,7 @@ class Objective(Document):
     name: str
     value: float
     baseline: float
-    cyclic: float | None = None
+    cyclic: float | None = field(default=None, metadata=LATER)
     bound: float | None
 
 
@@ -99,24 +99,24 @@ class Report(Answer):
     communication_cost: float | None = None
     baseline_cost: float | None = None
     baselines: Baselines = Baselines()
-    baseline_max_link_load: float | None = None
+    baseline_max_link_load: float | None = field(default=None, metadata=LATER)
     lower_bound: float | None = None
     gap: float | None = field(init=False)
     optimal: bool = False
     objective: Objective | None = None
-    threshold: float = THRESHOLD
-    verdict: Verdict | None = field(init=False)
+    threshold: float = field(default=THRESHOLD, metadata=LATER)
+    verdict: Verdict | None = field(init=False, metadata=LATER)
     feasible: bool
     violations: tuple[Violation, ...] = ()
     solver: str
     rule: str
     seed: int
-    islands: int = 1
+    islands: int = field(default=1, metadata=LATER)
     metrics: Mapping[str, float] = field(default_factory=dict)
-    links: tuple[LinkLoad, ...] = field(default=(), repr=False)
+    links: tuple[LinkLoad, ...] = field(default=(), repr=False, metadata=LATER)
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
-    emitted: str | None = None
+    emitted: str | None = field(default=None, metadata=LATER)
     seconds: float
     problem: Problem | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     routing: RoutingName = field(default="single", repr=False, compare=False, metadata=HIDDEN)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 Model = Union["Layers", "Operators", Path, str, Mapping[str, object], list[object]]
 Hardware = Union["Cluster", Path, str, Mapping[str, object]]
 MODEL = Spelling(
-    "A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer; with --mode dag a table "
-    "of operators, or the nodes and edges of dnn-partitioning.",
+    "A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer.",
     metavar="MODEL",
     complete="models",
     argument=True,

@@ -11,6 +11,7 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, Target, Transp
 import tiger
 from tests.fuzz.outcomes import outcomes
 from tiger.circuits.entry.baseline import FLOWS
+from tiger.circuits.transpiler import mapping
 from tiger.circuits.transpiler.exits import check_order, has_exits, keeps_exits, leaves_early
 from tiger.errors import InputError
 
@@ -77,6 +78,15 @@ def test_bug_exits_of_loops_that_need_swaps_are_refused(level: int) -> None:
     for routing in ("tiger", None):
         with pytest.raises(TranspilerError, match="leaves early to fit"):
             compile_it(triangle, level, routing)
+
+
+def test_bug_a_loop_that_is_refused_was_searched_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device without faults has no other pairs to try."""
+    tried, search = [], mapping._map_on
+    monkeypatch.setattr(mapping, "_map_on", lambda coupling, *rest: tried.append(coupling) or search(coupling, *rest))
+    with pytest.raises(InputError, match="leaves early"):
+        tiger.layout(tries((0, 1), (1, 2), (2, 3), (0, 3)), LINE, level=0)
+    assert len(tried) == 1
 
 
 def test_blocks_beside_an_exit_may_need_swaps() -> None:

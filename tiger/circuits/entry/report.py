@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.circuits.params import CircuitObjective
 from tiger.model.answer import Answer
-from tiger.model.document import HIDDEN, LIKE
+from tiger.model.document import HIDDEN, LATER, LIKE
 from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
@@ -52,9 +52,9 @@ class CircuitReport(Answer):
     depth: int | None = None
     data_movement: DataMovement | None = None
     baseline_extra_cx: int | None = None
-    lower_bound: int | None = None
-    gap: float | None = field(init=False)
-    optimal: bool = field(init=False)
+    lower_bound: int | None = field(default=None, metadata=LATER)
+    gap: float | None = field(init=False, metadata=LATER)
+    optimal: bool = field(init=False, metadata=LATER)
     success_probability: float | None = None
     baseline_depth: int | None = None
     baseline_success_probability: float | None = None
@@ -65,7 +65,7 @@ class CircuitReport(Answer):
     level: int
     objective: CircuitObjective
     seed: int
-    islands: int = 1
+    islands: int = field(default=1, metadata=LATER)
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float

@@ -16,8 +16,6 @@ from tiger.routing.coupling import IndexArray
 from tiger.run.progress import Progress, ignore
 from tiger.solvers.registry import check_solver
 
-# More than a machine has cores: a larger number is a mistake.
-THREADS = 1024
 LAYOUT = "initial_layout"
 
 

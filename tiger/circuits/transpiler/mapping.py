@@ -57,15 +57,18 @@ def find_mapping(
     level and seed on the same pairs of the device, or there is no less of another objective. Faulty pairs are used
     where the circuit fits on no others. InputError for circuits that cannot be mapped.
     """
+    begun = time.perf_counter()
     model = _read(dag, params)
     careful, *others = list_fitting(device, model, fixed)
     try:
-        return _map_on(careful, model, device, params, fixed)
+        return _map_on(careful, model, device, _shorten(params, time.perf_counter() - begun), fixed)
     except InputError:
         # Loops that are left early fit where they need no SWAP, which may be on other pairs alone.
-        for coupling in (*others, listed_coupling(device)) if has_exits(dag) else ():
+        wider = dict.fromkeys((*others, listed_coupling(device))) if has_exits(dag) else {}
+        wider.pop(careful, None)
+        for coupling in wider:
             with suppress(InputError):
-                return _map_on(coupling, model, device, params, fixed)
+                return _map_on(coupling, model, device, _shorten(params, time.perf_counter() - begun), fixed)
         raise
 
 

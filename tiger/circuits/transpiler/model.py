@@ -28,6 +28,8 @@ AXES: dict[str, tuple[Axis | None, ...]] = {
     "rzx": ("z", "x"),
 }
 ROTATIONS = ("u", "u3")
+# Stands for the wire that exits of a loop share with what is on no qubits.
+EXIT = "exit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -142,7 +144,7 @@ class _Reader:
         wires.update((wire, None) for _, _, wire in self._dag.edges(node) if not isinstance(wire, Qubit))
         # Nothing else keeps what is on no qubits in front of an exit of the loop, or behind it.
         if self._exits and (not node.qargs or may_leave(node)):
-            wires["exit"] = None
+            wires[EXIT] = None
         return list(wires)
 
     def _number(self, wire: object) -> int:

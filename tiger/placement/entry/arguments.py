@@ -1,11 +1,11 @@
 """The arguments of `tiger.place`, and of the client of a service that answers the same."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from tiger.formats.arguments import parse_pins
-from tiger.model.spelling import spelled
+from tiger.model.spelling import change_help, spelled
 from tiger.placement.params import PlaceOptions
 from tiger.run.options import WatchOptions
 from tiger.training.arguments import CLUSTER, MODEL, Hardware, Model
@@ -16,14 +16,18 @@ from tiger.training.hardware.options import HostArguments
 class PlaceArguments(PlaceOptions, HostArguments):
     """Hold a model, a cluster, and options; `pinned` gives the device of layers or operators, by name."""
 
-    model: Model = field(metadata={"spelling": MODEL})
+    model: Model = field(
+        metadata=change_help(
+            {"spelling": MODEL},
+            "A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer; with --mode dag a "
+            "table of operators, or the nodes and edges of dnn-partitioning.",
+        )
+    )
     cluster: Hardware | None = field(
         default=None,
-        metadata={
-            "spelling": replace(
-                CLUSTER, help=f"{CLUSTER.help} Only a graph of operators that states its devices goes without."
-            )
-        },
+        metadata=change_help(
+            {"spelling": CLUSTER}, f"{CLUSTER.help} Only a graph of operators that states its devices goes without."
+        ),
     )
     pinned: Mapping[str, str] | None = field(
         default=None,

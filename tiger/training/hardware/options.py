@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.arguments import parse_insides, parse_labels
-from tiger.model.spelling import Spelling, spelled
-
-hardware = partial(Spelling, panel="Hardware")
+from tiger.formats.arguments import LABELS, parse_insides
+from tiger.model.spelling import spelled
 
 
 def parse_bandwidths(text: str) -> dict[str, float | str]:
@@ -59,20 +56,15 @@ class HostArguments:
     labels: Sequence[str] | None = field(
         default=None,
         kw_only=True,
-        metadata=spelled(
-            "Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
-            metavar="LABEL,..",
-            parse=parse_labels,
-            panel="Hardware",
-        ),
+        metadata=LABELS,
     )
 
     @property
-    def stated(self) -> tuple[str, ...]:
+    def given(self) -> tuple[str, ...]:
         """Return the names of the arguments that are given."""
         return tuple(each.name for each in fields(HostArguments) if getattr(self, each.name) is not None)
 
     def check_absent(self, cluster: str) -> None:
         """Raise InputError of an argument that is given beside a cluster that is no file of a network."""
-        if self.stated:
-            raise InputError(self.stated[0], f"expected a file of a network as cluster beside it, got {cluster}")
+        if self.given:
+            raise InputError(self.given[0], f"expected a file of a network as cluster beside it, got {cluster}")

@@ -70,7 +70,7 @@ def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED
         raise InputError("cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {got}")
     text = read_text(path, "cluster")
     # What neither describes a network nor GPUs is told from both where a network is meant.
-    meant = bool(hosts.stated) and PRINTED.get(suffix) == TOPO and not is_matrix(text)
+    meant = bool(hosts.given) and PRINTED.get(suffix) == TOPO and not is_matrix(text)
     if meant or is_network(path.name, text):
         return compose_document(path.name, text, hosts)
     hosts.check_absent(f"devices in {describe(path.name)}")
@@ -79,7 +79,7 @@ def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED
 
 def _name_parts(source: Path | str, hosts: HostArguments) -> dict[str, str]:
     """Return how the caller calls the fields of a document that has been made of a source."""
-    if hosts.stated:
+    if hosts.given:
         rates = {f"cluster/networks/{level}/bandwidth": f"{BANDWIDTHS}/{level}" for level in hosts.bandwidths or ()}
         return rates | OPTIONS
     return {f"cluster/{name}": "cluster" for name in (TOPO, DUMP) if Path(source).suffix.lower() in PRINTED}
