@@ -31,6 +31,7 @@ from benchmarks import rooms
 from benchmarks.__main__ import PAGES as PAGES_OF_TABLES
 from benchmarks.__main__ import markdown, summarize
 from benchmarks.summary import SUMMARIES
+from tests.cli.lines import commands_of, parse
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -97,8 +98,11 @@ def copies(page: Path) -> bool:
 
 QUICK = [page for page in PAGES if not copies(page) and any(block.quick for block in blocks(page))]
 SLOW = [page for page in PAGES if copies(page) or any(block.slow for block in blocks(page))]
-# The first takes long, and the others a minute each; other tests solve most of what they show one by one.
-LONG = [Path("examples/README.md"), Path("docs/uses/placement.md"), Path("docs/uses/local.md")]
+# The first takes minutes, and the others half a minute or more; other tests solve most of what they show one by one.
+LONG = [
+    Path("examples/README.md"),
+    *(Path("docs/uses", name) for name in ("hardware.md", "local.md", "placement.md", "qiskit.md", "ranks.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -187,6 +191,14 @@ def test_quick_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyte
     for block in blocks(page):
         if block.quick:
             exec(compile(block.code, f"{page}:{block.line}", "exec"), names)
+
+
+def test_commands_of_pages_parse() -> None:
+    """All of `tiger` that a page shows, also those that are left to slow and long tests."""
+    for page in PAGES:
+        for block in blocks(page):
+            for command in commands_of(block.code) if block.language == "bash" else []:
+                parse(command)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if copies(page)], ids=str)

@@ -661,10 +661,10 @@ def test_an_interrupt_does_not_wait_for_threads(monkeypatch: pytest.MonkeyPatch)
 def test_an_interrupt_before_a_command_is_quiet(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is quick with Ctrl-C sees no traceback either."""
 
-    def interrupt(_: object) -> None:
+    def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("typer.main.get_command", interrupt)
+    monkeypatch.setattr("tiger.cli.app.commands", interrupt)
     assert cli("--help") == (130, "", "")
 
 

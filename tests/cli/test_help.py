@@ -1,20 +1,18 @@
 """Tests of the help of commands: groups of options, examples, and its width."""
 
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import typer
 
-from tiger.cli.app import app, run
+from tests.cli.lines import KNOWN, commands_of, parse
+from tiger.cli.app import run
 from tiger.cli.examples import EXAMPLES
 from tiger.cli.help import COMMANDS, OTHER, panel_of
 
 ROOT = Path(__file__).resolve().parents[2]
-KNOWN = typer.main.get_command(app).commands
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -48,15 +46,24 @@ def test_headings_are_bold_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_name_options_and_files_that_there_are(name: str) -> None:
-    """Each is a command of this name, whose words are parsed here and run by the slow test."""
+    """Each holds a command of this name; all are parsed here, and run by the long test."""
     for example in EXAMPLES[name]:
-        words = shlex.split(example.rpartition("\n" if example.startswith("echo") else "| ")[2].replace("\\\n", ""))
-        assert words[:2] == ["tiger", name]
-        KNOWN[name].make_context(name, words[2:], resilient_parsing=True)
-        assert [word for word in words if word.startswith("examples/") and not (ROOT / word).exists()] == []
+        commands = list(commands_of(example))
+        assert name in [command[0] for command in commands]
+        for command in commands:
+            parse(command)
+            assert [word for word in command if word.startswith("examples/") and not (ROOT / word).exists()] == []
 
 
-@pytest.mark.slow
+def test_bug_a_wrong_option_of_an_example_was_not_seen() -> None:
+    """What completion parses leniently is refused here, wherever it stands in the code."""
+    (command,) = commands_of("echo {} |\\\n  tiger assign - --no-such 'option' > out.txt  # never\ntigers")
+    assert command == ["assign", "-", "--no-such", "option"]
+    with pytest.raises(Exception, match="no-such"):
+        parse(command)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "warm"])
 def test_examples_run_as_they_are(name: str, tmp_path: Path) -> None:
     """In a clone, but for a server, which would not end, and the compilation."""

@@ -3,14 +3,13 @@
 from dataclasses import fields
 
 import pytest
-import typer
 
-from tiger.cli.app import app
+from tiger.cli.app import commands
 from tiger.cli.building import Group
 from tiger.cli.running import list_commands
 from tiger.run.use import Command
 
-KNOWN = typer.main.get_command(app).commands
+KNOWN = commands().commands
 # What only Python has, as no text says it or there is but one sensible value on a command line.
 PYTHON_ALONE = {"executor", "ising", "progress", "commute"}
 

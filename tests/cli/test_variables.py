@@ -1,12 +1,11 @@
 """Tests of the variables that TIGER reads."""
 
 import pytest
-import typer
 
 from tiger.api.settings import Settings
 from tiger.circuits.transpiler import plugin
 from tiger.cli import variables
-from tiger.cli.app import app, run
+from tiger.cli.app import commands, run
 
 
 def test_the_names_are_those_that_are_read() -> None:
@@ -17,7 +16,7 @@ def test_the_names_are_those_that_are_read() -> None:
 
 def test_all_commands_that_a_service_may_run_read_its_variables() -> None:
     """So that no misspelt TIGER_SERVER has one of them run here without a word."""
-    known = typer.main.get_command(app).commands
+    known = commands().commands
     remote = {name for name, command in known.items() if any(param.name == "server" for param in command.params)}
     assert {name for name, read in variables.READ.items() if read == variables.CLIENT} == remote
 

@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, cast
 
 import typer
 
@@ -45,10 +46,16 @@ def main() -> None:
     sys.exit(status)
 
 
+@cache
+def commands() -> Group:
+    """Return all commands as typer makes them, which takes longer than to parse a line."""
+    return cast(Group, typer.main.get_command(app))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command; return 0 when solved, 1 infeasible, 2 bad input, 70 an internal error, 130 interrupted."""
     try:
-        status = typer.main.get_command(app).main(list(arguments), prog_name="tiger", standalone_mode=False)
+        status = commands().main(list(arguments), prog_name="tiger", standalone_mode=False)
     except InputError as error:
         console.complain(error.field, error.reason)
         return BAD_INPUT
