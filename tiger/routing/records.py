@@ -1,6 +1,7 @@
 """Numbers that compiled functions read and write by name: arrays of records with the fields of a class."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import cache
 from typing import TypeVar, cast, get_type_hints
 
 import numpy as np
@@ -14,5 +15,10 @@ def allocate_records(fields: type[Fields], count: int = 1) -> Sequence[Fields]:
 
     A numpy record array: `records[k].name` reads and writes in Python and in functions compiled by numba.
     """
-    dtype = np.dtype([(name, TYPES[kind]) for name, kind in get_type_hints(fields).items()])
-    return cast("Sequence[Fields]", np.zeros(count, dtype).view(np.recarray))
+    return cast("Sequence[Fields]", np.zeros(count, _record_type(cast("Hashable", fields))).view(np.recarray))
+
+
+@cache
+def _record_type(fields: Hashable) -> np.dtype[np.void]:
+    """Return the type of a record with the annotated fields of a class."""
+    return np.dtype([(name, TYPES[kind]) for name, kind in get_type_hints(fields).items()])
