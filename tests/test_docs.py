@@ -102,6 +102,7 @@ SLOW = [page for page in PAGES if copies(page) or any(block.slow for block in bl
 LONG = [
     Path("examples/README.md"),
     *(Path("docs/uses", name) for name in ("hardware.md", "local.md", "placement.md", "qiskit.md", "ranks.md")),
+    Path("docs/operations.md"),
 ]
 
 
