@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import tiger
-from tests.cli.reports import KEPT, MOVED, REBALANCING
+from tests.reports import KEPT, MOVED, REBALANCING
 from tiger.plotting.pictures import list_artists
 
 

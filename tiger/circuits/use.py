@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tiger.circuits.entry.arguments import LayoutCall
 from tiger.errors import InputError
-from tiger.formats import outfile
 from tiger.model.spelling import spelled
+from tiger.run import outfile
 from tiger.run.use import Command, Delivery, Late, Use
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ CIRCUITS = Use(
     answer=Late("tiger", "layout"),
     report=Late("tiger", "CircuitReport"),
     schema="tiger.circuit/1",
-    summary=Late("tiger.cli.summary", "circuit_summary"),
-    explanation=Late("tiger.cli.circuit_explanation", "explain_circuit"),
+    summary=Late("tiger.circuits.summary", "circuit_summary"),
+    explanation=Late("tiger.circuits.explanation", "explain_circuit"),
     commands=(
         Command(
             name="layout",

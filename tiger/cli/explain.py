@@ -13,7 +13,7 @@ from tiger.model.wording import describe
 from tiger.uses import list_uses
 
 if TYPE_CHECKING:
-    from tiger.cli.explanation import Explanation
+    from tiger.run.explanation import Explanation
 
 FIELD = "report"
 # A mapping of a million tasks takes 40 MB.

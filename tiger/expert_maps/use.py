@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertCall
-from tiger.formats import outfile
 from tiger.model.spelling import spelled
+from tiger.run import outfile
 from tiger.run.use import Command, Delivery, Late, Use
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ EXPERTS = Use(
     answer=Late("tiger", "experts"),
     report=Late("tiger", "ExpertReport"),
     schema="tiger.experts/1",
-    summary=Late("tiger.cli.expert_summary", "expert_summary"),
-    explanation=Late("tiger.cli.expert_explanation", "explain_experts"),
+    summary=Late("tiger.expert_maps.summary", "expert_summary"),
+    explanation=Late("tiger.expert_maps.explanation", "explain_experts"),
     commands=(
         Command(
             name="experts",

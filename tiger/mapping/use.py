@@ -79,7 +79,7 @@ MAPPING = Use(
     answer=Late("tiger", "assign"),
     report=Late("tiger", "Report"),
     schema="tiger.report/1",
-    summary=Late("tiger.cli.summary", "summary"),
-    explanation=Late("tiger.cli.mapping_explanation", "explain_mapping"),
+    summary=Late("tiger.mapping.summary", "summary"),
+    explanation=Late("tiger.mapping.explanation", "explain_mapping"),
     commands=(ASSIGN, RANKS),
 )

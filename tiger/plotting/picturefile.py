@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
-from tiger.formats import outfile
 from tiger.model.answer import Answer
 from tiger.model.wording import describe
 from tiger.plotting.card import write_page
 from tiger.plotting.pictures import FIELD, draw, require_matplotlib
+from tiger.run import outfile
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ REBALANCING = Use(
     answer=Late("tiger.rebalancing.entry", "rebalance"),
     report=Late("tiger", "RebalanceReport"),
     schema="tiger.rebalancing/1",
-    summary=Late("tiger.cli.rebalance_summary", "rebalance_summary"),
-    explanation=Late("tiger.cli.rebalancing_explanation", "explain_rebalancing"),
+    summary=Late("tiger.rebalancing.summary", "rebalance_summary"),
+    explanation=Late("tiger.rebalancing.explanation", "explain_rebalancing"),
     remote=False,
     commands=(
         Command(

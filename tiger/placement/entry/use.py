@@ -63,8 +63,8 @@ PLACEMENT = Use(
     answer=Late("tiger", "place"),
     report=Late("tiger", "PlacementReport"),
     schema="tiger.placement/1",
-    summary=Late("tiger.cli.summary", "placement_summary"),
-    explanation=Late("tiger.cli.network_explanation", "explain_placement"),
+    summary=Late("tiger.placement.entry.summary", "placement_summary"),
+    explanation=Late("tiger.placement.entry.explanation", "explain_placement"),
     commands=(
         Command(
             name="place",

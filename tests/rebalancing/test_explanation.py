@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tests.cli.reports import KEPT, REBALANCING
-from tiger.cli.rebalancing_explanation import explain_rebalancing
+from tests.reports import KEPT, REBALANCING
+from tiger.rebalancing.explanation import explain_rebalancing
 
 
 def test_the_figures_are_those_of_the_report() -> None:

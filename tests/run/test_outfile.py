@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats import outfile
+from tiger.run import outfile
 
 
 def files(folder: Path) -> dict[str, str]:

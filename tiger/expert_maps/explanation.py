@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 
-from tiger.cli.explanation import Explanation, advise_time, count, describe_stages, percent, percent_at_most
 from tiger.expert_maps.report import ExpertReport
 from tiger.model.units import number_text, seconds_text
+from tiger.run.explanation import Explanation, advise_time, count, describe_stages, percent, percent_at_most
 
 # A largest load above its bound by more than this part is worth a sentence, as is the part of links in a step.
 NOTED = 0.05

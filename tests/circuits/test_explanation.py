@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.cli.reports import CIRCUIT
+from tests.reports import CIRCUIT
 from tiger.circuits.entry.report import CircuitReport
-from tiger.cli.circuit_explanation import explain_circuit
+from tiger.circuits.explanation import explain_circuit
 from tiger.model.violation import Violation
 
 FREE = replace(CIRCUIT, extra_cx=0, swaps=0, bridges=0)

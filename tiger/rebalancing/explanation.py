@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tiger.cli.explanation import Explanation, count, percent, percent_at_most
 from tiger.model.units import bytes_text, seconds_text
 from tiger.rebalancing.report import IntervalReport, RebalanceReport
+from tiger.run.explanation import Explanation, count, percent, percent_at_most
 
 # Parts of all the time from which a gain or moves, and from which waiting, are worth a sentence.
 NOTED, WAITING = 0.01, 0.05

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from tiger.cli.explanation import (
+from tiger.model.units import number_text as number
+from tiger.run.explanation import (
     SEARCH_LONGER,
     Explanation,
     advise_time,
@@ -14,9 +15,7 @@ from tiger.cli.explanation import (
     percent_at_most,
     read_effort,
 )
-from tiger.exchange.decode_samples import NAME as SAMPLES
-from tiger.model.units import number_text as number
-from tiger.run.report import LINKS, Report
+from tiger.run.report import LINKS, SAMPLES, Report
 
 HELP = {
     "slots": "Give the nodes more room (--slots, or --imbalance for slots that are many), or take more nodes.",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.cli.summary import circuit_summary
+from tiger.circuits.summary import circuit_summary
 from tiger.model.violation import Violation
 from tiger.routing.ising.movement import DataMovement
 from tiger.run.stage import Stage

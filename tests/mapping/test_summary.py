@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tiger.cli import summary as summaries
-from tiger.cli.summary import describe_unmet, model_summary, summary, table
-from tiger.exchange.export import Model
+from tiger.mapping.summary import summary
 from tiger.model.violation import Violation
 from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.report import Baselines, Objective, Report
 from tiger.run.stage import Stage
+from tiger.run.summary import describe_unmet
 
 SOLVED = Report(
     mapping={"t0": "[red]a[/]", "t1": "b"},
@@ -145,68 +144,6 @@ def test_a_long_mapping_is_cut() -> None:
     """Forty tasks are shown, and where the others are is told."""
     shown = lines(replace(SOLVED, mapping={f"t{k}": "a" for k in range(45)}))
     assert shown[-2:] == ["t39 a", "and 5 more tasks; --json has them all"]
-
-
-@pytest.mark.parametrize("width", [200, 60, 40, 20])
-def test_figures_and_names_are_never_cut(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A narrow terminal wraps texts, and is exceeded where that does not suffice."""
-    monkeypatch.setattr(summaries, "columns", lambda: width)
-    words = "one two three four five six seven eight"
-    lines = table(("solver", "cost", "what it does"), [("leap-bqm", "12,345.678 of 20,000", words)]).splitlines()
-    assert lines[1].startswith("leap-bqm  12,345.678 of 20,000  one")
-    assert " ".join(line[32:].strip() for line in lines[1:]) == words
-    assert max(map(len, lines)) <= max(width, 44)
-
-
-def test_long_names_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They have no blanks to be wrapped at, and the figures beside them are kept."""
-    monkeypatch.setattr(summaries, "columns", lambda: 20)
-    lines = table(("task", "cost"), [("x" * 30, "123456")]).splitlines()
-    assert "".join(line[:12].split(" ")[0] for line in lines[1:]) == "x" * 30
-    assert lines[1].endswith(" 123456")
-
-
-def test_a_table_has_a_header() -> None:
-    """Columns line up under their names."""
-    assert table(("a", "b"), [("1", "2"), ("333", "4")]) == "a    b\n1    2\n333  4\n"
-
-
-MODEL = Model(
-    variables=(("t0", "a"), ("t0", "b\n"), ("t1", "a"), (None, "a"), (None, "b\n")),
-    couplers=12,
-    offset=3.5,
-    fingerprint="0a1b",
-    penalty=2.25,
-    scale=0.5,
-)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "wrote out.bqm",
-        "variables 5, of which 2 slack bits",
-        "couplers 12",
-        "offset 3.5",
-        "fingerprint 0a1b",
-        "penalty 2.25, 0.5 times the safe bound",
-        r"0 is task t0 on node a; 1 is task t0 on node b\n; ..; slack bits last",
-    ],
-)
-def test_a_model_is_described(line: str) -> None:
-    """Its figures, and how to read its variables, stand on lines of their own."""
-    assert line in [" ".join(found.split()) for found in model_summary(MODEL, "out.bqm").splitlines()]
-
-
-def test_a_constrained_model_has_no_penalties() -> None:
-    """Its constraints are counted in their place."""
-    text = model_summary(
-        Model(variables=MODEL.variables[:3], couplers=1, offset=0.0, fingerprint="", constraints=4), "out.cqm"
-    )
-    assert "constraints          4\n" in text
-    assert "variables            3\n" in text
-    assert "penalty" not in text
-    assert "slack" not in text
 
 
 def test_what_cannot_be_met_is_said_alone() -> None:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.cli.reports import MAPPING
-from tiger.cli.mapping_explanation import HELP, explain_mapping
+from tests.reports import MAPPING
 from tiger.feasibility.reasons import MEANING
+from tiger.mapping.explanation import HELP, explain_mapping
 from tiger.model.violation import Violation
 from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.report import Objective, Report

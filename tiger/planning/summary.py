@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from tiger.cli.summary import describe_unmet, placement_summary, table, warnings
 from tiger.model.units import seconds_text
+from tiger.placement.entry.summary import placement_summary
+from tiger.run.summary import describe_unmet, table, warnings
 
 if TYPE_CHECKING:
     from tiger.planning.report import Degrees, PlanReport, RankedPlan

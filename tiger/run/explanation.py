@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tiger.cli.console import columns, escape
 from tiger.model.violation import Violation
 from tiger.run.stage import Stage
+from tiger.run.terminal import columns, escape
 
 # Characters of a line where there is no terminal, and most of them on a wide one, as texts are hard to read across.
 WIDTH = 100

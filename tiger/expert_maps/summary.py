@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tiger.cli.summary import list_facts, list_stages, table, warnings
 from tiger.model.units import number_text, seconds_text
+from tiger.run.summary import list_facts, list_stages, table, warnings
 
 if TYPE_CHECKING:
     from tiger.expert_maps.report import ExpertReport, RoutingCost

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tests.cli.reports import EXPERTS
-from tiger.cli.expert_explanation import explain_experts
+from tests.reports import EXPERTS
+from tiger.expert_maps.explanation import explain_experts
 from tiger.expert_maps.slots.objective import ExpertCost
 
 

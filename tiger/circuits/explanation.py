@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator
 
 from tiger.circuits.entry.report import CircuitReport
-from tiger.cli.explanation import (
+from tiger.model.units import number_text as number
+from tiger.run.explanation import (
     SEARCH_LONGER,
     Explanation,
     advise_time,
@@ -14,7 +15,6 @@ from tiger.cli.explanation import (
     percent,
     percent_at_most,
 )
-from tiger.model.units import number_text as number
 
 HELP = {
     "qubits": "Take a device with more qubits, or a circuit with fewer.",

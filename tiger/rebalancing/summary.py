@@ -3,8 +3,8 @@
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tiger.cli.summary import table
 from tiger.model.units import bytes_text, seconds_text
+from tiger.run.summary import table
 
 if TYPE_CHECKING:
     from tiger.rebalancing.report import IntervalReport, RebalanceReport

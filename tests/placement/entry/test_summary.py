@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tiger.cli.summary import placement_summary
 from tiger.model.violation import Violation
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.summary import placement_summary
 from tiger.run.stage import Stage
 
 STAGE = PlacedStage(
