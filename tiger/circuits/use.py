@@ -8,7 +8,7 @@ from tiger.circuits.entry.arguments import LayoutCall
 from tiger.errors import InputError
 from tiger.model.spelling import spelled
 from tiger.run import outfile
-from tiger.run.use import Command, Delivery, Late, Use
+from tiger.run.use import Command, Delivery, Kernels, Late, Use
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
@@ -45,6 +45,7 @@ CIRCUITS = Use(
     schema="tiger.circuit/1",
     summary=Late("tiger.circuits.summary", "circuit_summary"),
     explanation=Late("tiger.circuits.explanation", "explain_circuit"),
+    kernels=Kernels(command="layout", stages=Late("tiger.circuits.warm", "STAGES")),
     commands=(
         Command(
             name="layout",

@@ -8,7 +8,7 @@ from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertCall
 from tiger.model.spelling import spelled
 from tiger.run import outfile
-from tiger.run.use import Command, Delivery, Late, Use
+from tiger.run.use import Command, Delivery, Kernels, Late, Use
 
 if TYPE_CHECKING:
     from tiger.expert_maps.report import ExpertReport
@@ -49,6 +49,7 @@ EXPERTS = Use(
     schema="tiger.experts/1",
     summary=Late("tiger.expert_maps.summary", "expert_summary"),
     explanation=Late("tiger.expert_maps.explanation", "explain_experts"),
+    kernels=Kernels(command="place", stages=Late("tiger.expert_maps.warm", "STAGES"), ahead=False),
     commands=(
         Command(
             name="experts",

@@ -1,7 +1,7 @@
 """The use of rebalancing a pipeline: what it takes, how it is answered, and what is said of its reports."""
 
 from tiger.rebalancing.params import RebalanceCall
-from tiger.run.use import Command, Late, Use
+from tiger.run.use import Command, Kernels, Late, Use
 
 REBALANCING = Use(
     answer=Late("tiger.rebalancing.entry", "rebalance"),
@@ -9,6 +9,8 @@ REBALANCING = Use(
     schema="tiger.rebalancing/1",
     summary=Late("tiger.rebalancing.summary", "rebalance_summary"),
     explanation=Late("tiger.rebalancing.explanation", "explain_rebalancing"),
+    # A step takes milliseconds, and loading its kernels half a second.
+    kernels=Kernels(command="place", stages=Late("tiger.rebalancing.warm", "STAGES")),
     remote=False,
     commands=(
         Command(

@@ -14,6 +14,8 @@ from tiger.model.spelling import Spelling
 
 Thing = TypeVar("Thing")
 Reported = TypeVar("Reported", contravariant=True)
+# A stage of a search by its name, with what loads its kernels into a process.
+Stage = tuple[str, Callable[[], None]]
 # Returns the name of another command, and what it is given; None where a command does the work itself. In come what was
 # given, by the names that the command has, and the names of what was stated and is no default.
 HandOver = Callable[[Mapping[str, object], frozenset[str]], tuple[str, Mapping[str, object]] | None]
@@ -77,6 +79,18 @@ class Command:
     other: Late[HandOver] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernels:
+    """Name the compiled code of a use: by stages, each with what loads it or compiles it.
+
+    `tiger warm` compiles it for a `command`; a service has it `ahead` of the first request.
+    """
+
+    command: str
+    stages: Late[tuple[Stage, ...]]
+    ahead: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Use:
     """State a use: the function that answers the fields of a `call` with a `report`, and the commands that ask it.
@@ -91,6 +105,7 @@ class Use:
     schema: str
     summary: Late[Callable[..., str]]
     explanation: Late[Callable[..., object]]
+    kernels: Kernels | None = None
     remote: bool = True
 
     @property

@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.model.spelling import spelled
 from tiger.placement.emission.delivery import PlanForSystem
 from tiger.placement.entry.arguments import PlaceCall
-from tiger.run.use import Command, Late, Use
+from tiger.run.use import Command, Kernels, Late, Use
 
 EXPERTS = "experts"
 # The options of the command that the mode experts alone has, and those that it has, too.
@@ -65,6 +65,7 @@ PLACEMENT = Use(
     schema="tiger.placement/1",
     summary=Late("tiger.placement.entry.summary", "placement_summary"),
     explanation=Late("tiger.placement.entry.explanation", "explain_placement"),
+    kernels=Kernels(command="place", stages=Late("tiger.placement.warm", "STAGES"), ahead=False),
     commands=(
         Command(
             name="place",
