@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plotting.reports import map_stencil
+from tests.pictured import map_stencil
 from tiger.errors import InputError
 from tiger.plotting.picturefile import check, write
 

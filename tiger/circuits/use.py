@@ -45,6 +45,7 @@ CIRCUITS = Use(
     schema="tiger.circuit/1",
     summary=Late("tiger.circuits.summary", "circuit_summary"),
     explanation=Late("tiger.circuits.explanation", "explain_circuit"),
+    pictures=Late("tiger.circuits.drawing.pictures", "list_pictures"),
     kernels=Kernels(command="layout", stages=Late("tiger.circuits.warm", "STAGES")),
     commands=(
         Command(

@@ -49,6 +49,7 @@ EXPERTS = Use(
     schema="tiger.experts/1",
     summary=Late("tiger.expert_maps.summary", "expert_summary"),
     explanation=Late("tiger.expert_maps.explanation", "explain_experts"),
+    pictures=Late("tiger.expert_maps.pictures", "list_pictures"),
     kernels=Kernels(command="place", stages=Late("tiger.expert_maps.warm", "STAGES"), ahead=False),
     commands=(
         Command(

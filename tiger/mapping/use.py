@@ -81,6 +81,7 @@ MAPPING = Use(
     schema="tiger.report/1",
     summary=Late("tiger.mapping.summary", "summary"),
     explanation=Late("tiger.mapping.explanation", "explain_mapping"),
+    pictures=Late("tiger.mapping.drawing.pictures", "list_pictures"),
     kernels=Kernels(command="assign", stages=Late("tiger.mapping.warm", "STAGES")),
     commands=(ASSIGN, RANKS),
 )

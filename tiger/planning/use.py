@@ -10,6 +10,7 @@ PLANNING = Use(
     schema="tiger.plan/1",
     summary=Late("tiger.planning.summary", "plan_summary"),
     explanation=Late("tiger.planning.explanation", "explain_plan"),
+    pictures=Late("tiger.planning.pictures", "list_pictures"),
     commands=(
         Command(
             name="plan",

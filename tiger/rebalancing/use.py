@@ -9,6 +9,7 @@ REBALANCING = Use(
     schema="tiger.rebalancing/1",
     summary=Late("tiger.rebalancing.summary", "rebalance_summary"),
     explanation=Late("tiger.rebalancing.explanation", "explain_rebalancing"),
+    pictures=Late("tiger.rebalancing.pictures", "list_pictures"),
     # A step takes milliseconds, and loading its kernels half a second.
     kernels=Kernels(command="place", stages=Late("tiger.rebalancing.warm", "STAGES")),
     remote=False,

@@ -11,6 +11,7 @@ from typing import Generic, Never, TypeVar
 
 from tiger.errors import InputError
 from tiger.model.spelling import Spelling
+from tiger.run.drawing.artists import Artists
 
 Thing = TypeVar("Thing")
 Reported = TypeVar("Reported", contravariant=True)
@@ -96,7 +97,7 @@ class Use:
     """State a use: the function that answers the fields of a `call` with a `report`, and the commands that ask it.
 
     The first command has the name of the use. `schema` is that of reports as JSON. A report is said in short by
-    `summary` and at length by `explanation`. A service answers what is `remote`.
+    `summary` and at length by `explanation`, and drawn by `pictures`. A service answers what is `remote`.
     """
 
     commands: tuple[Command, ...]
@@ -105,6 +106,7 @@ class Use:
     schema: str
     summary: Late[Callable[..., str]]
     explanation: Late[Callable[..., object]]
+    pictures: Late[Callable[..., Artists]]
     kernels: Kernels | None = None
     remote: bool = True
 

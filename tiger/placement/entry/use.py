@@ -65,6 +65,7 @@ PLACEMENT = Use(
     schema="tiger.placement/1",
     summary=Late("tiger.placement.entry.summary", "placement_summary"),
     explanation=Late("tiger.placement.entry.explanation", "explain_placement"),
+    pictures=Late("tiger.placement.drawing.pictures", "list_pictures"),
     kernels=Kernels(command="place", stages=Late("tiger.placement.warm", "STAGES"), ahead=False),
     commands=(
         Command(
