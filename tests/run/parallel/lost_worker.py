@@ -16,12 +16,12 @@ from tiger.formats.graphs import task_graph_of
 from tiger.mapping.mapper import solve
 from tiger.mapping.sampler_policy import ising_of
 from tiger.model.problem import Problem
-from tiger.parallel import dask_pool
-from tiger.parallel.executors import open_executor
 from tiger.qubo.params import IsingParams
 from tiger.qubo.window_sampling import sample_windows
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
+from tiger.run.parallel import dask_pool
+from tiger.run.parallel.executors import open_executor
 from tiger.run.search_stage import Round
 from tiger.solvers import registry
 from tiger.topologies.spec import build

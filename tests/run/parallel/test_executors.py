@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tiger.errors import InputError
-from tiger.parallel.executors import open_executor
+from tiger.run.parallel.executors import open_executor
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_executors_of_the_caller_are_lent_as_they_are():
@@ -40,7 +40,7 @@ def test_other_things_are_refused():
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
     """Tests a port that nobody listens on."""
     pytest.importorskip("distributed")
-    monkeypatch.setattr("tiger.parallel.executors.CONNECT_S", 0.5)
+    monkeypatch.setattr("tiger.run.parallel.executors.CONNECT_S", 0.5)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"dask://127.0.0.1:{taken.getsockname()[1]}"
@@ -62,4 +62,4 @@ def test_a_lost_worker_changes_nothing():
     In a process of its own, since Dask's threads complain of the dead worker long after.
     """
     pytest.importorskip("distributed")
-    subprocess.run([sys.executable, "-m", "tests.parallel.lost_worker"], check=True, cwd=ROOT, timeout=900)
+    subprocess.run([sys.executable, "-m", "tests.run.parallel.lost_worker"], check=True, cwd=ROOT, timeout=900)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
-from tiger.parallel.dask_pool import FanOut
+from tiger.run.parallel.dask_pool import FanOut
 
 if TYPE_CHECKING:
     from dask.distributed import Client

@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
-from tiger.parallel import dask_pool as fanout
-from tiger.parallel.dask_pool import FanOut
-from tiger.parallel.executors import Connection, keep_executor
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.island_call import IslandCall
+from tiger.run.parallel import dask_pool as fanout
+from tiger.run.parallel.dask_pool import FanOut
+from tiger.run.parallel.executors import Connection, keep_executor
 
 distributed = pytest.importorskip("distributed")
 
