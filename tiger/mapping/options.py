@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tiger.errors import InputError
-from tiger.formats.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.formats.hardware.units import UnitName
 from tiger.launchers.formats import EmitOptions
+from tiger.model.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.model.options import about
 from tiger.model.sharing import SharingOptions
 from tiger.model.spelling import Spelling, spelled

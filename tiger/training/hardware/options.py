@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.arguments import LABELS, parse_insides
+from tiger.model.arguments import LABELS, parse_insides
 from tiger.model.spelling import spelled
 
 

@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 
 from tiger.errors import InputError
-from tiger.planning.model import Model, model_of
+from tiger.training.models.sizes import model_of
 from tiger.training.models.transformer import module_names
 
 SPEC = "transformer:layers=4,hidden=64,heads=4,vocabulary=100,sequence=32"
 TABLE = [{"name": "a", "forward_s": 1, "backward_s": 2, "parameter_bytes": 1, "activation_bytes": 1}]
+
+
+@pytest.fixture
+def shape() -> dict[str, object]:
+    """Return the document of that SPEC."""
+    sizes = {"layers": 4, "hidden": 64, "heads": 4, "vocabulary": 100, "sequence": 32}
+    return {"transformer": sizes}
 
 
 def test_a_shape_is_seen_in_every_form(shape: dict[str, object], tmp_path: Path) -> None:
@@ -25,11 +32,12 @@ def test_a_shape_is_seen_in_every_form(shape: dict[str, object], tmp_path: Path)
     assert model_of(path).shape is not None
 
 
-def test_layers_and_tables_have_no_shape(model: Model, tmp_path: Path) -> None:
+def test_layers_and_tables_have_no_shape(tmp_path: Path) -> None:
     """Their microbatches are as given, and nobody knows their tokens."""
     path = tmp_path / "m.csv"
     path.write_text("name,forward_s,backward_s,parameter_bytes,activation_bytes\na,1,2,1,1\n")
-    for source in (model.given, TABLE, {"layers": TABLE}, path):
+    layers = model_of(TABLE).given
+    for source in (layers, TABLE, {"layers": TABLE}, path):
         made = model_of(source)
         assert (made.shape, made.sizes, made.tokens(3)) == (None, (1,), None)
         assert made.layers(1) is made.given

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import FileText, find_file, text_of
-from tiger.planning.arguments import Source
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document
@@ -50,7 +49,7 @@ class Model:
         return None if self.shape is None else batch * self.shape.sequence
 
 
-def model_of(source: Source) -> Model:
+def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) -> Model:
     """Return a model in any of the forms that a placement takes; raise InputError of `model` or below."""
     if isinstance(source, Layers):
         return Model(source)
