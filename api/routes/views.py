@@ -13,10 +13,10 @@ from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import ViewRequest
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.text import find_file
 from tiger.mapping.hardware import build_hardware
 from tiger.mapping.options import HardwareArguments
 from tiger.model.document import Document
+from tiger.model.text import find_file
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.topologies import spec

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.circuits.entry.spec import is_spec
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_file, read_text
-from tiger.formats.values import check_whole
+from tiger.model.jsontext import read_json
+from tiger.model.text import read_file, read_text
+from tiger.model.values import check_whole
 from tiger.model.wording import describe
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 
 from tiger.client import reports
 from tiger.client.errors import Document
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.model.jsontext import read_json
 from tiger.model.options import narrow
+from tiger.model.text import read_text
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry import operators
 from tiger.placement.entry.arguments import PlaceArguments

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from dimod.core.sampler import Sampler
 
     from tiger.formats.hardware.composition import Inside
-    from tiger.formats.text import FileText
     from tiger.model.problem import Problem
     from tiger.model.tasks import TaskGraph
+    from tiger.model.text import FileText
     from tiger.model.topology import Topology
 
 
 def parse_levels(text: str) -> dict[str, float]:
     """Return the distances of `--levels` by name."""
-    from tiger.formats.text import is_number  # so that help does not wait for arrays
+    from tiger.model.text import is_number  # so that help does not wait for arrays
 
     levels: dict[str, float] = {}
     for part in text.split(","):

@@ -12,10 +12,10 @@ from tiger.circuits.entry.record import target_of
 from tiger.circuits.entry.spec import is_spec
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
-from tiger.formats.values import check_whole
 from tiger.model.arrays import IntArray
+from tiger.model.jsontext import read_json
+from tiger.model.text import read_text
+from tiger.model.values import check_whole
 from tiger.model.wording import describe
 from tiger.topologies.spec import build
 

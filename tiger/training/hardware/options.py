@@ -11,7 +11,7 @@ from tiger.model.spelling import spelled
 
 def parse_bandwidths(text: str) -> dict[str, float | str]:
     """Return the bandwidths of `--bandwidths` by level, those with a unit as they are."""
-    from tiger.formats.text import is_number  # so that help does not wait for arrays
+    from tiger.model.text import is_number  # so that help does not wait for arrays
 
     bandwidths: dict[str, float | str] = {}
     for part in text.split(","):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import FileText, find_file, text_of
+from tiger.model.jsontext import read_json
+from tiger.model.text import FileText, find_file, text_of
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
+from tiger.model.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
 from tiger.model.wording import describe
 
 NO_NUMBER = [None, True, "1", [1], {}, 1j, -1, -0.5, float("nan"), float("inf"), 10**400, -(10**400)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
+from tiger.model.jsontext import read_json
 
 
 @pytest.mark.parametrize(

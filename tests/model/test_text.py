@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.text import (
+from tiger.model.text import (
     FileText,
     find_file,
     is_number,
