@@ -60,7 +60,7 @@ check-long: $(STAMP)
 
 # The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
 CHECKED ?= $(addprefix tests/,bounds circuits exchange expert_maps feasibility formats fuzz launchers mapping model \
-	objectives parallel partition patterns placement planning plotting qubo rebalancing routing run solvers \
+	objectives partition patterns placement planning plotting qubo rebalancing routing run solvers \
 	topologies training)
 check-bounds: export NUMBA_BOUNDSCHECK := 1
 check-bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked

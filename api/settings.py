@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tiger.api.middleware import keys, rates
 from tiger.errors import InputError
-from tiger.parallel import executors
+from tiger.run.parallel import executors
 
 PREFIX = "TIGER_"
 STORES = re.compile(r"sqlite:///(?!:memory:).+|(postgres|postgresql|postgresql\+psycopg)://.+")

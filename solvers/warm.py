@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -139,3 +139,6 @@ def _ring(slots: int, *forbidden: tuple[str, str], step: float = 0.0) -> Problem
     tasks = TaskGraph(names=tuple(map(str, range(TASKS))), traffic=traffic)
     rule: Rule = "one-to-one" if slots == 1 else "capacity"
     return Problem(tasks=tasks, topology=topology, rule=rule, forbidden=forbidden)
+
+
+STAGES = tuple((name, partial(load, name)) for name in KERNELS)

@@ -17,13 +17,13 @@ from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
 from tiger.formats.hardware.composition import Inside
-from tiger.formats.text import FileText, find_file
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import HardwareArguments, SolveArguments
 from tiger.model.constraints import Terms, build_problem
+from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
 from tiger.patterns import spec as patterns
 from tiger.run.node_choice import open_slots

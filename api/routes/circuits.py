@@ -8,7 +8,7 @@ from tiger.api.schemas.circuits import CircuitRequest, circuit_limits
 from tiger.api.schemas.closed import take
 from tiger.api.schemas.limits import Limits, check_device
 from tiger.circuits.entry.arguments import LayoutCall
-from tiger.formats.text import find_file, text_of
+from tiger.model.text import find_file, text_of
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import json
 import re
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
 from tiger.model.document import Document
+from tiger.model.jsontext import read_json
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 

@@ -13,10 +13,10 @@ from tiger.api.seams.files import Draft
 from tiger.errors import InputError
 from tiger.expert_maps.maps.formats import FILES as MAPS
 from tiger.launchers.formats import LAUNCHERS
+from tiger.mapping.drawing.view import view_mapping
 from tiger.model.document import Document
 from tiger.model.problem import Problem
 from tiger.placement.emission.formats import FILES, WRITERS
-from tiger.plotting.views.mapping import view_mapping
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def mapping_files(report: Report, problem: Problem) -> Iterator[Draft]:
 
 def circuit_files(report: "CircuitReport", device: "Device") -> Iterator[Draft]:
     """Yield the view of a routed circuit, the circuit, and its layouts."""
-    from tiger.plotting.views.circuit import view_circuit
+    from tiger.circuits.drawing.view import view_circuit
 
     if not report.feasible:
         return
@@ -64,8 +64,8 @@ def circuit_files(report: "CircuitReport", device: "Device") -> Iterator[Draft]:
 
 def placement_files(report: "PlacementReport") -> Iterator[Draft]:
     """Yield the view of a placement, its plan for every system that takes it, and the trace of an iteration."""
-    from tiger.plotting.trace import chrome_trace
-    from tiger.plotting.views.placement import view_placement
+    from tiger.placement.drawing.trace import chrome_trace
+    from tiger.placement.drawing.view import view_placement
 
     if not report.stages:
         return

@@ -24,8 +24,8 @@ def answer(
     names the field.
     """
     from tiger.planning import entry
-    from tiger.planning.model import model_of_document
     from tiger.planning.request import check_plan_options
+    from tiger.training.models.sizes import model_of_document
 
     limit_s = request.time_limit_s or limits.max_time_s
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))

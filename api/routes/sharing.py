@@ -7,8 +7,8 @@ from tiger.api.routes.admission import is_small
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.placement import PlanRequest
-from tiger.parallel import executors
-from tiger.parallel.dask_pool import FanOut
+from tiger.run.parallel import executors
+from tiger.run.parallel.dask_pool import FanOut
 from tiger.run.report import Report
 
 if TYPE_CHECKING:

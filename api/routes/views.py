@@ -1,5 +1,6 @@
 """The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
 
+from tiger.api import previews as previews
 from tiger.api.routes.assignment import read_network, read_tasks
 from tiger.api.routes.circuits import read_circuit, read_device
 from tiger.api.routes.document import encode, parse
@@ -12,13 +13,12 @@ from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import ViewRequest
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.text import find_file
 from tiger.mapping.hardware import build_hardware
 from tiger.mapping.options import HardwareArguments
 from tiger.model.document import Document
+from tiger.model.text import find_file
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
-from tiger.plotting.views import preview as previews
 from tiger.topologies import spec
 
 # What says of an object that it is a device of qubits; no other hardware has links of one direction.

@@ -6,8 +6,8 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import find_file, text_of
+from tiger.model.jsontext import read_json
+from tiger.model.text import find_file, text_of
 
 
 class FileText(TypedDict):

@@ -6,17 +6,17 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from tiger.api.previews import CircuitPreview, ClusterView, HardwareView, ModelView, TasksView
 from tiger.api.schemas import networks
 from tiger.api.schemas.assignment import Hardware, Tasks
 from tiger.api.schemas.circuits import Coupling
 from tiger.api.schemas.closed import ONE_FIELD, Closed, Documented
 from tiger.api.schemas.reports import AsDocument
 from tiger.api.seams.files import FileInfo
+from tiger.circuits.drawing.routed import CircuitView
+from tiger.mapping.drawing.view import MappingView
 from tiger.model.options import about
-from tiger.plotting.views.mapping import MappingView
-from tiger.plotting.views.placement import PlacementView
-from tiger.plotting.views.preview import CircuitPreview, ClusterView, HardwareView, ModelView, TasksView
-from tiger.plotting.views.routed import CircuitView
+from tiger.placement.drawing.view import PlacementView
 
 
 def _take(wanted: str, *kinds: type) -> BeforeValidator:

@@ -5,12 +5,9 @@ import sys
 
 from tiger.api.middleware import log
 from tiger.api.pool.parent import die_with_parent
-from tiger.bounds.warm import warm as warm_bounds
-from tiger.circuits.warm import warm as warm_circuits
-from tiger.rebalancing.warm import load as load_rebalancing
 from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 from tiger.solvers.kernel_folders import find_place
-from tiger.solvers.warm import warm as warm_searches
+from tiger.uses import list_uses
 
 COMPILE = "from tiger.api.workers import kernels; kernels.compile_all()"
 
@@ -39,8 +36,8 @@ def compile_all() -> None:
 
 
 def _warm() -> None:
-    """Run every stage once, which compiles its kernels or loads them."""
-    for warm in (warm_searches, warm_bounds, warm_circuits):
-        warm(lambda _: None)
-    # A step of a rebalancer takes milliseconds, and loading its kernels half a second.
-    load_rebalancing()
+    """Run the stages of uses once, which compiles their kernels or loads them."""
+    for use in list_uses():
+        if use.kernels is not None and use.kernels.ahead:
+            for _, run in use.kernels.stages.load():
+                run()

@@ -150,7 +150,7 @@ def test_many_distances_are_rounded_down():
 
 def test_warming_compiles_the_kernels():
     """Nothing is compiled afterwards, by listening to numba."""
-    warm.warm(lambda _: None)
+    warm.load()
     with event.install_recorder("numba:compile") as recorder:
         spreading_bound(make_problem(nx.path_graph(4), "grid:2", 2))
         whole = Topology(names=tuple("wxyz"), metric=TreeMetric((2, 2), (1, 10)), slots=np.ones(4, int))

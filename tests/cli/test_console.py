@@ -31,12 +31,6 @@ def test_complaints_are_one_line_on_standard_error(capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ("", "tiger: error: pinned/a\\nb: expected [bold]x[/], got '\\x1b[2J'\n")
 
 
-@pytest.mark.parametrize(("text", "shown"), [("é ü", "é ü"), ("a\tb", "a\\tb"), ("\udcff", "\\udcff"), ("", "")])
-def test_printable_escapes_what_is_not(text: str, shown: str) -> None:
-    """Letters of every language stay, control signs and broken bytes do not."""
-    assert console.escape(text) == shown
-
-
 def test_no_progress_without_a_terminal() -> None:
     """A log file gets no bars, and the solver need not report."""
     with console.progress() as show:
@@ -94,18 +88,6 @@ def test_complaints_name_the_nearest_word(reason: str, shown: str, capsys: pytes
     """Of those that the reason lists, if any is near."""
     console.complain("x", reason)
     assert capsys.readouterr().err == f"tiger: error: x: {reason}{shown}\n"
-
-
-def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """COLUMNS first, as in other programs; there is none where results do not go to a terminal."""
-    assert console.columns() is None
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "61")
-    assert console.columns() == 61
-    monkeypatch.setenv("COLUMNS", "0")
-    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((62, 9)))
-    monkeypatch.setattr(sys.stdout, "fileno", lambda: 1, raising=False)
-    assert console.columns() == 62
 
 
 def test_a_reader_that_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tiger
-from tests.cli.reports import CIRCUIT, EXPERTS, MAPPING, PLACEMENT, PLAN, REBALANCING
 from tests.fuzz.profile import cases
+from tests.reports import CIRCUIT, EXPERTS, MAPPING, PLACEMENT, PLAN, REBALANCING
 from tiger.cli.app import run
 from tiger.cli.explain import explain_text
 from tiger.errors import InputError

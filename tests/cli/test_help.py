@@ -78,7 +78,7 @@ def test_examples_run_as_they_are(name: str, tmp_path: Path) -> None:
 
 def test_help_loads_no_library_that_formats_or_solves() -> None:
     """It answers within half a second that way."""
-    heavy = {"rich", "scipy", "networkx", "numba", "pydantic_settings", "qiskit", "tiger.cli.summary"}
+    heavy = {"rich", "scipy", "networkx", "numba", "pydantic_settings", "qiskit", "tiger.run.summary"}
     code = f"import sys; from tiger.cli.app import run; run(['assign', '--help']); print({heavy} & set(sys.modules))"
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert printed.splitlines()[-1] == "set()"

@@ -103,12 +103,7 @@ SCRIPT = """
 import importlib, pkgutil
 import tiger
 from numba.core.dispatcher import Dispatcher
-from tiger.bounds import warm as bounds
-from tiger.circuits import warm as circuits
-from tiger.placement import warm as placement
-from tiger.expert_maps import warm as expert_maps
-from tiger.rebalancing import warm as rebalancing
-from tiger.solvers import warm as searches
+from tiger.cli import warm
 
 kernels = {}
 for found in pkgutil.walk_packages(tiger.__path__, "tiger."):
@@ -117,8 +112,8 @@ for found in pkgutil.walk_packages(tiger.__path__, "tiger."):
         module = importlib.import_module(found.name)
         own = {k: v for k, v in vars(module).items() if isinstance(v, Dispatcher)}
         kernels |= {v: f"{module.__name__}.{k}" for k, v in own.items() if v.py_func.__module__ == module.__name__}
-for part in (bounds, circuits, placement, expert_maps, rebalancing, searches):
-    part.warm(lambda _: None)
+for _, load in warm.stages_of(set(warm.COMMANDS)):
+    load()
 compiled = {kernel for kernel in kernels if kernel.signatures}
 waiting = list(compiled)
 while waiting:

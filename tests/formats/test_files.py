@@ -4,7 +4,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.formats.files import TaskFile, is_pattern, read_tasks, read_topology
-from tiger.formats.text import FileText
+from tiger.model.text import FileText
 
 GRAPH = '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}'
 XML = (

@@ -15,8 +15,8 @@ from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.files import read_topology as read_file
 from tiger.formats.slurm import read_network
-from tiger.formats.text import FileText
 from tiger.model.metrics import DenseMetric, TreeMetric
+from tiger.model.text import FileText
 from tiger.model.topology import Topology
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -29,11 +29,11 @@ from tiger.placement.operators.terms import Terms
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.evaluator import Evaluator
 from tiger.planning.choices import families, positions, schedules_of
-from tiger.planning.model import model_of
 from tiger.planning.params import PlanParams
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.tolerances import MEMORY, MET
 from tiger.training.hardware.reading import cluster_of_document as cluster_from
+from tiger.training.models.sizes import model_of
 from tiger.training.schedules.pass_orders import Schedule
 from tiger.training.sources import layers_of
 

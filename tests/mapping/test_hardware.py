@@ -7,10 +7,10 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.formats.hardware.composition import Inside
-from tiger.formats.text import FileText
 from tiger.mapping.hardware import build_hardware
 from tiger.mapping.options import HardwareArguments
 from tiger.model.metrics import TreeMetric
+from tiger.model.text import FileText
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SWITCHES = str(EXAMPLES / "topology.conf")

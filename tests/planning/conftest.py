@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.planning.model import Model
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.layers import Layers
+from tiger.training.models.sizes import Model
 
 SHAPE = {"layers": 4, "hidden": 64, "heads": 4, "vocabulary": 100, "sequence": 32, "flops": 1e9}
 

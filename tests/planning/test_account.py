@@ -9,11 +9,11 @@ import pytest
 from tiger.placement.chain.params import never_stop
 from tiger.planning import search
 from tiger.planning.account import Account
-from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.planning.report import PlanReport
 from tiger.run.progress import ignore
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 Make = Callable[[tuple[int, ...]], Cluster]
 

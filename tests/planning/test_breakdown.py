@@ -5,9 +5,9 @@ import pytest
 
 from tiger.placement.search.evaluator import Evaluator
 from tiger.planning.breakdown import breakdown
-from tiger.planning.model import Model
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 
 def make_evaluator(model: Model, cluster: Cluster) -> Evaluator:

@@ -1,9 +1,9 @@
 """Tests of the choices there are."""
 
 from tiger.planning.choices import Choice, Family, batch_of, families, positions, schedules_of
-from tiger.planning.model import Model, model_of
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model, model_of
 
 FAMILY = Family(tensor=1, data=1, microbatch=1, microbatches=4)
 

@@ -9,10 +9,10 @@ import pytest
 import tiger
 from tiger.errors import InputError
 from tiger.planning.entry import plan
-from tiger.planning.model import Model
 from tiger.planning.report import PlanReport
 from tiger.run.progress import Progress
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 BAD = [
     ({"batch": 0}, "batch"),

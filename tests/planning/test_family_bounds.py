@@ -10,9 +10,9 @@ from tiger.planning.attempt import make_evaluator
 from tiger.planning.choices import Choice, Family
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.links import Links
-from tiger.planning.model import Model
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 Make = Callable[[tuple[int, ...]], Cluster]
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from tiger.planning.choices import Family
 from tiger.planning.heuristic import usual_plan
-from tiger.planning.model import Model, model_of
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model, model_of
 
 PARAMS = PlanParams(batch=8)
 

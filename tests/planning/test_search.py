@@ -12,12 +12,12 @@ from tiger.placement.solve import place_layers
 from tiger.planning import search
 from tiger.planning.attempt import Attempt, make_evaluator
 from tiger.planning.choices import Choice, Family, families, positions, schedules_of
-from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.planning.search import ASIDE, Meter, PlanResult, Request, explore
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 PARAMS = PlanParams(batch=4)
 

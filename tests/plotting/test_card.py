@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.plotting.reports import ODD, lay_out_circuit, map_stencil, place_stages
+from tests.pictured import ODD, lay_out_circuit, map_stencil, place_stages
 from tiger.errors import InputError
 from tiger.model.violation import Violation
 from tiger.plotting.card import card, write_page

@@ -3,10 +3,10 @@
 import pytest
 from matplotlib.patches import Rectangle
 
-from tests.cli.reports import REBALANCING
+from tests.reports import REBALANCING
 from tiger.errors import InputError
-from tiger.plotting.figure import new_figure
 from tiger.plotting.picturefile import check, write, write_figure
+from tiger.run.drawing.figure import new_figure
 
 
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])

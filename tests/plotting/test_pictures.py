@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 import tiger
-from tests.plotting.reports import lay_out_circuit, map_stencil, place_stages
+from tests.pictured import lay_out_circuit, map_stencil, place_stages
 from tiger.errors import InputError
 from tiger.placement.entry.report import PlacementReport
-from tiger.plotting.pictures import _course_of_placement, draw, list_artists
-from tiger.run.stage import Stage
+from tiger.plotting.pictures import draw, list_artists
 
 MAPPING, CIRCUIT = map_stencil(), lay_out_circuit()
 LAYERS = [
@@ -72,13 +71,6 @@ def test_an_objective_is_drawn_in_its_own_values():
     axes = draw(report, "convergence").axes[0]
     assert axes.get_ylabel() == "max-link-load"
     assert all(value <= report.objective.baseline for line in axes.lines for value in line.get_ydata())
-
-
-def test_a_sum_of_two_objectives_is_drawn_over_their_bounds():
-    """Tests that steps in seconds stay out of a picture of the sum."""
-    progress = (Stage(name="exact", cost=0.04, seconds=0.1), Stage(name="latency", cost=2.01, seconds=0.1))
-    course = _course_of_placement(replace(place_stages(), objective="both", progress=progress))
-    assert (course.values, course.bound[1]) == ([None, 2.01], 2.0)
 
 
 def test_a_placement_is_drawn_in_parts_or_whole():

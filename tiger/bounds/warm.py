@@ -1,17 +1,10 @@
 """Compile the kernels of bounds into numba's cache."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 KERNELS = ("bound",)
-
-
-def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels, and name them to `progress`."""
-    progress(KERNELS[0])
-    load()
 
 
 @cache

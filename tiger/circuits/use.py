@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from tiger.circuits.entry.arguments import LayoutCall
 from tiger.errors import InputError
-from tiger.formats import outfile
 from tiger.model.spelling import spelled
-from tiger.run.use import Command, Delivery, Late, Use
+from tiger.run import outfile
+from tiger.run.use import Command, Delivery, Kernels, Late, Use
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
@@ -43,8 +43,10 @@ CIRCUITS = Use(
     answer=Late("tiger", "layout"),
     report=Late("tiger", "CircuitReport"),
     schema="tiger.circuit/1",
-    summary=Late("tiger.cli.summary", "circuit_summary"),
-    explanation=Late("tiger.cli.circuit_explanation", "explain_circuit"),
+    summary=Late("tiger.circuits.summary", "circuit_summary"),
+    explanation=Late("tiger.circuits.explanation", "explain_circuit"),
+    pictures=Late("tiger.circuits.drawing.pictures", "list_pictures"),
+    kernels=Kernels(command="layout", stages=Late("tiger.circuits.warm", "STAGES")),
     commands=(
         Command(
             name="layout",

@@ -1,7 +1,7 @@
 """Compile the kernels of circuit mapping into numba's cache, or load them from there."""
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from tiger.routing.noise.depth import count_singles
 from tiger.routing.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.windows import WindowParams, polish
+from tiger.solvers import warm as searches
 
 # The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12
@@ -71,3 +72,8 @@ def _circuit() -> tuple[list[Step], Build]:
     pairs = [rng.choice(QUBITS, 2, replace=False).tolist() for _ in range(GATES)]
     steps = [Step((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
     return steps, gate_dag_of(QUBITS, steps)
+
+
+_OWN = [(name, partial(load, name)) for name in KERNELS]
+# The longest comes first; after it those of searches, one of which often calls kernels of the one before.
+STAGES = (_OWN[0], *searches.STAGES, *_OWN[1:])

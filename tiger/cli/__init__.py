@@ -2,5 +2,5 @@
 
 In come the words of a command, out come text, files and an exit code. Read `app` first; `plan`, `exchange`, `explain`
 and `doctor` have the other commands, `options` what they take, `help`, `examples` and `completion` how they are
-described, `console` and the summaries what they show.
+described, `console` what they show.
 """

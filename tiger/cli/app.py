@@ -99,7 +99,7 @@ app.command(cls=Command, rich_help_panel="Run")(openapi)
 @app.command(cls=Command, rich_help_panel="Understand")
 def topologies() -> None:
     """List the kinds of hardware that a SPEC can name."""
-    from tiger.cli.summary import table
+    from tiger.run.summary import table
     from tiger.topologies.spec import KINDS
 
     rows = [(kind.syntax, kind.example, kind.description) for kind in KINDS]
@@ -109,7 +109,7 @@ def topologies() -> None:
 @app.command(cls=Command, rich_help_panel="Understand")
 def solvers() -> None:
     """List the solvers that can be used here."""
-    from tiger.cli.summary import table
+    from tiger.run.summary import table
     from tiger.solvers.registry import list_solvers
 
     rows = [(solver.name, solver.kind, solver.description) for solver in list_solvers()]
@@ -131,7 +131,7 @@ def serve(
     """
     if show_config:
         from tiger.api.settings import load, rows
-        from tiger.cli.summary import table
+        from tiger.run.summary import table
 
         console.emit(table(("variable", "value", "from"), rows(load())))
         return

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tiger.errors import InputError
-from tiger.formats import outfile
+from tiger.run import outfile
+from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
     from typer import TyperException
@@ -114,18 +115,6 @@ def open_streams() -> None:
         sys.stdout = os.fdopen(own, "w", encoding=results.encoding, errors=results.errors)
 
 
-def columns() -> int | None:
-    """Return the width of the terminal that results go to, that of COLUMNS first; None where they go elsewhere."""
-    if not sys.stdout.isatty():
-        return None
-    stated = os.environ.get("COLUMNS", "")
-    if stated.isdecimal() and int(stated):
-        return int(stated)
-    with suppress(OSError, ValueError):
-        return os.get_terminal_size(sys.stdout.fileno()).columns or None
-    return None
-
-
 def note(text: str) -> None:
     """Write a line of progress to standard error."""
     sys.stderr.write(f"{escape(text)}\n")
@@ -181,11 +170,6 @@ def reason_of(error: "TyperException") -> str:
     if found is None:
         return error.format_message()
     return f"expected one of {found['known'].replace(_QUOTE, '')}, got {found['got']}"
-
-
-def escape(text: str) -> str:
-    """Return the text on one line, with everything that a terminal would not print as itself escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import typer
 
 from tiger.cli import console
 from tiger.cli.console import OK
+from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
     from tiger.cli.diagnosis import Diagnosis, Finding
@@ -39,11 +40,11 @@ def doctor(
 
 def tabulate_findings(diagnosis: "Diagnosis") -> str:
     """Return one sentence on the machine, then a row for each finding."""
-    from tiger.cli.summary import table
+    from tiger.run.summary import table
 
     faults = [finding.name for finding in diagnosis.findings if finding.needed and not finding.good]
-    headline = f"faults: {', '.join(map(console.escape, faults))}" if faults else "all that is needed works"
-    rows = [(console.escape(f.name), console.escape(f.value), _state(f), f.advice) for f in diagnosis.findings]
+    headline = f"faults: {', '.join(map(escape, faults))}" if faults else "all that is needed works"
+    rows = [(escape(f.name), escape(f.value), _state(f), f.advice) for f in diagnosis.findings]
     return f"{headline}\n\n{table(('what', 'found', 'state', 'what to do'), rows)}"
 
 

@@ -20,9 +20,10 @@ OMITTED = frozenset({"beta_range"})
 
 def encode(problem: ProblemArguments, options: EncodeOptions, _: Mapping[str, object]) -> int:
     """Write the model of a problem."""
-    from tiger.cli.summary import describe_unmet, model_summary
     from tiger.exchange.export import Model, export
+    from tiger.exchange.summary import model_summary
     from tiger.mapping.entry import state_problem
+    from tiger.run.summary import describe_unmet
 
     model = export(state_problem(problem), options)
     if not isinstance(model, Model):
@@ -36,10 +37,10 @@ def decode(problem: ProblemArguments, options: DecodeOptions, given: Mapping[str
     """Report the best mapping that samples of a problem come to."""
     json_file = cast(str | None, given["json_file"])
     console.check_report(json_file)
-    from tiger.cli.summary import summary
     from tiger.exchange.decode_samples import decode_samples
     from tiger.exchange.sample_file import read_samples, read_variables
     from tiger.mapping.entry import state_problem
+    from tiger.mapping.summary import summary
 
     stated = state_problem(problem)
     rows = read_samples(options.samples)

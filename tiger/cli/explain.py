@@ -13,7 +13,7 @@ from tiger.model.wording import describe
 from tiger.uses import list_uses
 
 if TYPE_CHECKING:
-    from tiger.cli.explanation import Explanation
+    from tiger.run.explanation import Explanation
 
 FIELD = "report"
 # A mapping of a million tasks takes 40 MB.
@@ -47,7 +47,7 @@ def explain_text(text: str) -> "Explanation":
 def _explain(text: str) -> "Explanation":
     """Return the explanation of a report by its schema; raise ArithmeticError for figures that cannot be true."""
     from tiger.api.schemas.reports import read_document
-    from tiger.formats.jsontext import read_json
+    from tiger.model.jsontext import read_json
 
     stated = read_json(text, FIELD)
     schema = stated.get("schema") if isinstance(stated, dict) else None
@@ -61,7 +61,7 @@ def _explain(text: str) -> "Explanation":
 
 def _read(source: str) -> str:
     """Return the text of a file, or of standard input for `-`; raise InputError of `report`."""
-    from tiger.formats.text import read_file
+    from tiger.model.text import read_file
 
     content = sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else read_file(Path(source), FIELD, MAX_BYTES)
     if len(content) > MAX_BYTES:

@@ -4,21 +4,16 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial
 from multiprocessing import get_context
 
-from tiger.bounds import warm as bounds
-from tiger.circuits import warm as circuits
 from tiger.errors import InputError
-from tiger.expert_maps import warm as expert_maps
-from tiger.placement import warm as placement
-from tiger.rebalancing import warm as rebalancing
-from tiger.solvers import warm as searches
+from tiger.run.use import Stage
 from tiger.solvers.kernel import LOSSES, UncompiledError, refuse_to_compile
 from tiger.solvers.kernel_folders import find_place
+from tiger.uses import list_uses
 
-Stage = tuple[str, Callable[[], None]]
-COMMANDS = ("assign", "layout", "place")
+KERNELS = [use.kernels for use in list_uses() if use.kernels is not None]
+COMMANDS = tuple(dict.fromkeys(kernels.command for kernels in KERNELS))
 # What numba reads, and is wrong where kernels cannot be kept.
 VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -75,18 +70,7 @@ def _name_no_modules() -> None:
 def stages_of(commands: set[str]) -> list[Stage]:
     """Return the stages whose kernels commands need, by name, with what loads them.
 
-    The longest come first; after them those of searches, one of which often calls kernels of the one before.
+    Those of the use that has the most come first, as they take longest; one that several uses have comes once.
     """
-    stages: list[Stage] = []
-    if "layout" in commands:
-        stages.append(("routing", partial(circuits.load, "routing")))
-    if commands & {"assign", "layout"}:
-        stages += [(name, partial(searches.load, name)) for name in searches.KERNELS]
-    if "layout" in commands:
-        stages += [(name, partial(circuits.load, name)) for name in circuits.KERNELS if name != "routing"]
-    if "place" in commands:
-        stages += [(name, partial(placement.load, name)) for name in placement.KERNELS]
-        stages += [(name, room.load) for room in (expert_maps, rebalancing) for name in room.KERNELS]
-    if "assign" in commands:
-        stages += [(name, bounds.load) for name in bounds.KERNELS]
-    return stages
+    parts = [kernels.stages.load() for kernels in KERNELS if kernels.command in commands]
+    return list(dict(stage for part in sorted(parts, key=len, reverse=True) for stage in part).items())

@@ -1,18 +1,17 @@
 """Circuits as OpenQASM text and devices as documents, as a service takes them; Qiskit is only loaded where it must."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiger.circuits.entry.scan import CircuitLimits
+from tiger.circuits.entry.spec import is_spec
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_file, read_text
-from tiger.formats.values import check_whole
+from tiger.model.jsontext import read_json
+from tiger.model.text import read_file, read_text
+from tiger.model.values import check_whole
 from tiger.model.wording import describe
-from tiger.topologies.spec import KINDS
 
 if TYPE_CHECKING:
     from qiskit.circuit import QuantumCircuit
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 CIRCUIT, DEVICE, LAYOUT = "circuit", "topology", "initial_layout"
 QPY = b"QISKIT"
-_SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 
 
 def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
@@ -48,7 +46,7 @@ def device_document(source: "CouplingMap | Target | Path | str | Iterable[Sequen
 
     Raises InputError of `topology` and TypeError as the local entry does.
     """
-    if isinstance(source, str) and (_SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS)):
+    if isinstance(source, str) and is_spec(source):
         return source
     if isinstance(source, str | Path) and str(source).strip():
         text = read_text(Path(source), DEVICE)

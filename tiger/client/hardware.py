@@ -5,9 +5,9 @@ from pathlib import Path
 from tiger.client.graphs import topology_document
 from tiger.formats.files import is_topology_file
 from tiger.formats.hardware.composition import Inside, list_insides
-from tiger.formats.text import FileText, read_text
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import HardwareArguments
+from tiger.model.text import FileText, read_text
 from tiger.model.topology import Topology
 
 Stated = str | dict[str, object]

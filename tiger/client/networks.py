@@ -11,9 +11,9 @@ import numpy as np
 
 from tiger.client import reports
 from tiger.client.errors import Document
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.model.jsontext import read_json
 from tiger.model.options import narrow
+from tiger.model.text import read_text
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry import operators
 from tiger.placement.entry.arguments import PlaceArguments
@@ -22,7 +22,6 @@ from tiger.placement.entry.report import PlacementReport
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import PlaceParams
 from tiger.planning.arguments import PlanArguments
-from tiger.planning.model import model_of
 from tiger.planning.report import PlanReport
 from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
@@ -37,6 +36,7 @@ from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.models.sizes import model_of
 from tiger.training.models.spec import PREFIX
 from tiger.training.sources import require_cluster
 

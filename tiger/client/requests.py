@@ -25,7 +25,6 @@ from tiger.expert_maps.report import ExpertReport
 from tiger.expert_maps.request import read_request
 from tiger.expert_maps.traces import read_trace
 from tiger.formats.files import is_pattern
-from tiger.formats.text import read_text
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.entry import state_problem
@@ -37,6 +36,7 @@ from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.sharing import SharingOptions
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import read_text
 from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import check_request

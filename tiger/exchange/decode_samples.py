@@ -25,12 +25,11 @@ from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.progress import ignore
-from tiger.run.report import Origin, Report
+from tiger.run.report import SAMPLES, Origin, Report
 from tiger.run.stage import Detail
 from tiger.solvers import registry
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, variables
 
-NAME = "decode"
 UNCHECKED = "not checked that the samples are of this problem: they state neither its fingerprint nor usable energies"
 STRANGE = "expected samples of this problem"
 EXACT = 1e-6  # Sums of some thousand terms in single precision differ by less.
@@ -61,7 +60,7 @@ def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> 
     begun = time.perf_counter()
     start = launch_order(problem)
     if isinstance(start, tuple):
-        return Report.unmet(problem, start, Origin(NAME, 0, time.perf_counter() - begun))
+        return Report.unmet(problem, start, Origin(SAMPLES, 0, time.perf_counter() - begun))
     window = window_of(problem, BIAS_LIMIT, "biases")
     qubo = _columns(window, rows.bits.shape[1])
     reads = decode(qubo, rows.bits)
@@ -79,7 +78,7 @@ def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> 
         run.warnings[UNCHECKED] = None
     if np.array_equal(run.places, start) and not run.optimal:
         run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
-    report = Report.of(problem, run.places, Origin(NAME, 0, time.perf_counter() - begun))
+    report = Report.of(problem, run.places, Origin(SAMPLES, 0, time.perf_counter() - begun))
     return replace(
         report,
         baseline_cost=simple.block,

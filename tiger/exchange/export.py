@@ -11,7 +11,6 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.exchange.options import EncodeOptions
 from tiger.feasibility.start import launch_order
-from tiger.formats import outfile
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
@@ -19,6 +18,7 @@ from tiger.model.window import Window, fold, whole
 from tiger.qubo.encode import COUPLER_LIMIT, coupler_count, encode
 from tiger.qubo.params import IsingParams
 from tiger.qubo.penalties import safe_penalties
+from tiger.run import outfile
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, bias_count, cqm_of
 
 FORMS = (".bqm", ".coo", ".cqm")

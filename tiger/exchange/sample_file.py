@@ -10,9 +10,9 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.exchange.decode_samples import Rows
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import is_number, read_text
 from tiger.model.arrays import BitArray, FloatArray, IntArray
+from tiger.model.jsontext import read_json
+from tiger.model.text import is_number, read_text
 from tiger.model.wording import describe
 
 FIELD = "samples"

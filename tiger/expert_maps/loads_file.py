@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tiger.errors import InputError
 from tiger.expert_maps.replicas.loads import check_weight
 from tiger.expert_maps.traces import map_array
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import is_number, read_text
 from tiger.model.arrays import FloatArray
+from tiger.model.jsontext import read_json
+from tiger.model.text import is_number, read_text
 from tiger.model.wording import describe
 
 FIELD = "loads"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.errors import InputError
-from tiger.formats.text import read_text, read_wholes
+from tiger.model.text import read_text, read_wholes
 from tiger.model.wording import describe
 
 FIELD = "trace"

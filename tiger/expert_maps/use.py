@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertCall
-from tiger.formats import outfile
 from tiger.model.spelling import spelled
-from tiger.run.use import Command, Delivery, Late, Use
+from tiger.run import outfile
+from tiger.run.use import Command, Delivery, Kernels, Late, Use
 
 if TYPE_CHECKING:
     from tiger.expert_maps.report import ExpertReport
@@ -47,8 +47,10 @@ EXPERTS = Use(
     answer=Late("tiger", "experts"),
     report=Late("tiger", "ExpertReport"),
     schema="tiger.experts/1",
-    summary=Late("tiger.cli.expert_summary", "expert_summary"),
-    explanation=Late("tiger.cli.expert_explanation", "explain_experts"),
+    summary=Late("tiger.expert_maps.summary", "expert_summary"),
+    explanation=Late("tiger.expert_maps.explanation", "explain_experts"),
+    pictures=Late("tiger.expert_maps.pictures", "list_pictures"),
+    kernels=Kernels(command="place", stages=Late("tiger.expert_maps.warm", "STAGES"), ahead=False),
     commands=(
         Command(
             name="experts",

@@ -1,6 +1,5 @@
 """Compile the kernels of placing experts into numba's cache, or load them from there."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -15,12 +14,6 @@ from tiger.expert_maps.slots.objective import SlotProblem
 KERNELS = ("experts",)
 
 
-def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels, and name them to `progress`."""
-    progress(KERNELS[0])
-    load()
-
-
 @cache
 def load() -> None:
     """Anneal, once in a process, experts on two devices, too few to be annealed otherwise, and slots for them."""
@@ -30,3 +23,6 @@ def load() -> None:
     loads = ExpertLoads(np.ones((2, 2)), 2, 1, 1, 2)
     slots = SlotProblem(loads, problem.counts, 1.0, problem.hops, problem.hops)
     anneal_slots(start_slots(slots, place), 1.0, 1, 0)
+
+
+STAGES = ((KERNELS[0], load),)

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number, read_amounts
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import is_number, read_amounts
 from tiger.model.wording import describe
 
 SEPARATORS = ",;\t"

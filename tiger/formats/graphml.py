@@ -8,8 +8,8 @@ from typing import NamedTuple
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.attributes import TASK, TRAFFIC, find_misspelt
-from tiger.formats.text import is_number
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import is_number
 from tiger.model.wording import describe
 
 DIRECTIONS = {"directed": True, "undirected": False}

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.text import RawLine, read_amount_lines, read_wholes
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import RawLine, read_amount_lines, read_wholes
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.text import read_text
+from tiger.model.text import read_text
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT

@@ -6,8 +6,8 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.attributes import HYPEREDGE, find_misspelt
-from tiger.formats.values import check_amount, check_records, read_name
 from tiger.model.hyperedges import Hyperedges
+from tiger.model.values import check_amount, check_records, read_name
 from tiger.model.wording import describe
 
 

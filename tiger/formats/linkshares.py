@@ -5,7 +5,7 @@ from io import StringIO
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number, read_text
+from tiger.model.text import is_number, read_text
 from tiger.model.topology import LinkShare
 from tiger.model.wording import describe
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tiger.errors import InputError
 from tiger.formats.numberlines import NumberLines, read_blocks
-from tiger.formats.text import read_wholes
 from tiger.model.arrays import FloatArray
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import read_wholes
 from tiger.model.wording import describe
 
 # As many tasks as a topology has nodes at most.

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tiger.errors import InputError
 from tiger.formats.adjacency import fold
 from tiger.formats.numberlines import NumberLines, read_blocks
-from tiger.formats.text import read_wholes
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import read_wholes
 from tiger.model.wording import describe
 
 _FORMAT = re.compile(r"[01]{1,3}")

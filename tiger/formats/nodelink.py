@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from tiger.errors import InputError
 from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, find_misspelt
 from tiger.formats.hyperedges import list_misspelt, read_hyperedges
-from tiger.formats.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
 from tiger.model.arrays import IntArray
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
+from tiger.model.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
 from tiger.model.wording import describe
 
 Record = dict[str, object]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.text import read_amount_lines, read_amounts
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.text import read_amount_lines, read_amounts
 
 # Characters a block: enough for the arrays of a block to cost little, few enough for them to be small beside the text.
 BLOCK = 1 << 20

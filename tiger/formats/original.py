@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import Line, read_amounts, read_wholes
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import Line, read_amounts, read_wholes
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import check_extents, coordinate_names

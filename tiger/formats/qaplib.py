@@ -4,9 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import read_amounts, read_wholes
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import read_amounts, read_wholes
 from tiger.model.topology import Topology
 
 

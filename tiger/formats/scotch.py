@@ -6,9 +6,9 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.adjacency import fold
-from tiger.formats.text import read_amount_lines
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
+from tiger.model.text import read_amount_lines
 
 # Version, vertices, arcs, base, and three digits that say what else the vertices state.
 HEADER = 5

@@ -14,8 +14,8 @@ from tiger.errors import InputError
 from tiger.formats.hardware.levels import Hardware, Level, LevelHardware
 from tiger.formats.hardware.switches import SwitchTree
 from tiger.formats.hostlist import read_list
-from tiger.formats.text import RawLine, read_wholes
 from tiger.model.arrays import IntArray
+from tiger.model.text import RawLine, read_wholes
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 

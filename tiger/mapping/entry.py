@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks
 from tiger.formats.graphs import task_graph_of
-from tiger.formats.values import read_name
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
@@ -17,6 +16,7 @@ from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
+from tiger.model.values import read_name
 from tiger.run.node_choice import open_slots
 from tiger.run.report import Report
 

@@ -17,11 +17,11 @@ from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.hostlist import list_nodes
 from tiger.formats.linkshares import read_link_shares
-from tiger.formats.text import FileText
-from tiger.formats.values import read_name
 from tiger.mapping.options import HardwareArguments
 from tiger.model.problem import LARGEST
+from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
+from tiger.model.values import read_name
 from tiger.model.wording import describe
 
 if TYPE_CHECKING:

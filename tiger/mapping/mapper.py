@@ -22,7 +22,6 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import check_routing, load_links
 from tiger.objectives.selection import bounds_by_pairs, objective_of, resolve_objective
-from tiger.parallel.executors import open_executor
 from tiger.qubo.params import IsingParams
 from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import Deadline
@@ -30,6 +29,7 @@ from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.node_choice import take_nodes
 from tiger.run.objective_search import continue_by, report_objective
+from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tiger.errors import InputError
-from tiger.formats.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.formats.hardware.units import UnitName
 from tiger.launchers.formats import EmitOptions
+from tiger.model.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.model.options import about
 from tiger.model.sharing import SharingOptions
 from tiger.model.spelling import Spelling, spelled
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from dimod.core.sampler import Sampler
 
     from tiger.formats.hardware.composition import Inside
-    from tiger.formats.text import FileText
     from tiger.model.problem import Problem
     from tiger.model.tasks import TaskGraph
+    from tiger.model.text import FileText
     from tiger.model.topology import Topology
 
 
 def parse_levels(text: str) -> dict[str, float]:
     """Return the distances of `--levels` by name."""
-    from tiger.formats.text import is_number  # so that help does not wait for arrays
+    from tiger.model.text import is_number  # so that help does not wait for arrays
 
     levels: dict[str, float] = {}
     for part in text.split(","):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tiger.launchers.formats import EmitOptions, describe_use
 from tiger.mapping.options import AssignCall, hardware
 from tiger.model.spelling import Spelling
-from tiger.run.use import Command, Delivery, Late, Use, check_printed
+from tiger.run.use import Command, Delivery, Kernels, Late, Use, check_printed
 
 if TYPE_CHECKING:
     from tiger.run.report import Report
@@ -79,7 +79,9 @@ MAPPING = Use(
     answer=Late("tiger", "assign"),
     report=Late("tiger", "Report"),
     schema="tiger.report/1",
-    summary=Late("tiger.cli.summary", "summary"),
-    explanation=Late("tiger.cli.mapping_explanation", "explain_mapping"),
+    summary=Late("tiger.mapping.summary", "summary"),
+    explanation=Late("tiger.mapping.explanation", "explain_mapping"),
+    pictures=Late("tiger.mapping.drawing.pictures", "list_pictures"),
+    kernels=Kernels(command="assign", stages=Late("tiger.mapping.warm", "STAGES")),
     commands=(ASSIGN, RANKS),
 )

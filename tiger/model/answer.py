@@ -21,6 +21,7 @@ class Answer(Document, ABC):
     """Be a report that can be drawn, tabulated, and shown by a notebook."""
 
     __slots__ = ()
+    schema: str
     feasible: bool
     violations: tuple[Violation, ...]
     warnings: tuple[str, ...]

@@ -1,7 +1,6 @@
 """Compile the kernels of placing operators into numba's cache, or load them from there."""
 
-from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -28,19 +27,12 @@ KERNELS = (
 )
 
 
-def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels of every search; `progress` is called with the name of the next.
-
-    Takes about a minute of compilation the first time after installation, and about a second from the cache.
-    """
-    for name in KERNELS:
-        progress(name)
-        load(name)
-
-
 @cache
 def load(name: str) -> None:
-    """Run a search by its name once in a process, on a chain with rungs; all graphs use the same compiled code."""
+    """Run a search by its name once in a process, on a chain with rungs; all graphs use the same compiled code.
+
+    All take about a minute of compilation the first time after installation, and about a second from the cache.
+    """
     terms, seen = _terms(), lambda *_: None
     match name:
         case "operators":
@@ -81,3 +73,6 @@ def _terms() -> Terms:
         target=np.concatenate([at + 1, at + 2]),
     )
     return Terms.from_operators(operators, _cluster(), {})
+
+
+STAGES = tuple((name, partial(load, name)) for name in KERNELS)

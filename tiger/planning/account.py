@@ -15,7 +15,6 @@ from tiger.placement.search.evaluator import Evaluator
 from tiger.planning.attempt import Attempt, make_evaluator
 from tiger.planning.breakdown import Breakdown, breakdown
 from tiger.planning.choices import Choice
-from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.planning.pruning import Pruned
 from tiger.planning.reasons import why_misfit, why_pruned, why_slower
@@ -23,6 +22,7 @@ from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.planning.search import PlanResult
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import isqrt
 
 from tiger.placement.params import COUNT_LIMIT, PlaceParams
-from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 from tiger.training.schedules.pass_orders import MOST_PASSES, Schedule
 
 # Stages of a position that are tried with the interleaved schedule, and the most that are where layers divide evenly.

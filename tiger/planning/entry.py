@@ -6,19 +6,19 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from tiger.model.options import from_fields, narrow
-from tiger.parallel.executors import open_executor
 from tiger.planning.account import Account
 from tiger.planning.arguments import PlanCall
 from tiger.planning.choices import batch_of
-from tiger.planning.model import Model, model_of
 from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
 from tiger.planning.request import check_model, check_plan_options
 from tiger.planning.search import Request, explore
 from tiger.run.clock import measure_time
+from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
+from tiger.training.models.sizes import Model, model_of
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import cluster_of, require_cluster
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from tiger.planning.attempt import Attempt, Candidate, even_plan, make_evaluator
 from tiger.planning.choices import Choice, Family, families, schedules_of
-from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 
 def usual_plan(model: Model, cluster: Cluster, params: PlanParams) -> Attempt | None:

@@ -5,9 +5,9 @@ from tiger.model.checking import check_values
 from tiger.model.options import narrow
 from tiger.placement.entry.request import ChainRequest, check_fit, check_params
 from tiger.placement.params import PlaceParams
-from tiger.planning.model import Model
 from tiger.planning.params import PlanOptions, PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.sizes import Model
 
 
 def check_plan_options(options: PlanOptions) -> PlanOptions:

@@ -17,7 +17,6 @@ from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
 from tiger.planning.links import Links
-from tiger.planning.model import Model
 from tiger.planning.params import PlanParams
 from tiger.planning.pruning import Pruned
 from tiger.run.island_call import IslandCall
@@ -26,6 +25,7 @@ from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import MET, SUMS, TOO_LARGE
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
+from tiger.training.models.sizes import Model
 from tiger.training.schedules.pass_orders import Schedule
 
 # Work is counted in forward passes. Simulating a plan takes as long as ASIDE of them beside its own, and a pass of the

@@ -8,8 +8,9 @@ PLANNING = Use(
     answer=Late("tiger", "plan"),
     report=Late("tiger", "PlanReport"),
     schema="tiger.plan/1",
-    summary=Late("tiger.cli.plan_summary", "plan_summary"),
-    explanation=Late("tiger.cli.network_explanation", "explain_plan"),
+    summary=Late("tiger.planning.summary", "plan_summary"),
+    explanation=Late("tiger.planning.explanation", "explain_plan"),
+    pictures=Late("tiger.planning.pictures", "list_pictures"),
     commands=(
         Command(
             name="plan",

@@ -1,5 +1,4 @@
-"""Pictures of reports by matplotlib, the cards of notebooks, and the documents that pages draw.
+"""Pictures of reports by matplotlib as figures and files, and the cards of notebooks.
 
-In come reports, out come figures, HTML, views as plain JSON (`views`), and traces of schedules (`trace`). Read
-`pictures` first.
+In come reports, out come figures and HTML; what is drawn each use states by itself. Read `pictures` first.
 """

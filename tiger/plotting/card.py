@@ -42,7 +42,8 @@ def card(report: Answer) -> str:
 
 def write_page(report: Answer) -> str:
     """Return a page of its own with the card and all pictures of a report; raise InputError of `plot`."""
-    from tiger.plotting.pictures import OVERVIEW, list_artists, paint
+    from tiger.plotting.pictures import list_artists, paint
+    from tiger.run.drawing.artists import OVERVIEW
 
     artists = list_artists(report)
     shown = [
@@ -63,7 +64,7 @@ def write_page(report: Answer) -> str:
 
 def inline_svg(figure: "Figure", name: str) -> str:
     """Return a figure as an svg element to stand in HTML, its words as text, and crowds of shapes as an image."""
-    from tiger.plotting.figure import render
+    from tiger.run.drawing.figure import render
 
     for axes in figure.axes:
         if sum(len(shapes.get_paths()) for shapes in axes.collections) > SHAPES:

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
-from tiger.formats import outfile
 from tiger.model.answer import Answer
 from tiger.model.wording import describe
 from tiger.plotting.card import write_page
-from tiger.plotting.pictures import FIELD, draw, require_matplotlib
+from tiger.plotting.pictures import draw, require_matplotlib
+from tiger.run import outfile
+from tiger.run.drawing.artists import FIELD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +38,7 @@ def write(report: Answer, path: Path | str) -> None:
 
 def write_figure(figure: "Figure", path: Path | str) -> None:
     """Write a figure by the ending of the path, the same bytes for the same picture; raise InputError of `plot`."""
-    from tiger.plotting.figure import render
+    from tiger.run.drawing.figure import render
 
     kind = KINDS[Path(path).suffix.lower()]
     outfile.write(str(path), FIELD, render(figure, kind))

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import is_number, read_text
 from tiger.model.arrays import FloatArray
+from tiger.model.jsontext import read_json
+from tiger.model.text import is_number, read_text
 from tiger.model.wording import describe
 from tiger.rebalancing.layer_times import check_loads
 from tiger.rebalancing.workloads.trajectory import MOST_INTERVALS

@@ -1,14 +1,17 @@
 """The use of rebalancing a pipeline: what it takes, how it is answered, and what is said of its reports."""
 
 from tiger.rebalancing.params import RebalanceCall
-from tiger.run.use import Command, Late, Use
+from tiger.run.use import Command, Kernels, Late, Use
 
 REBALANCING = Use(
     answer=Late("tiger.rebalancing.entry", "rebalance"),
     report=Late("tiger", "RebalanceReport"),
     schema="tiger.rebalancing/1",
-    summary=Late("tiger.cli.rebalance_summary", "rebalance_summary"),
-    explanation=Late("tiger.cli.rebalancing_explanation", "explain_rebalancing"),
+    summary=Late("tiger.rebalancing.summary", "rebalance_summary"),
+    explanation=Late("tiger.rebalancing.explanation", "explain_rebalancing"),
+    pictures=Late("tiger.rebalancing.pictures", "list_pictures"),
+    # A step takes milliseconds, and loading its kernels half a second.
+    kernels=Kernels(command="place", stages=Late("tiger.rebalancing.warm", "STAGES")),
     remote=False,
     commands=(
         Command(

@@ -1,6 +1,5 @@
 """Compile the kernels of following a plan into numba's cache, or load them from there."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -11,12 +10,6 @@ from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.layers import Layers
 
 KERNELS = ("measured stages",)
-
-
-def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels, and name them to `progress`."""
-    progress(KERNELS[0])
-    load()
 
 
 @cache
@@ -39,3 +32,6 @@ def load() -> None:
     planner = OnlinePlanner(layers, cluster)
     planner.step([1.0] * planner.plan.stages)
     Rebalancer(layers, cluster).step([1.0, 2.0, 3.0])
+
+
+STAGES = ((KERNELS[0], load),)

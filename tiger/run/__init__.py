@@ -1,5 +1,6 @@
 """A solve under way: its incumbent, stages, progress and deadline, and the report in the end.
 
 In come improvements of a solution, out comes a `Report`. Read `incumbent` first, which every solve shares, then
-`mapping`, the incumbent of a mapping problem, and `search_stage`, which runs a search on it.
+`mapping`, the incumbent of a mapping problem, and `search_stage`, which runs a search on it. `summary` and
+`explanation` have what is said of the reports of all uses, `use` what a use states of itself.
 """

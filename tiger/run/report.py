@@ -24,6 +24,8 @@ from tiger.run.verdict import THRESHOLD, Minimized, Verdict, judge
 SCHEMA: Final = "tiger.report/1"
 # Links of a report: enough to see the bottleneck and what is next to it, and 20 kB.
 LINKS = 256
+# The solver of a mapping that samples of another's come to.
+SAMPLES = "decode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,12 @@ from typing import Generic, Never, TypeVar
 
 from tiger.errors import InputError
 from tiger.model.spelling import Spelling
+from tiger.run.drawing.artists import Artists
 
 Thing = TypeVar("Thing")
 Reported = TypeVar("Reported", contravariant=True)
+# A stage of a search by its name, with what loads its kernels into a process.
+Stage = tuple[str, Callable[[], None]]
 # Returns the name of another command, and what it is given; None where a command does the work itself. In come what was
 # given, by the names that the command has, and the names of what was stated and is no default.
 HandOver = Callable[[Mapping[str, object], frozenset[str]], tuple[str, Mapping[str, object]] | None]
@@ -77,12 +80,24 @@ class Command:
     other: Late[HandOver] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernels:
+    """Name the compiled code of a use: by stages, each with what loads it or compiles it.
+
+    `tiger warm` compiles it for a `command`; a service has it `ahead` of the first request.
+    """
+
+    command: str
+    stages: Late[tuple[Stage, ...]]
+    ahead: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Use:
     """State a use: the function that answers the fields of a `call` with a `report`, and the commands that ask it.
 
     The first command has the name of the use. `schema` is that of reports as JSON. A report is said in short by
-    `summary` and at length by `explanation`. A service answers what is `remote`.
+    `summary` and at length by `explanation`, and drawn by `pictures`. A service answers what is `remote`.
     """
 
     commands: tuple[Command, ...]
@@ -91,6 +106,8 @@ class Use:
     schema: str
     summary: Late[Callable[..., str]]
     explanation: Late[Callable[..., object]]
+    pictures: Late[Callable[..., Artists]]
+    kernels: Kernels | None = None
     remote: bool = True
 
     @property

@@ -15,9 +15,9 @@ from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
 from tiger.mapping.options import SolveArguments
 from tiger.model.problem import Problem
-from tiger.parallel import executors
-from tiger.parallel.dask_pool import FanOut
 from tiger.qubo.params import IsingParams
+from tiger.run.parallel import executors
+from tiger.run.parallel.dask_pool import FanOut
 from tiger.run.progress import ignore
 from tiger.run.report import Report
 from tiger.solvers import registry

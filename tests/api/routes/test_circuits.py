@@ -18,7 +18,7 @@ from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.circuits.entry.report import CircuitReport
 from tiger.errors import InputError
-from tiger.parallel.dask_pool import FanOut
+from tiger.run.parallel.dask_pool import FanOut
 
 Post = Callable[..., httpx.Response]
 HEAD = 'OPENQASM 2.0;\ninclude "qelib1.inc";\n'

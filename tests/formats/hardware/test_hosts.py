@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
 from tiger.formats.files import read_hardware
-from tiger.formats.text import FileText
 from tiger.model.metrics import TreeMetric
+from tiger.model.text import FileText
 
 
 def read(text):

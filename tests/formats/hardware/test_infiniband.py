@@ -14,7 +14,7 @@ from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.hardware import infiniband
 from tiger.formats.hardware.infiniband import read_fabric, read_network
-from tiger.formats.text import FileText
+from tiger.model.text import FileText
 
 FOLDER = Path(__file__).resolve().parents[3]
 EXAMPLE = (FOLDER / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")

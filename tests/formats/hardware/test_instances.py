@@ -12,7 +12,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import read_hardware
-from tiger.formats.text import FileText
+from tiger.model.text import FileText
 
 EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "instances4.json").read_text("utf-8")
 

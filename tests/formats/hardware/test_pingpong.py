@@ -11,7 +11,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import read_hardware, read_topology
-from tiger.formats.text import FileText
+from tiger.model.text import FileText
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "topologies"
 OSU = (FOLDER / "osu4.txt").read_text("utf-8")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tiger.errors import InputError
-from tiger.formats.values import check_whole
+from tiger.model.values import check_whole
 from tiger.model.wording import describe
 from tiger.placement.emission.deepspeed import DEVICES, LAYERS, PARTS, SPECS
 

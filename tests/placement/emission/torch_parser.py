@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.values import check_positive, check_whole, read_name
+from tiger.model.jsontext import read_json
+from tiger.model.values import check_positive, check_whole, read_name
 from tiger.model.wording import describe
 from tiger.placement.emission.torch import CHUNKS
 

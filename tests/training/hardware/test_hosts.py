@@ -13,7 +13,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware import infiniband
-from tiger.formats.jsontext import read_json
+from tiger.model.jsontext import read_json
 from tiger.training.hardware import host_connections
 from tiger.training.hardware.dgx import NETWORK_LATENCY_S
 from tiger.training.hardware.nvidia import cluster_of_topo

@@ -22,7 +22,7 @@ from tiger.circuits.entry.scan import FIELD
 from tiger.circuits.params import LayoutParams
 from tiger.errors import InputError
 from tiger.model.options import list_from_fields, narrow
-from tiger.parallel.executors import check, open_executor
+from tiger.run.parallel.executors import check, open_executor
 from tiger.run.progress import Progress, ignore
 
 # What Qiskit sets in its own worker processes.

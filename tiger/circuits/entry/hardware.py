@@ -9,21 +9,21 @@ import numpy as np
 from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.entry.record import target_of
+from tiger.circuits.entry.spec import is_spec
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
-from tiger.formats.values import check_whole
 from tiger.model.arrays import IntArray
+from tiger.model.jsontext import read_json
+from tiger.model.text import read_text
+from tiger.model.values import check_whole
 from tiger.model.wording import describe
-from tiger.topologies.spec import KINDS, build
+from tiger.topologies.spec import build
 
 FIELD = "topology"
 # Qubits of a device at most: its table of distances takes 32 MB then.
 LIMIT = 4096
 Device: TypeAlias = Target | CouplingMap
 Pair = tuple[int, int]
-_SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 _LINE = re.compile(r"\s*(\d{1,9})\s*[\s,;-]\s*(\d{1,9})\s*(?:#.*)?")
 _BLANK = re.compile(r"\s*(?:#.*)?")
 
@@ -82,7 +82,7 @@ def document_of_text(text: str) -> object:
 
 def _read_named(source: str | Path, limit: int) -> Device:
     """Return the device of a SPEC or a file."""
-    if isinstance(source, str) and (_SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS)):
+    if isinstance(source, str) and is_spec(source):
         return device_of_spec(source, limit)
     if not str(source).strip():
         raise InputError(FIELD, "expected a SPEC such as heavy-hex:7 or a file, got nothing")

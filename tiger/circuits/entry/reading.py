@@ -16,7 +16,7 @@ from tiger.circuits.entry.openqasm2 import parse_openqasm2
 from tiger.circuits.entry.scan import FIELD, CircuitLimits, Scan, scan
 from tiger.circuits.transpiler.panic import PANIC
 from tiger.errors import InputError
-from tiger.formats.text import read_file
+from tiger.model.text import read_file
 from tiger.model.wording import describe
 
 MAGIC = b"QISKIT"

@@ -15,7 +15,7 @@ from qiskit.circuit.library import get_standard_gate_name_mapping
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from tiger.errors import InputError
-from tiger.formats.values import check_amount, check_records, check_whole
+from tiger.model.values import check_amount, check_records, check_whole
 from tiger.model.wording import describe
 
 FIELD = "topology"

@@ -9,8 +9,8 @@ from qiskit.circuit import QuantumCircuit
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.params import LayoutParams
 from tiger.errors import InputError
-from tiger.formats.values import check_whole
 from tiger.model.checking import check_values
+from tiger.model.values import check_whole
 from tiger.model.wording import describe
 from tiger.routing.coupling import IndexArray
 from tiger.run.progress import Progress, ignore

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.expert_maps.maps.expert_map import FIELD, ExpertMap, read_list, read_number, read_object, read_rows
-from tiger.formats.jsontext import read_json
+from tiger.model.jsontext import read_json
 
 
 def write(expert_map: ExpertMap) -> bytes:

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from tiger.errors import InputError
 from tiger.expert_maps.maps import ascend, eplb, exflow, sglang, vllm
 from tiger.expert_maps.maps.expert_map import FIELD, ExpertMap
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_file, read_text
+from tiger.model.jsontext import read_json
+from tiger.model.text import read_file, read_text
 from tiger.model.wording import describe
 
 WRITERS: Mapping[str, Callable[[ExpertMap], bytes]] = MappingProxyType(

@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 from tiger.expert_maps.maps.expert_map import FIELD, ExpertMap, read_object, read_rows
-from tiger.formats.jsontext import read_json
+from tiger.model.jsontext import read_json
 
 KEY = "physical_to_logical_map"
 

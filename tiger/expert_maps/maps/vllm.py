@@ -9,7 +9,7 @@ import json
 import numpy as np
 
 from tiger.expert_maps.maps.expert_map import FIELD, ExpertMap, read_list, read_rows
-from tiger.formats.jsontext import read_json
+from tiger.model.jsontext import read_json
 
 
 def write(expert_map: ExpertMap) -> bytes:

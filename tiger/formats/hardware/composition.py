@@ -15,9 +15,9 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.hardware.plain import find_nearest
 from tiger.formats.hostlist import resolve_names
-from tiger.formats.text import FileText
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
+from tiger.model.text import FileText
 from tiger.model.topology import Links, Topology
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT

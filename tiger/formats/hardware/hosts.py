@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from tiger.errors import InputError
 from tiger.formats.hostlist import read_list
-from tiger.formats.text import RawLine
 from tiger.model.metrics import TreeMetric
+from tiger.model.text import RawLine
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT

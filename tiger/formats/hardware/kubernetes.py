@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import LevelHardware, make_levels
-from tiger.formats.values import check_records
+from tiger.model.values import check_records
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 

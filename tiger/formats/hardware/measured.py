@@ -12,10 +12,10 @@ from tiger.formats.csvmatrix import Rows, read_rows
 from tiger.formats.hardware.plain import PlainHardware, Rates
 from tiger.formats.quantity import PREFIXES
 from tiger.formats.quantity import TIMES as FACTORS
-from tiger.formats.text import is_number, read_amounts
 from tiger.model.arrays import BoolArray, FloatArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric
 from tiger.model.problem import LARGEST
+from tiger.model.text import is_number, read_amounts
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 

@@ -12,9 +12,9 @@ from tiger.errors import InputError
 from tiger.formats.hardware.gpulinks import NVLINK, GpuFabric
 from tiger.formats.hardware.nvidia import BANDWIDTHS, GPU_LIMIT, LANES, time_pairs
 from tiger.formats.hardware.pairs import PairHardware
-from tiger.formats.text import read_wholes
 from tiger.formats.xmltext import Element
 from tiger.model.arrays import IntArray
+from tiger.model.text import read_wholes
 from tiger.model.wording import describe
 
 FIELD = "topology"

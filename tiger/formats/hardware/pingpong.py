@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tiger.errors import InputError
 from tiger.formats.hardware.measured import TIMES, Measurement, fill_pairs, rate_nodes
 from tiger.formats.hardware.plain import PlainHardware
-from tiger.formats.text import RawLine, read_amounts, read_wholes
+from tiger.model.text import RawLine, read_amounts, read_wholes
 from tiger.model.wording import describe
 
 FIELD = "topology"

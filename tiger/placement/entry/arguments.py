@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from tiger.formats.arguments import parse_pins
+from tiger.model.arguments import parse_pins
 from tiger.model.spelling import change_help, spelled
 from tiger.placement.params import PlaceOptions
 from tiger.run.options import WatchOptions

@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.model.spelling import spelled
 from tiger.placement.emission.delivery import PlanForSystem
 from tiger.placement.entry.arguments import PlaceCall
-from tiger.run.use import Command, Late, Use
+from tiger.run.use import Command, Kernels, Late, Use
 
 EXPERTS = "experts"
 # The options of the command that the mode experts alone has, and those that it has, too.
@@ -63,8 +63,10 @@ PLACEMENT = Use(
     answer=Late("tiger", "place"),
     report=Late("tiger", "PlacementReport"),
     schema="tiger.placement/1",
-    summary=Late("tiger.cli.summary", "placement_summary"),
-    explanation=Late("tiger.cli.network_explanation", "explain_placement"),
+    summary=Late("tiger.placement.entry.summary", "placement_summary"),
+    explanation=Late("tiger.placement.entry.explanation", "explain_placement"),
+    pictures=Late("tiger.placement.drawing.pictures", "list_pictures"),
+    kernels=Kernels(command="place", stages=Late("tiger.placement.warm", "STAGES"), ahead=False),
     commands=(
         Command(
             name="place",

@@ -4,9 +4,9 @@ from dataclasses import fields
 from typing import cast
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number
-from tiger.formats.values import suggest_name
 from tiger.model.arrays import FloatArray
+from tiger.model.text import is_number
+from tiger.model.values import suggest_name
 from tiger.model.wording import describe
 from tiger.rebalancing.workloads.depths import MixtureOfDepths
 from tiger.rebalancing.workloads.early_exit import EarlyExit

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats.hardware.nvidia import is_matrix
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import FileText, read_text
+from tiger.model.jsontext import read_json
+from tiger.model.text import FileText, read_text
 from tiger.model.wording import describe
 from tiger.training.hardware.dgx import KINDS
 from tiger.training.hardware.hosts import HOSTS, LABELS

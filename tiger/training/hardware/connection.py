@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from tiger.errors import InputError
 from tiger.formats.quantity import convert_quantity
-from tiger.formats.values import check_amount, check_positive, read_name
 from tiger.model.units import GIGABYTE
+from tiger.model.values import check_amount, check_positive, read_name
 from tiger.training.hardware.cluster import NO_LINK, Curve
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.hardware.record import check_names, check_record, check_text, require

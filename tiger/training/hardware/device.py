@@ -7,7 +7,7 @@ from typing import get_args
 
 from tiger.errors import InputError
 from tiger.formats.quantity import convert_quantity
-from tiger.formats.values import check_amount, check_positive
+from tiger.model.values import check_amount, check_positive
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DeviceKind
 from tiger.training.hardware.limits import COST_LIMIT

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import read_name
 from tiger.model.arrays import IntArray, lock
+from tiger.model.values import read_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Catalogue, connection

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.text import FileText
 from tiger.model.arrays import IntArray, lock
+from tiger.model.text import FileText
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import Catalogue

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import FileText, find_file, text_of
+from tiger.model.jsontext import read_json
+from tiger.model.text import FileText, find_file, text_of
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.dgx import cluster_of_spec

@@ -16,7 +16,7 @@ and the bandwidth. Two machines with the same
 from collections.abc import Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import check_whole, read_name
+from tiger.model.values import check_whole, read_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection

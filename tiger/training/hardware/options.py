@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.arguments import LABELS, parse_insides
+from tiger.model.arguments import LABELS, parse_insides
 from tiger.model.spelling import spelled
 
 
 def parse_bandwidths(text: str) -> dict[str, float | str]:
     """Return the bandwidths of `--bandwidths` by level, those with a unit as they are."""
-    from tiger.formats.text import is_number  # so that help does not wait for arrays
+    from tiger.model.text import is_number  # so that help does not wait for arrays
 
     bandwidths: dict[str, float | str] = {}
     for part in text.split(","):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats.hardware.nvidia import is_matrix
-from tiger.formats.text import FileText, find_file, read_text, text_of
+from tiger.model.text import FileText, find_file, read_text, text_of
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.training.hardware.composition import (

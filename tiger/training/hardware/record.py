@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import read_name, suggest_name
+from tiger.model.values import read_name, suggest_name
 from tiger.model.wording import describe
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.quantity import convert_quantity
-from tiger.formats.text import read_amounts
-from tiger.formats.values import check_amount
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.text import read_amounts
+from tiger.model.values import check_amount
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import Curve
 from tiger.training.hardware.limits import COST_LIMIT

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from io import StringIO
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number
-from tiger.formats.values import suggest_name
+from tiger.model.text import is_number
+from tiger.model.values import suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.columns import COLUMNS, COSTS, REQUIRED
 from tiger.training.models.limits import check_size

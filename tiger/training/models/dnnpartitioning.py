@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import check_whole, suggest_name
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import MILLISECOND
+from tiger.model.values import check_whole, suggest_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
 from tiger.training.models.limits import OPERATOR_LIMIT, check_cost, check_size

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import FileText, find_file, text_of
+from tiger.model.jsontext import read_json
+from tiger.model.text import FileText, find_file, text_of
 from tiger.model.wording import describe
 from tiger.training.models.dnnpartitioning import Devices, operators_of_nodes
 from tiger.training.models.limits import OPERATOR_LIMIT

@@ -2,7 +2,7 @@
 
 from tiger.errors import InputError
 from tiger.formats.quantity import Dimension, convert_quantity
-from tiger.formats.values import check_amount
+from tiger.model.values import check_amount
 from tiger.model.wording import describe
 from tiger.training.hardware.limits import COST_LIMIT
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import suggest_name
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.values import suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.csvrows import Columns, rows_of_csv
 from tiger.training.models.limits import OPERATOR_LIMIT, check_size

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number
 from tiger.model.arrays import IntArray
+from tiger.model.text import is_number
 from tiger.model.units import MILLISECOND
 from tiger.model.wording import describe
 from tiger.training.models.layers import Layers

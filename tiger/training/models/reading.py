@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.jsontext import read_json
-from tiger.formats.text import FileText, find_file, text_of
-from tiger.formats.values import suggest_name
+from tiger.model.jsontext import read_json
+from tiger.model.text import FileText, find_file, text_of
+from tiger.model.values import suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT

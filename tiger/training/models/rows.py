@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import read_name, suggest_name
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.values import read_name, suggest_name
 from tiger.model.wording import describe
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.limits import check_cost

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tiger.errors import InputError
-from tiger.formats.values import check_flag, check_positive, check_whole
+from tiger.model.values import check_flag, check_positive, check_whole
 from tiger.model.wording import describe
 
 Precision = Literal["bf16", "fp16", "fp32"]

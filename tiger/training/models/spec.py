@@ -3,8 +3,8 @@
 from dataclasses import MISSING, fields
 
 from tiger.errors import InputError
-from tiger.formats.text import is_number
-from tiger.formats.values import suggest_name
+from tiger.model.text import is_number
+from tiger.model.values import suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.shape import FIELD, Shape
 

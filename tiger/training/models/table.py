@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import read_name, suggest_name
 from tiger.model.arrays import IntArray
+from tiger.model.values import read_name, suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
 from tiger.training.models.csvrows import rows_of_csv

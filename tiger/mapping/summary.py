@@ -1,0 +1,117 @@
+"""What the command line says of a mapping."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tiger.model.rounding import compute_gap
+from tiger.model.units import number_text as number
+from tiger.run.stage import Stage
+from tiger.run.summary import (
+    SHOWN,
+    describe_unmet,
+    gap_text,
+    list_facts,
+    list_stages,
+    origin_text,
+    rest_text,
+    table,
+    warnings,
+)
+from tiger.run.terminal import escape
+
+if TYPE_CHECKING:
+    from tiger.run.report import Objective, Report
+
+# Links of a table: the bottleneck and what is next to it.
+LINKS = 5
+
+
+def summary(report: "Report") -> str:
+    """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
+    start = f"{report.headline}\n\n" if report.feasible else describe_unmet(report.violations)
+    multicast = report.objective is not None and report.objective.name == "multicast"
+    stages = _list_by_multicast(report.stages) if multicast else list_stages(report.stages)
+    parts = [start, _facts(report), _links(report), stages]
+    parts.append(warnings(report.warnings))
+    if report.feasible:
+        shown = list(report.mapping.items())[:SHOWN]
+        rows = [(escape(task), escape(node)) for task, node in shown]
+        parts += ["\n", table(("task", "node"), rows), rest_text(len(report.mapping), "tasks")]
+    return "".join(parts)
+
+
+def _facts(report: "Report") -> str:
+    """Return the figures of the outcome, one a line."""
+    facts = {
+        "cost": number(report.cost),
+        "  of compute": number(report.compute_cost),
+        "  of communication": number(report.communication_cost),
+        "block order": number(report.baselines.block),
+        "cyclic order": number(report.baselines.cyclic),
+        "random order": number(report.baselines.random),
+        "lower bound": number(report.lower_bound),
+        "gap": gap_text(report.gap, report.lower_bound),
+        "optimal": "yes" if report.optimal else "not proved",
+        "verdict": report.verdict.advice if report.verdict else "-",
+        "feasible": "yes" if report.feasible else "no",
+        "rule": report.rule,
+        "solver": origin_text(report.solver, report.seed, report.islands),
+        "seconds": f"{report.seconds:.3f}",
+        **{name.replace("_", " "): number(value) for name, value in sorted(report.metrics.items(), key=_is_link_load)},
+    }
+    if report.baseline_max_link_load is not None:
+        facts["  in block order"] = number(report.baseline_max_link_load)
+    if report.objective and report.objective.name == "multicast":
+        return list_facts(_lead_with_multicasts(facts, report.objective))
+    if report.objective:
+        facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
+        facts["  block order"] = number(report.objective.baseline)
+        facts["  cyclic order"] = number(report.objective.cyclic)
+        facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
+    return list_facts(facts)
+
+
+def _lead_with_multicasts(facts: dict[str, str], made: "Objective") -> dict[str, str]:
+    """Return the figures with those of multicasts first, and of the graph that stands for them its cost alone."""
+    pairs = ("cost", "  of compute", "  of communication", "random order", "lower bound", "gap")
+    gap = compute_gap(made.value, made.bound)
+    own = {
+        "multicast": number(made.value),
+        "block order": number(made.baseline),
+        "cyclic order": number(made.cyclic),
+        "lower bound": _bound(made.bound, made.value),
+        "gap": "no useful bound" if gap is None else f"{gap:.2%}",
+    }
+    others = {name: value for name, value in facts.items() if name not in own and name not in pairs}
+    return own | others | {"cost of pairs": facts["cost"]}
+
+
+def _links(report: "Report") -> str:
+    """Return the loads of the busiest links, of which at most five, and those in the block order."""
+    rows = [
+        (f"{escape(link.a)} - {escape(link.b)}", number(link.load), f"{link.share:.0%}", number(link.before))
+        for link in report.links[:LINKS]
+    ]
+    return "\n" + table(("busiest links", "load", "of largest", "in block order"), rows) if rows else ""
+
+
+def _is_link_load(metric: tuple[str, float]) -> bool:
+    """Return whether a metric is the largest load of a link, which comes last, beside that of the block order."""
+    return metric[0] == "max_link_load"
+
+
+def _bound(bound: float | None, value: float) -> str:
+    """Return a lower bound on a value, and that it says nothing where that is so."""
+    return f"{number(bound)}, no useful bound" if bound is not None and bound <= 0 < value else number(bound)
+
+
+def _list_by_multicast(stages: Sequence[Stage]) -> str:
+    """Return what each stage reached by the cost of multicasts, a dash where it looked at that of pairs alone."""
+    told = []
+    for stage in stages:
+        detail = dict(stage.detail)
+        value = detail.pop("value", None)
+        told.append(replace(stage, cost=value if isinstance(value, float) else math.inf, detail=detail))
+    return list_stages(told, "best multicast")

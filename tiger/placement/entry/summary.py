@@ -1,0 +1,93 @@
+"""What the command line says of a placement."""
+
+from typing import TYPE_CHECKING
+
+from tiger.model.units import MILLISECOND, bytes_text, milliseconds_text
+from tiger.placement.entry.rank_text import short_ranks
+from tiger.run.summary import SHOWN, describe_unmet, list_facts, list_stages, rest_text, table, warnings
+from tiger.run.terminal import escape
+
+if TYPE_CHECKING:
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.placement.entry.stage import PlacedStage
+
+
+def placement_summary(report: "PlacementReport") -> str:
+    """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
+    if not report.stages:
+        return describe_unmet(report.violations, "placement") + warnings(report.warnings)
+    unmet = "" if report.feasible else describe_unmet(report.violations, "placement")
+    parts = [f"{unmet}{report.headline}\n\n", _placement_facts(report)]
+    parts.append(warnings(report.warnings))
+    placed = _tabulate_operators(report) if report.mode == "dag" else _tabulate_stages(report)
+    parts += ["\n", placed, rest_text(len(report.stages), "stages")]
+    return "".join([*parts, list_stages(report.progress, "best seconds")])
+
+
+def _placement_facts(report: "PlacementReport") -> str:
+    """Return the figures of a placement, one a line."""
+    facts = {
+        "bottleneck": milliseconds_text(report.bottleneck_s),
+        "  of uniform split": milliseconds_text(report.uniform_bottleneck_s),
+        "  lower bound": milliseconds_text(report.lower_bound_s),
+        "iteration": milliseconds_text(report.iteration_s),
+        "  of uniform split ": milliseconds_text(report.uniform_iteration_s),
+        "  lower bound ": milliseconds_text(report.iteration_bound_s),
+        "latency": milliseconds_text(report.latency_s),
+        "  lower bound  ": milliseconds_text(report.latency_bound_s),
+        "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
+        "optimal": "yes" if report.optimal else "not proved",
+        "objective": report.objective or "-",
+        "operators": f"{_operators(report)} on {len(report.stages)} devices" if report.mode == "dag" else "-",
+        "devices a stage": _ranks(report.stages[0]),
+        "schedule": "-" if report.schedule is None else f"{report.schedule}, {report.microbatches} microbatches",
+        "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
+        "solver": f"{report.solver}, seed {report.seed}",
+        "seconds": f"{report.seconds:.3f}",
+    }
+    return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _tabulate_stages(report: "PlacementReport") -> str:
+    """Return what every stage holds and takes, of which at most 40."""
+    rows, begin = [], 0
+    for k, stage in enumerate(report.stages):
+        end = begin + len(stage.ops)
+        if k < SHOWN:
+            layers = f"{begin}..{end - 1} ({len(stage.ops)})" if len(stage.ops) > 1 else f"{begin} (1)"
+            spent = (_figure(stage.compute_s), _figure(stage.communication_s))
+            rows.append((str(k), escape(short_ranks(stage.devices)), layers, *spent, _memory(stage)))
+        begin = end
+    return table(("stage", "device", "layers", "compute ms", "communication ms", "memory"), rows)
+
+
+def _operators(report: "PlacementReport") -> int:
+    """Return how many operators have been placed."""
+    return sum(len(stage.ops) for stage in report.stages)
+
+
+def _tabulate_operators(report: "PlacementReport") -> str:
+    """Return what every device holds and takes, of which at most 40."""
+    rows = []
+    for stage in report.stages[:SHOWN]:
+        parts = stage.compute_s, stage.communication_s
+        figures = map(_figure, (*parts, sum(parts)))
+        rows.append((escape(stage.device), f"{len(stage.ops):,}", *figures, _memory(stage)))
+    return table(("device", "operators", "compute ms", "communication ms", "load ms", "memory"), rows)
+
+
+def _ranks(stage: "PlacedStage") -> str:
+    """Return how many devices a stage has for what, a dash for a single one."""
+    data, tensor = len(stage.devices), len(stage.devices[0])
+    return f"{data * tensor}: tensor {tensor} x data {data}" if data * tensor > 1 else "-"
+
+
+def _memory(stage: "PlacedStage") -> str:
+    """Return what a device holds, of how much."""
+    held = bytes_text(stage.memory_bytes)
+    return held if stage.capacity_bytes is None else f"{held} of {bytes_text(stage.capacity_bytes)}"
+
+
+def _figure(seconds: float) -> str:
+    """Return milliseconds with up to six digits."""
+    return f"{seconds / MILLISECOND:.6g}"

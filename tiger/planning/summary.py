@@ -1,0 +1,71 @@
+"""What the command line says of a plan."""
+
+from typing import TYPE_CHECKING
+
+from tiger.model.units import seconds_text
+from tiger.placement.entry.summary import placement_summary
+from tiger.run.summary import describe_unmet, table, warnings
+
+if TYPE_CHECKING:
+    from tiger.planning.report import Degrees, PlanReport, RankedPlan
+
+HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", "iteration", "bubble", "memory", "tokens/s")
+
+
+def plan_summary(report: "PlanReport") -> str:
+    """Return the best plan beside the usual one, the ranked ones, why the next lost, and what bounds ruled out."""
+    if report.best is None or report.placement is None:
+        return describe_unmet(report.violations, "plan") + warnings(report.warnings) + _tabulate_pruned(report)
+    rows = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
+    rows += [] if report.heuristic is None else [("usual", report.heuristic)]
+    parts = [
+        _headline(report),
+        warnings(report.warnings),
+        table(HEAD, (_row(name, each) for name, each in rows)),
+        *(f"\nplan 2 is {each.why}\n" for each in report.ranked[1:2]),
+        *([] if report.heuristic is None else [f"\nthe usual plan is {report.heuristic.why}\n"]),
+        _tabulate_pruned(report),
+        "\nplan 1\n",
+        placement_summary(report.placement),
+    ]
+    return "".join(parts)
+
+
+def _headline(report: "PlanReport") -> str:
+    """Return one sentence on the best plan, on the usual one, and on the bound."""
+    looked = sum(pruned.choices for pruned in report.pruned)
+    bound = "-" if report.lower_bound_s is None else seconds_text(report.lower_bound_s)
+    return (
+        f"{report.headline}\nof {report.choices:,} choices {report.choices - looked:,} were simulated, "
+        f"in {report.seconds:.1f} s; none takes less than {bound}\n\n"
+    )
+
+
+def _schedule(degrees: "Degrees") -> str:
+    """Return the schedule, with the number of stages of a position where that is not one."""
+    return degrees.schedule + (f" x {degrees.virtual}" if degrees.virtual > 1 else "")
+
+
+def _row(name: str, plan: "RankedPlan") -> tuple[str, ...]:
+    """Return a plan as a row."""
+    degrees = plan.degrees
+    size = f" of {degrees.microbatch}" if degrees.microbatch is not None else ""
+    return (
+        name,
+        f"{degrees.pipeline} x {degrees.tensor} x {degrees.data}",
+        _schedule(degrees),
+        f"{degrees.microbatches}{size}",
+        seconds_text(plan.iteration_s),
+        f"{plan.bubble:.1%}",
+        f"{plan.memory_share:.0%}",
+        "-" if plan.tokens_per_s is None else f"{plan.tokens_per_s:,.0f}",
+    )
+
+
+def _tabulate_pruned(report: "PlanReport") -> str:
+    """Return what bounds ruled out, a row each."""
+    rows = [
+        (pruned.reason, f"{pruned.choices:,}", "-" if pruned.closest is None else str(pruned.closest), pruned.why)
+        for pruned in report.pruned
+    ]
+    return "\n" + table(("ruled out by", "choices", "the closest of them", "which"), rows) if rows else ""

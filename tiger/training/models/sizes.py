@@ -1,0 +1,87 @@
+"""The model as a plan sees it: layers for microbatches of several sizes, where its shape is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tiger.model.jsontext import read_json
+from tiger.model.text import FileText, find_file, text_of
+from tiger.training.models.layers import Layers
+from tiger.training.models.limits import LAYER_LIMIT
+from tiger.training.models.reading import model_of_document as layers_of_document
+from tiger.training.models.reading import read_model
+from tiger.training.models.shape import Shape
+from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec
+from tiger.training.models.transformer import layers_of_shape
+
+# Sizes of microbatches that are tried, in sequences.
+SIZES = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Hold the layers of a microbatch, and the shape that they were made of, None where it is not known."""
+
+    given: Layers
+    shape: Shape | None = None
+    made: dict[int, Layers] = field(default_factory=dict)
+
+    @property
+    def resizable(self) -> bool:
+        """Return whether microbatches may have any size; those of a served model may not, as it states their memory."""
+        return self.shape is not None and not self.shape.serve
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the sizes that a microbatch may have, in sequences; for layers as given the one that they have."""
+        return SIZES if self.resizable else (1 if self.shape is None else self.shape.batch,)
+
+    def layers(self, size: int) -> Layers:
+        """Return the layers of a microbatch of so many sequences."""
+        if self.shape is None or not self.resizable:
+            return self.given
+        if size not in self.made:
+            self.made[size] = layers_of_shape(replace(self.shape, batch=size))
+        return self.made[size]
+
+    def tokens(self, batch: int) -> int | None:
+        """Return the tokens of so many sequences, None where nobody knows."""
+        return None if self.shape is None else batch * self.shape.sequence
+
+
+def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) -> Model:
+    """Return a model in any of the forms that a placement takes; raise InputError of `model` or below."""
+    if isinstance(source, Layers):
+        return Model(source)
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return model_of_document(source)
+    if isinstance(source, str | Path):
+        return _model_of_file(source)
+    if isinstance(source, Mapping | list):
+        return model_of_document(source if isinstance(source, list) else dict(source))
+    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
+    """Return the model of a document or a SPEC; no string is opened as a file; raise InputError of `model` or below."""
+    if isinstance(document, str) and document.startswith(PREFIX):
+        return _model_of_shape(shape_of_spec(document), max_layers)
+    file = find_file("model", document)
+    if file is not None:
+        return _model_of_file(file, max_layers)
+    if isinstance(document, dict) and document.keys() == {"transformer"}:
+        return _model_of_shape(shape_of_document(document["transformer"]), max_layers)
+    return Model(layers_of_document(document, max_layers))
+
+
+def _model_of_file(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Model:
+    """Return the model of a file or its text, of which JSON may state a shape."""
+    name = source.file if isinstance(source, FileText) else str(source)
+    if Path(name).suffix.lower() != ".json":
+        return Model(read_model(source, max_layers))
+    return model_of_document(read_json(text_of(source, "model"), "model"), max_layers)
+
+
+def _model_of_shape(shape: Shape, max_layers: int) -> Model:
+    """Return the model of a shape."""
+    return Model(layers_of_shape(shape, max_layers), shape)
