@@ -27,7 +27,7 @@ class SearchTree(NamedTuple):
     room: IntArray
 
 
-class Progress(NamedTuple):
+class SearchProgress(NamedTuple):
     """Hold how far a search has come, to be taken up again.
 
     `fields[k + 1, k, q]` are costs, see add_traffic; per depth `local[k]` is the current node, `ranked[k, q]` the order
@@ -146,7 +146,7 @@ def split(cost: FloatArray, order: IntArray, low: int, high: int) -> int:
 
 @allocating_kernel
 def branch(
-    tree: SearchTree, progress: Progress, bound: float, visit_limit: int, gain: float
+    tree: SearchTree, progress: SearchProgress, bound: float, visit_limit: int, gain: float
 ) -> tuple[float, int, bool]:
     """Search depth first for placements cheaper than `bound`, cheapest nodes first; return (bound, visits, ended).
 

@@ -59,7 +59,7 @@ def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[I
     order = _order(window)
     tree = _tree(window, order)
     count, nodes = window.shape
-    progress = branch_and_bound.Progress(
+    progress = branch_and_bound.SearchProgress(
         fields=np.zeros((count + 1, count, nodes)),
         local=np.zeros(count, np.int64),
         ranked=np.zeros((count, nodes), np.int64),

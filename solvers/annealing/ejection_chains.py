@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
+from tiger.solvers.annealing.boundary_annealing import CsrInstance, relocation_change
 from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -36,7 +36,7 @@ class Chains(NamedTuple):
 
 
 @kernel
-def clear_overload(inst: Instance, graph: CsrGraph, chains: Chains, most: int) -> int:
+def clear_overload(inst: Instance, graph: CsrInstance, chains: Chains, most: int) -> int:
     """Apply chains until no node is overfull, at most `most`; return how many tasks are still too many, -1 if stuck.
 
     O(m + what is reached) time a node on the way, and O(m tasks degree) where no chain follows the traffic.
@@ -57,7 +57,7 @@ def clear_overload(inst: Instance, graph: CsrGraph, chains: Chains, most: int) -
 
 
 @inner_kernel
-def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
+def find_chain(inst: Instance, graph: CsrInstance, chains: Chains, start: int) -> int:
     """Find the shortest chain from a node to one with room, and return that, or -1.
 
     Each task of a chain moves to the node of one of its neighbours; Dijkstra's algorithm, gains counted as nothing.
@@ -88,7 +88,7 @@ def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> i
 
 
 @inner_kernel
-def relax(inst: Instance, graph: CsrGraph, chains: Chains, t: int, q: int) -> None:
+def relax(inst: Instance, graph: CsrInstance, chains: Chains, t: int, q: int) -> None:
     """Keep the chain that ends with task t moving to node q, if that is legal and cheaper than what is known."""
     if is_open_to(inst, t, q) and chains.used[q] + inst.memory[t] <= inst.room[q]:
         # Gains count as nothing, as Dijkstra's algorithm asks for; the tolerance prefers short chains among equals.
@@ -99,7 +99,7 @@ def relax(inst: Instance, graph: CsrGraph, chains: Chains, t: int, q: int) -> No
 
 
 @inner_kernel
-def find_direct_move(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
+def find_direct_move(inst: Instance, graph: CsrInstance, chains: Chains, start: int) -> int:
     """Find the cheapest move of one task from a node to any with room, and return that node, or -1."""
     # Where traffic leads to no node with room, every such node is one arc away.
     chains.cost[:] = np.inf

@@ -48,7 +48,7 @@ class Fields(NamedTuple):
     change: SingleArray
 
 
-class Schedule(NamedTuple):
+class CoolingSchedule(NamedTuple):
     """Hold a schedule: with a share x of `work` left the temperature is `cold` exp(`fall` x).
 
     `noise[DRAWS + m]` are exponential variates; `tolerance` is the smallest gain that counts, and `finest` the lowest
@@ -205,7 +205,7 @@ def swap(fields: Fields, u: int, v: int) -> int:
 
 
 @inner_kernel
-def keep_lowest(fields: Fields, schedule: Schedule, state: AnnealState) -> None:
+def keep_lowest(fields: Fields, schedule: CoolingSchedule, state: AnnealState) -> None:
     """Copy the mapping where it costs less than all before; O(m)."""
     if state.cost[0] < state.lowest_cost[0] - schedule.tolerance:
         state.lowest_cost[0] = state.cost[0]
@@ -221,7 +221,7 @@ def draw_offset(state: AnnealState) -> int:
 
 
 @inner_kernel
-def sweep_pairs(fields: Fields, schedule: Schedule, state: AnnealState, temperature: float) -> int:
+def sweep_pairs(fields: Fields, schedule: CoolingSchedule, state: AnnealState, temperature: float) -> int:
     """Offer every pair of tasks a swap in order, without fields, and return how many were made; O(tasks m^2).
 
     One is made where it costs less than an exponential variate times the temperature, which is the rule of Metropolis.
@@ -241,7 +241,7 @@ def sweep_pairs(fields: Fields, schedule: Schedule, state: AnnealState, temperat
 
 
 @inner_kernel
-def sweep_fields(fields: Fields, schedule: Schedule, state: AnnealState, temperature: float) -> int:
+def sweep_fields(fields: Fields, schedule: CoolingSchedule, state: AnnealState, temperature: float) -> int:
     """Do what `sweep_pairs` does, on fields, and count the work; O(tasks m) and that of the swaps."""
     size, swaps = len(fields.place), 0
     single, least = np.float32(temperature), np.float32(schedule.tolerance)
@@ -269,7 +269,7 @@ def sweep_fields(fields: Fields, schedule: Schedule, state: AnnealState, tempera
 
 
 @kernel
-def anneal(fields: Fields, schedule: Schedule, state: AnnealState) -> None:
+def anneal(fields: Fields, schedule: CoolingSchedule, state: AnnealState) -> None:
     """Sweep at falling temperatures until the work of the schedule or the slice is done, at 0 until no swap gains.
 
     Source: the sequential annealer of D. T. Connolly, doi:10.1016/0377-2217(90)90301-Q, here with equal work at every

@@ -92,7 +92,7 @@ class SharedAnnealing:
         if not inst.movable.size:
             return Assignment(places=start.copy())
         first = descend_from(problem, inst, start, stop)
-        annealing = Annealing(problem, inst, first, seed, stop)
+        annealing = AnnealedMapping(problem, inst, first, seed, stop)
         work = self.params.work(inst.movable.size, effort)
         annealing.cool(annealing.find_temperatures(self.params, work), work, self.params.drawn)
         found = descend_from(problem, inst, annealing.best, stop)
@@ -127,7 +127,7 @@ class Draws(NamedTuple):
     seed: int
 
 
-class Annealing:
+class AnnealedMapping:
     """Hold a mapping under annealing, the cheapest one seen as `best[n]`, and from how many tasks moves are drawn."""
 
     def __init__(self, problem: Problem, inst: Instance, start: IntArray, seed: int, stop: Stop) -> None:

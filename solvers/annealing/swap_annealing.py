@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
+from tiger.solvers.annealing.boundary_annealing import CsrInstance, relocation_change
 from tiger.solvers.annealing.moves import can_move, can_swap, relocate, swap
 from tiger.solvers.generator import is_accepted
 from tiger.solvers.instance import Instance, State
@@ -33,7 +33,7 @@ class SwapSchedule(NamedTuple):
 
 
 @kernel
-def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSchedule) -> float:
+def anneal_swaps(inst: Instance, graph: CsrInstance, state: State, schedule: SwapSchedule) -> float:
     """Anneal by moves to the node of a neighbour, or near it, each a swap where that is full; return the cost change.
 
     O(degree) a proposal.

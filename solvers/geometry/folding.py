@@ -53,7 +53,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class TreeLevel:
     """A level of a tree: subtrees in column `column` with `extent` children, which are `distance` apart."""
 
     column: int
@@ -69,7 +69,7 @@ class Level:
         return before == 1
 
 
-Stage = Axis | Level
+Stage = Axis | TreeLevel
 State = tuple[float, Folding]
 
 

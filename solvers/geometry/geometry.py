@@ -13,7 +13,7 @@ from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.solvers.geometry.diagonals import has_diagonals
-from tiger.solvers.geometry.folding import Folding, Level, foldings
+from tiger.solvers.geometry.folding import Folding, TreeLevel, foldings
 from tiger.solvers.geometry.footprints import Footprint, Region, box, regions
 from tiger.solvers.geometry.lattices import Lattice, may_be_lattice, merge_axes, recognise
 from tiger.solvers.geometry.planes import reorder
@@ -143,7 +143,7 @@ def _on_tree(metric: TreeMetric, lattice: Lattice, leaves: IntArray, seats: IntA
         coords = np.indices(fanouts).reshape(len(fanouts), -1).T
         room = np.where(np.arange(len(coords)) < used, seats[leaves[: len(coords)]], 0)
         footprint = Footprint(leaves[: len(coords)], coords, fanouts, room)
-        stages = tuple(map(Level, range(len(fanouts)), fanouts, metric.distances[::-1]))
+        stages = tuple(map(TreeLevel, range(len(fanouts)), fanouts, metric.distances[::-1]))
         for _, folding in foldings(lattice, stages, -(-_mapping_limit(lattice.size) // 2)):
             yield fold_lattice(lattice, folding, footprint)
 

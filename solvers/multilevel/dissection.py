@@ -26,7 +26,7 @@ NEAR = 6
 BATCH, MOST = 4096, 1024
 
 
-class Halves(NamedTuple):
+class KnownHalves(NamedTuple):
     """Hold what is known of halves of regions.
 
     Half h, which will be `region[h]`, has `nodes[start[h] : start[h + 1]]`, an outline `rows[h, w]`, the mean price
@@ -252,7 +252,7 @@ class Dissection:
             left[reached] = False
         return order
 
-    def _halve(self, regions: list[int]) -> Halves:
+    def _halve(self, regions: list[int]) -> KnownHalves:
         """Return the halves of regions, two after each other, and say that their nodes belong to them."""
         found = halve(self._metric, [self.nodes[r] for r in regions], self._spare, self.rng)
         start = np.sort(np.concatenate([found.start, found.cut]))
@@ -260,12 +260,12 @@ class Dissection:
         self._home[found.nodes] = np.repeat(numbers, np.diff(start))
         return self._describe(numbers, found.nodes, start)
 
-    def _describe(self, numbers: IntArray, nodes: IntArray, start: IntArray) -> Halves:
+    def _describe(self, numbers: IntArray, nodes: IntArray, start: IntArray) -> KnownHalves:
         """Return what there is to know of regions by the nodes of each."""
         seats, begins = self._spare[nodes], start[:-1]
         rows = self._outlines.outline(nodes, np.maximum(seats, 1), start)
         rooms = np.minimum(np.add.reduceat(self._room[nodes].astype(np.float64), begins), LARGEST_ROOM)
-        return Halves(
+        return KnownHalves(
             region=numbers,
             nodes=nodes,
             start=start,
@@ -275,7 +275,7 @@ class Dissection:
             rooms=rooms.astype(np.int64),
         )
 
-    def _enter(self, halves: Halves) -> None:
+    def _enter(self, halves: KnownHalves) -> None:
         """Enter what regions are made of, new ones in the order of their numbers."""
         for r, begin, end in zip(halves.region.tolist(), halves.start[:-1], halves.start[1:], strict=True):
             if r == len(self.nodes):

@@ -20,7 +20,7 @@ from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, differences, instance_of
 from tiger.solvers.multilevel.coarsening import Graph
-from tiger.solvers.multilevel.label_propagation import Hardware, coarsen, propagate
+from tiger.solvers.multilevel.label_propagation import TieredCosts, coarsen, propagate
 from tiger.solvers.multilevel.multilevel import QUICK, MultilevelParams, choose, dissect, dissect_fully
 
 # How many tasks the largest clusters have at least: with 2 in place of 4 thorough mappings of 32,768 tasks near each
@@ -152,7 +152,7 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
                 continue
             # Two seats a domain are kept free at the end, which halves the chains that clear what is overfull.
             away = inst.away, inst.row, inst.col, inst.price
-            hardware = Hardware(*away, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
+            hardware = TieredCosts(*away, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
     return clear_overload(inst, places, stop)
 

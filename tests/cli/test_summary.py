@@ -6,7 +6,7 @@ import pytest
 
 from tiger.cli import summary as summaries
 from tiger.cli.summary import describe_unmet, model_summary, summary, table
-from tiger.exchange.export import Model
+from tiger.exchange.export import EncodedModel
 from tiger.model.violation import Violation
 from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.report import Baselines, Objective, Report
@@ -171,7 +171,7 @@ def test_a_table_has_a_header() -> None:
     assert table(("a", "b"), [("1", "2"), ("333", "4")]) == "a    b\n1    2\n333  4\n"
 
 
-MODEL = Model(
+MODEL = EncodedModel(
     variables=(("t0", "a"), ("t0", "b\n"), ("t1", "a"), (None, "a"), (None, "b\n")),
     couplers=12,
     offset=3.5,
@@ -201,7 +201,7 @@ def test_a_model_is_described(line: str) -> None:
 def test_a_constrained_model_has_no_penalties() -> None:
     """Its constraints are counted in their place."""
     text = model_summary(
-        Model(variables=MODEL.variables[:3], couplers=1, offset=0.0, fingerprint="", constraints=4), "out.cqm"
+        EncodedModel(variables=MODEL.variables[:3], couplers=1, offset=0.0, fingerprint="", constraints=4), "out.cqm"
     )
     assert "constraints          4\n" in text
     assert "variables            3\n" in text

@@ -8,7 +8,7 @@ import pytest
 
 from tiger.parallel import dask_pool as fanout
 from tiger.parallel.dask_pool import FanOut
-from tiger.parallel.executors import Connection, keep_executor
+from tiger.parallel.executors import DaskConnection, keep_executor
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.island_call import IslandCall
 
@@ -28,7 +28,7 @@ def connection():
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
     ) as cluster:
-        connection = Connection(cluster.scheduler_address.replace("tcp://", "dask://"))
+        connection = DaskConnection(cluster.scheduler_address.replace("tcp://", "dask://"))
         connection.begin().join()
         yield connection
         connection.close()

@@ -60,7 +60,7 @@ def spreading_bound(problem: Problem, effort: int = 1, stop: Stop = bool) -> flo
         return 0.0
     # The kernel brings the compiler with it, which problems without traffic are spared.
     from tiger.bounds.flows import CsrGraph
-    from tiger.bounds.spreading import Columns, pack
+    from tiger.bounds.spreading import ColumnChoice, pack
 
     graph = CsrGraph(*_neighbours(traffic))
     if not len(graph.volume):
@@ -73,7 +73,7 @@ def spreading_bound(problem: Problem, effort: int = 1, stop: Stop = bool) -> flo
         region = max(limit // PARTS, int(COVER * size * limit / WORK), 1)
         share = effort * (float(reach[-1]) / most) ** 0.5
         many = max(int(share * COVER * size / region), min(COLUMNS, WORK // limit))
-        bound += pack(graph, Columns(reach, counts, centres, region, limit, many, int(share * ENTRIES)), stop)
+        bound += pack(graph, ColumnChoice(reach, counts, centres, region, limit, many, int(share * ENTRIES)), stop)
     # Distances are differences or sums along a path, and levels of a tree are added up.
     bound *= 1 - relative_error(2 * problem.topology.size + 4)
     return bound if np.isfinite(bound) else 0.0

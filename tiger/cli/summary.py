@@ -20,7 +20,7 @@ from tiger.run.stage import Detail, Stage
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
-    from tiger.exchange.export import Model
+    from tiger.exchange.export import EncodedModel
     from tiger.placement.entry.report import PlacementReport
     from tiger.placement.entry.stage import PlacedStage
     from tiger.run.report import Objective, Report
@@ -83,7 +83,7 @@ def warnings(texts: Sequence[str]) -> str:
     return "".join(f"warning: {escape(warning)}\n" for warning in texts)
 
 
-def model_summary(model: "Model", target: str) -> str:
+def model_summary(model: "EncodedModel", target: str) -> str:
     """Return what a model that was written holds, and how to read its variables."""
     slack = sum(task is None for task, _ in model.variables)
     size = len(model.variables)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tiger.client.graphs import topology_document
 from tiger.formats.files import is_topology_file
-from tiger.formats.hardware.composition import Inside, list_insides
+from tiger.formats.hardware.composition import HostContents, list_insides
 from tiger.formats.text import FileText, read_text
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import HardwareArguments
@@ -57,7 +57,7 @@ def _state_source(field: str, source: "str | Path | FileText | Topology") -> Sta
     return source
 
 
-def _state_inside(inside: Inside) -> dict[str, object]:
+def _state_inside(inside: HostContents) -> dict[str, object]:
     """Return what is inside some nodes, or inside all."""
     hosts = {} if inside.hosts is None else {"hosts": inside.hosts}
     return {**hosts, "topology": _state_source("node_topology", inside.source)}

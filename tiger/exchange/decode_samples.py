@@ -36,7 +36,7 @@ STRANGE = "expected samples of this problem"
 EXACT = 1e-6  # Sums of some thousand terms in single precision differ by less.
 
 
-class Rows(NamedTuple):
+class SampleRows(NamedTuple):
     """Hold samples from elsewhere: `bits[r, columns]` of distinct rows and how many reads `counts[r]` gave each.
 
     As far as they are stated: `energies[r]`, the `fingerprint` of the problem, and the `offset` of the model.
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     offset: float | None = None
 
 
-def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
+def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = None) -> Report:
     """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
 
     Columns are in the order of the variables; slack bits may be there or not, and are not looked at. The mapping is the
@@ -107,7 +107,7 @@ def _columns(window: Window, count: int) -> Qubo:
     return Qubo(window=window, index=variables(window), size=size, budgets=())
 
 
-def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]:
+def _checks(problem: Problem, qubo: Qubo, rows: SampleRows, reads: Reads) -> list[str]:
     """Return by what the samples are known to be of the problem; raise InputError where they are of another."""
     checks = []
     if rows.fingerprint is not None:
@@ -118,7 +118,7 @@ def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]
     return [*checks, "energies"] if _has_energies(qubo, rows, reads) else checks
 
 
-def _has_energies(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
+def _has_energies(qubo: Qubo, rows: SampleRows, reads: Reads) -> bool:
     """Return whether stated energies are those of this problem; raise InputError where they are of another.
 
     Those of feasible reads that fill every slack are their costs at any penalties; all others are known at the safe

@@ -7,9 +7,9 @@ import numpy as np
 from tiger.feasibility import reasons
 from tiger.feasibility.assignment_milp import solve_assignment
 from tiger.feasibility.components import (
+    ComponentSplit,
     Residual,
     Shortage,
-    Split,
     add_amount,
     keep_apart,
     level_parts,
@@ -115,7 +115,7 @@ def _place_by_parts(
 
 
 def _place_components(
-    problem: Problem, residual: Residual, split: Split, bins: IntArray, until_s: float
+    problem: Problem, residual: Residual, split: ComponentSplit, bins: IntArray, until_s: float
 ) -> IntArray | Violation | list[tuple[int, IntArray, int]]:
     """Place the components in the parts `bins[c]` they were assigned to.
 

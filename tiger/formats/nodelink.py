@@ -19,7 +19,7 @@ Record = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class NodeLinkGraph:
     """Hold a node-link graph: names, attributes of nodes and edges, ends as node indices, and where each list stood."""
 
     nodes_at: str
@@ -98,7 +98,7 @@ def read_topology(data: object, field: str = "topology") -> Topology:
     return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=stated, remarks=remarks)
 
 
-def read_graph(data: object, field: str) -> Graph:
+def read_graph(data: object, field: str) -> NodeLinkGraph:
     """Return the nodes and edges of a node-link object with its flags honoured; raise InputError where it is malformed.
 
     A missing `directed` is false. Parallel edges are refused only where `multigraph` says false.
@@ -114,7 +114,7 @@ def read_graph(data: object, field: str) -> Graph:
     ends = [_ends(f"{edges_at}/{k}", edge, index) for k, edge in enumerate(edges)]
     if simple:
         _check_simple(edges_at, ends if directed else [(min(pair), max(pair)) for pair in ends])
-    return Graph(
+    return NodeLinkGraph(
         nodes_at=nodes_at, edges_at=edges_at, names=tuple(index), nodes=nodes, edges=edges, ends=ends, directed=directed
     )
 
@@ -166,12 +166,12 @@ def _check_simple(field: str, pairs: list[tuple[int, int]]) -> None:
         seen.add(pair)
 
 
-def _remarks(graph: Graph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
+def _remarks(graph: NodeLinkGraph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
     """Return what looks misspelt."""
     return find_misspelt(graph.nodes_at, graph.nodes, node) + find_misspelt(graph.edges_at, graph.edges, edge)
 
 
-def _links(graph: Graph) -> Links:
+def _links(graph: NodeLinkGraph) -> Links:
     """Return the links with their lengths and bandwidths."""
     places = [f"{graph.edges_at}/{k}" for k in range(len(graph.edges))]
     weight = [
@@ -187,7 +187,7 @@ def _links(graph: Graph) -> Links:
     )
 
 
-def _room(graph: Graph, places: list[str]) -> IntArray | None:
+def _room(graph: NodeLinkGraph, places: list[str]) -> IntArray | None:
     """Return the memory of every node, or None where no node states any."""
     if not any("memory" in node for node in graph.nodes):
         return None

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.levels import Hardware, Level, LevelHardware
+from tiger.formats.hardware.levels import DescribedHardware, Level, LevelHardware
 from tiger.formats.hardware.switches import SwitchTree
 from tiger.formats.hostlist import read_list
 from tiger.formats.text import RawLine, read_wholes
@@ -70,7 +70,7 @@ def is_network(text: str) -> bool:
     return any(_LINE.match(line) for line in text.split("\n"))
 
 
-def read_network(text: str) -> Hardware:
+def read_network(text: str) -> DescribedHardware:
     """Return the hosts of a `topology.conf` or of what `scontrol show topology` prints, in the order of its lists.
 
     Under switches two hosts are as far apart as there are links between them, and those of separate trees do not reach
@@ -80,7 +80,7 @@ def read_network(text: str) -> Hardware:
     return read_records(list(_read_records(text)))
 
 
-def read_records(records: Sequence[Record]) -> Hardware:
+def read_records(records: Sequence[Record]) -> DescribedHardware:
     """Return the hosts that records state, either of switches or of blocks."""
     trees = [record for record in records if record.kind == "SwitchName"]
     others = [record for record in records if record.kind != "SwitchName"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.formats import slurm
-from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.slurm import Record
 from tiger.model.wording import describe
 
@@ -52,7 +52,7 @@ class _Value:
         return self.content
 
 
-def read_network(text: str) -> Hardware:
+def read_network(text: str) -> DescribedHardware:
     """Return the hosts of the topology that is the cluster's default, or of the first; as `slurm.read_network` does.
 
     Raises InputError of `topology` with the line at fault, also for anchors and aliases of YAML, and for a flat

@@ -36,7 +36,7 @@ class Times(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Schedule:
+class LevelSchedule:
     """Hold a problem, the tasks of each level, and the traffic entries (`row[e]` to `col[e]`) that lead into it."""
 
     problem: Problem
@@ -82,7 +82,7 @@ class Schedule:
 class Makespan:
     """Evaluate and bound the makespan as an objective."""
 
-    schedule: Schedule
+    schedule: LevelSchedule
 
     def value(self, places: IntArray) -> float:
         """Return the makespan for node indices `places[n]`."""
@@ -158,7 +158,7 @@ def makespan(problem: Problem, places: IntArray) -> float | None:
     return None if schedule is None else float(schedule.finish(places, schedule.times(places)).max())
 
 
-def schedule_of(problem: Problem) -> Schedule | None:
+def schedule_of(problem: Problem) -> LevelSchedule | None:
     """Return the schedule of a problem's tasks, None for an undirected graph or one with a cycle; O(n + edges)."""
     groups = problem.groups if problem.rule == "levels" else _depths(problem)
     if not groups:
@@ -169,7 +169,7 @@ def schedule_of(problem: Problem) -> Schedule | None:
     edges = problem.tasks.traffic.tocoo()
     order = np.argsort(number[edges.col], kind="stable")
     inputs = np.split(order, np.searchsorted(number[edges.col][order], np.arange(1, len(groups))))
-    return Schedule(
+    return LevelSchedule(
         problem=problem,
         levels=tuple(map(np.sort, groups)),
         inputs=tuple(inputs),

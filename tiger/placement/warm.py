@@ -10,10 +10,10 @@ from tiger.placement.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.placement.operators.bounds.exact import place_exactly
 from tiger.placement.operators.latency.list_scheduling import makespan_s
 from tiger.placement.operators.latency.search import LatencyParams, search_latency
-from tiger.placement.operators.terms import Terms
+from tiger.placement.operators.terms import OperatorTerms
 from tiger.placement.operators.throughput.contiguous import split
-from tiger.placement.operators.throughput.multilevel import MultilevelParams, search_multilevel
-from tiger.placement.operators.throughput.search import SearchParams, search_placement
+from tiger.placement.operators.throughput.multilevel import CycleParams, search_multilevel
+from tiger.placement.operators.throughput.search import AnnealerParams, search_placement
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
 
@@ -44,15 +44,15 @@ def load(name: str) -> None:
     terms, seen = _terms(), lambda *_: None
     match name:
         case "operators":
-            search_placement(terms, SearchParams(), never_stop, seen)
+            search_placement(terms, AnnealerParams(), never_stop, seen)
         case "stages of operators":
-            split(terms, SearchParams(), never_stop, seen)
+            split(terms, AnnealerParams(), never_stop, seen)
         case "bounds of operators":
             place_exactly(terms, BoundParams(), never_stop, None)
             load_bound_s(terms, BoundParams(), never_stop, np.inf)
         case "many operators":
             # Few enough for a device that colocation groups are joined, and taken apart again.
-            search_multilevel(terms, MultilevelParams(per_device=FEW), never_stop, seen)
+            search_multilevel(terms, CycleParams(per_device=FEW), never_stop, seen)
         case _:
             found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
             makespan_s(terms, np.zeros(terms.groups, np.int64) if found is None else found)
@@ -69,7 +69,7 @@ def _cluster() -> Cluster:
     )
 
 
-def _terms() -> Terms:
+def _terms() -> OperatorTerms:
     """Return operators that send to the next and to the next but one."""
     at = np.arange(OPERATORS - 2)
     operators = Operators(
@@ -80,4 +80,4 @@ def _terms() -> Terms:
         source=np.concatenate([at, at]),
         target=np.concatenate([at + 1, at + 2]),
     )
-    return Terms.from_operators(operators, _cluster(), {})
+    return OperatorTerms.from_operators(operators, _cluster(), {})

@@ -42,7 +42,7 @@ from tiger.plotting.panels import (
 )
 from tiger.plotting.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
 from tiger.plotting.views.iteration import messages_of, simulate_slowest, thin
-from tiger.training.schedules.memory import Footprint, footprint
+from tiger.training.schedules.memory import MemoryProfile, footprint
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
 from tiger.training.schedules.simulator import Timeline
 
@@ -202,7 +202,7 @@ def _draw_numbers(axes: "Axes", timeline: Timeline) -> None:
 
 
 def _draw_held(
-    axes: "Axes", held: Footprint, names: Sequence[str], capacity_bytes: Sequence[float], end: float
+    axes: "Axes", held: MemoryProfile, names: Sequence[str], capacity_bytes: Sequence[float], end: float
 ) -> None:
     """Draw what every position holds over time as an area on its row, state darker, under a line at its capacity."""
     peaks, capacity = held.peak_bytes, np.asarray(capacity_bytes, np.float64)

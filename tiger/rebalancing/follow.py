@@ -11,7 +11,7 @@ from tiger.model.arrays import FloatArray
 from tiger.placement.chain.baselines import uniform_cuts
 from tiger.rebalancing.decision import Decision
 from tiger.rebalancing.layer_times import check_loads
-from tiger.rebalancing.line_costs import Cuts, Line, LineCosts
+from tiger.rebalancing.line_costs import Cuts, LineCosts, PipelineCosts
 from tiger.rebalancing.packing import pack_line
 from tiger.rebalancing.params import RebalanceOptions
 from tiger.rebalancing.rebalancer import Rebalancer
@@ -66,7 +66,7 @@ def _report_interval(one: Followed, uniform: Cuts, static: Cuts) -> IntervalRepo
 
 
 def _sum_up(
-    line: Line,
+    line: PipelineCosts,
     options: RebalanceOptions,
     cuts: tuple[Cuts, Cuts],
     intervals: tuple[IntervalReport, ...],

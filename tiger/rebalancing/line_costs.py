@@ -22,7 +22,7 @@ Cuts = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Line:
+class PipelineCosts:
     """Hold what no times of layers change: a model on p devices in a row, its schedule, messages and memory.
 
     `sent_s[p - 1, L + 1]` are the seconds of a message over a boundary to the next device, infinite without a link;
@@ -86,7 +86,7 @@ class LineCosts:
     Messages are those of the model all the time, and so is memory: what changes are seconds of passes.
     """
 
-    line: Line
+    line: PipelineCosts
     times: LayerTimes
     _known: dict[Cuts, float] = field(default_factory=dict, init=False)
 

@@ -11,7 +11,7 @@ from tiger.routing.gate_dag import GateDag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Timeline:
+class GateTimeline:
     """Hold the k two-qubit gates of a circuit in the order of their levels.
 
     `node[k]` is a gate's node, `pairs[k, 2]` its qubits, `level[k]` ascending. No level has a qubit twice.
@@ -22,12 +22,12 @@ class Timeline:
     level: IndexArray
 
 
-def build_timeline(dag: GateDag) -> Timeline:
+def build_timeline(dag: GateDag) -> GateTimeline:
     """Return the gates at their earliest levels, those that commute one after another in circuit order."""
     level = assign_levels(dag)
     gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
     order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
-    return Timeline(node=lock(order), pairs=lock(dag.pairs[order]), level=lock(level[order]))
+    return GateTimeline(node=lock(order), pairs=lock(dag.pairs[order]), level=lock(level[order]))
 
 
 def assign_levels(dag: GateDag) -> IndexArray:

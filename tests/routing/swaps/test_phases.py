@@ -1,6 +1,6 @@
 """Tests of how the search on whole routes divides its work."""
 
-from tiger.routing.swaps.phases import Extent, Phase, PhaseParams, Schedule, plan_attempts, schedule
+from tiger.routing.swaps.phases import Extent, Phase, PhaseParams, PhaseSchedule, plan_attempts, schedule
 
 PARAMS = PhaseParams()
 
@@ -8,8 +8,8 @@ PARAMS = PhaseParams()
 def test_passages_are_the_least_that_is_done() -> None:
     """They make up for work that is too little for a large circuit, and beams are left out."""
     few = Extent(50_000, 32, 512)
-    assert schedule(PARAMS, few, 10_000, 0) == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
-    assert schedule(PARAMS, few, 100, 0) == Schedule(1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000)))
+    assert schedule(PARAMS, few, 10_000, 0) == PhaseSchedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
+    assert schedule(PARAMS, few, 100, 0) == PhaseSchedule(1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000)))
 
 
 def test_lanes_are_fewer_where_there_is_little_work() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.swaps import extraction, layers, prices, tokens, window_router, windows
 from tiger.routing.swaps.extraction import (
     RouteBuffer,
@@ -31,7 +31,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def circuit(*pairs: tuple[int, int], bridge: bool = True) -> GateDag:
     """Return gates in strict order, with or without BRIDGEs."""
-    steps = [Step(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]
+    steps = [Operation(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]
     return gate_dag_of(4, steps).gate_dag
 
 

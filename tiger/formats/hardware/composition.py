@@ -27,20 +27,22 @@ FIELD = "node_topology"
 BLOCK = 256
 
 
-class Inside(NamedTuple):
+class HostContents(NamedTuple):
     """Say what is inside some hosts, listed as in `gpu[0-3],n7`, or without hosts inside all."""
 
     hosts: str | None
     source: "str | Path | FileText | Topology"
 
 
-def list_insides(stated: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None") -> list[Inside]:
+def list_insides(stated: "Mapping[str, Path | str] | Sequence[HostContents] | Path | str | None") -> list[HostContents]:
     """Return what is inside which hosts."""
     if stated is None:
         return []
     if isinstance(stated, str | Path):
-        return [Inside(None, stated)]
-    insides = [Inside(hosts, source) for hosts, source in (stated.items() if isinstance(stated, Mapping) else stated)]
+        return [HostContents(None, stated)]
+    insides = [
+        HostContents(hosts, source) for hosts, source in (stated.items() if isinstance(stated, Mapping) else stated)
+    ]
     if not insides:
         raise InputError(FIELD, "expected what is inside the nodes, got nothing")
     if len(insides) > 1 and any(inside.hosts is None for inside in insides):

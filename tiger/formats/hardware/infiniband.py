@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.plain import PlainHardware, Rates
+from tiger.formats.hardware.plain import MessageRates, PlainHardware
 from tiger.model.topology import Links, Topology
 from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
@@ -152,13 +152,13 @@ def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
     return Topology.from_links(tuple(names), links, np.repeat([1, 0], [len(hosts), len(names) - len(hosts)]))
 
 
-def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Rates:
+def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> MessageRates:
     """Return the bytes per second of the widest shortest way between each two nodes, nothing without widths."""
     index = {name: k for k, name in enumerate(fabric.names)}
     widths = dict[tuple[int, int], float]()
     for (key, _), port in ports.items():
         if port.width is None:
-            return Rates()
+            return MessageRates()
         a, b = sorted((index[nodes[key].name], index[nodes[port.other[0]].name]))
         if a != b:
             widths[a, b] = max(widths.get((a, b), 0.0), port.width)
@@ -176,7 +176,7 @@ def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End
         rates[reached] = narrowest * GIGABYTE
         if rates.all():
             break
-    return Rates(bandwidth=rates)
+    return MessageRates(bandwidth=rates)
 
 
 def _check_port(nodes: Mapping[str, _Node], ports: Mapping[End, _Port], end: End) -> None:

@@ -17,7 +17,7 @@ from tiger.model.topology import Links, Topology
 FIELD = "levels"
 
 
-class Hardware(Protocol):
+class DescribedHardware(Protocol):
     """Stand for hardware that a file describes, whose distances may be stated anew."""
 
     @property

@@ -17,7 +17,7 @@ BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rates:
+class MessageRates:
     """Hold what a description states of messages between each two of m nodes, in the slower direction.
 
     `bandwidth[m, m]` in bytes per second, `latency_s[m, m]` in seconds; None where it says nothing of either.
@@ -33,7 +33,7 @@ class PlainHardware:
 
     nodes: Topology
     level: str
-    find_rates: Callable[[], Rates] = Rates
+    find_rates: Callable[[], MessageRates] = MessageRates
 
     @property
     def distances(self) -> dict[str, float]:

@@ -16,7 +16,7 @@ TIE_BREAK, OVERFULL = 1e-6, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Degrees:
+class ParallelDegrees:
     """Hold the numbers of positions, of data-parallel replicas, of tensor-parallel ranks, and of microbatches."""
 
     pipeline: int
@@ -66,7 +66,7 @@ class GridCostModel:
     every microbatch, `held_bytes[S]`.
     """
 
-    degrees: Degrees
+    degrees: ParallelDegrees
     passes_s: FloatArray
     calls: FloatArray
     reduce_s: FloatArray
@@ -80,7 +80,7 @@ class GridCostModel:
     held_bytes: FloatArray
 
     @classmethod
-    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: Degrees) -> Self:
+    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Self:
         """Return the costs of a model on a cluster between cuts."""
         p, d, t = degrees.shape
         begins = np.array(cuts[:-1])
@@ -189,7 +189,7 @@ def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
 
 
 def _tied_positions(
-    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: Degrees
+    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: ParallelDegrees
 ) -> Tie:
     """Return the positions of tied layers."""
     stages = np.searchsorted(cuts, group, side="right") - 1

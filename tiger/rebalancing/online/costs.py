@@ -12,14 +12,14 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
 
-class Line(NamedTuple):
+class DeviceCuts(NamedTuple):
     """Hold the p + 1 cuts of p stages, and the device of each."""
 
     cuts: tuple[int, ...]
     devices: tuple[int, ...]
 
 
-class Costs(NamedTuple):
+class LayerCosts(NamedTuple):
     """Hold the seconds `ahead_s[.., L + 1]` of the first layers at pace 1, and the pace of n devices `pace[.., n]`.
 
     A pace multiplies seconds. Leading axes are alternatives.
@@ -37,7 +37,7 @@ class Costs(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Terms:
+class FixedCosts:
     """Hold the costs that no measurement changes: messages and memory, for L layers on n devices.
 
     `sent_s[n, n, L + 1]` are the seconds of messages both ways over a boundary from device to device, infinite without
@@ -58,13 +58,13 @@ class Terms:
             last=np.array([fitting_ends(layers, room, 0.0) for room in cluster.memory_bytes.tolist()], np.int64),
         )
 
-    def messages_s(self, lines: list[Line]) -> FloatArray:
+    def messages_s(self, lines: list[DeviceCuts]) -> FloatArray:
         """Return the seconds of messages [m, p] at the stages of m lines of p stages each."""
         cuts, devices = arrays(lines)
         inner = self.sent_s[devices[:, :-1], devices[:, 1:], cuts[:, 1:-1]]
         return np.asarray(np.pad(inner, ((0, 0), (1, 0))) + np.pad(inner, ((0, 0), (0, 1))))
 
-    def feasible_lines(self, lines: list[Line]) -> list[Line]:
+    def feasible_lines(self, lines: list[DeviceCuts]) -> list[DeviceCuts]:
         """Return the lines of p stages, of those given, that fit into memory and have links."""
         if not lines:
             return []
@@ -73,27 +73,29 @@ class Terms:
         fits &= np.isfinite(self.messages_s(lines)).all(axis=1)
         return [lines[k] for k in np.flatnonzero(fits).tolist()]
 
-    def loads_s(self, costs: Costs, lines: list[Line]) -> FloatArray:
+    def loads_s(self, costs: LayerCosts, lines: list[DeviceCuts]) -> FloatArray:
         """Return the seconds [.., m, p] of the stages of m lines of p stages each."""
         cuts, devices = arrays(lines)
         passed = costs.ahead_s[..., cuts[:, 1:]] - costs.ahead_s[..., cuts[:, :-1]]
         return np.asarray(passed * costs.pace[..., devices] + self.messages_s(lines))
 
-    def bottlenecks_s(self, costs: Costs, lines: list[Line]) -> FloatArray:
+    def bottlenecks_s(self, costs: LayerCosts, lines: list[DeviceCuts]) -> FloatArray:
         """Return the largest load [.., m] of each of m lines of p stages each."""
         return np.asarray(self.loads_s(costs, lines).max(axis=-1))
 
-    def best_cuts(self, costs: Costs, devices: tuple[int, ...], below_s: float = np.inf) -> tuple[float, Line] | None:
+    def best_cuts(
+        self, costs: LayerCosts, devices: tuple[int, ...], below_s: float = np.inf
+    ) -> tuple[float, DeviceCuts] | None:
         """Return the least bottleneck of an order of p devices and a line that has it, None if none is below a limit.
 
         Exact.
         """
         order = np.array(devices, np.int64)
         value, cuts = least_cuts(costs.ahead_s, costs.pace, self.sent_s, self.last, order, below_s)
-        return (value, Line(tuple(cuts.tolist()), devices)) if value < below_s else None
+        return (value, DeviceCuts(tuple(cuts.tolist()), devices)) if value < below_s else None
 
 
-def arrays(lines: list[Line]) -> tuple[IntArray, IntArray]:
+def arrays(lines: list[DeviceCuts]) -> tuple[IntArray, IntArray]:
     """Return the cuts [m, p + 1] and the devices [m, p] of lines."""
     cuts, devices = zip(*lines, strict=True)
     return np.array(cuts, np.int64), np.array(devices, np.int64)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.rebalancing.online.costs import Costs, Line
+from tiger.rebalancing.online.costs import DeviceCuts, LayerCosts
 
 # Layers below this share of all seconds, such as 0 FLOPs, are of unknown cost.
 SLIGHT = 1e-5
@@ -82,17 +82,17 @@ class Estimates:
         self._doubted: set[int] = set()
 
     @property
-    def costs(self) -> Costs:
+    def costs(self) -> LayerCosts:
         """Return the most probable costs."""
         values = np.exp(self._value)
-        return Costs.of(values[: self._size] * values[self._size], values[self._pace(0) : self._pace(self._count)])
+        return LayerCosts.of(values[: self._size] * values[self._size], values[self._pace(0) : self._pace(self._count)])
 
     @property
     def doubtful(self) -> bool:
         """Return whether the last measurement surprised, and has to be taken again before it counts."""
         return bool(self._doubted)
 
-    def draw(self, count: int, rng: np.random.Generator) -> Costs:
+    def draw(self, count: int, rng: np.random.Generator) -> LayerCosts:
         """Return so many draws of costs from their posterior distribution.
 
         To first order (Laplace), but so that draws agree with each other on stages that have been measured: layers
@@ -103,12 +103,12 @@ class Estimates:
         layers, scale = change[:, : self._size], change[:, [self._size]]
         paces = change[:, self._pace(0) : self._pace(self._count)]
         costs = self.costs
-        return Costs.of(
+        return LayerCosts.of(
             np.diff(costs.ahead_s) * np.maximum(1 + layers, LEAST_FACTOR),
             costs.pace / np.maximum(1 - scale - paces, LEAST_FACTOR),
         )
 
-    def measure(self, line: Line, message_s: FloatArray, times_s: FloatArray) -> None:
+    def measure(self, line: DeviceCuts, message_s: FloatArray, times_s: FloatArray) -> None:
         """Take in the measured seconds [p] of the stages of a line, messages included, at least one above 0."""
         share = np.maximum(times_s / times_s.max(), LEAST_TIME)
         logs, errors = np.log(share * times_s.max()), self._noise * (1 + self._params.grain / share)

@@ -25,14 +25,14 @@ RESTART = 200
 MIX = 3
 
 
-class Device(NamedTuple):
+class TargetGraph(NamedTuple):
     """Hold what the search reads of a device: `near[N, d]` and `hops[N, N]` of the coupling map, writable copies."""
 
     near: IndexArray
     hops: IndexArray
 
     @classmethod
-    def of(cls, coupling: Coupling) -> "Device":
+    def of(cls, coupling: Coupling) -> "TargetGraph":
         """Return the arrays of a coupling map."""
         return cls(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
 
@@ -79,7 +79,7 @@ class Matcher(NamedTuple):
     counters: Sequence[SearchCounters]
 
 
-def matcher_of(partner: IndexArray, device: Device, allowed: BoolArray, wish: IndexArray) -> Matcher:
+def matcher_of(partner: IndexArray, device: TargetGraph, allowed: BoolArray, wish: IndexArray) -> Matcher:
     """Return a search over the domains `allowed[n, N]`; O(n N) time and memory."""
     n, size = allowed.shape
     domain, slot, open_qubits = np.empty((n, size), np.int32), np.empty((n, size), np.int32), np.empty(n, np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.routing.coupling import FAR, IndexArray
-from tiger.routing.ising.gatetasks import Arcs, Flow, GateTasks
+from tiger.routing.ising.gatetasks import CouplingArcs, GateTasks, GateTies
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Temperatures in hops: annealing goes from the first to the second; the third accepts next to nothing that costs a hop.
@@ -53,7 +53,9 @@ def _cool(
 
 
 @kernel
-def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tuple[float, float, int, int]) -> None:
+def anneal(
+    arcs: CouplingArcs, flow: GateTies, arc: IndexArray, holder: IndexArray, plan: tuple[float, float, int, int]
+) -> None:
     """Move gates to arcs near those of their neighbours in time (in place), by Metropolis' rule.
 
     `holder[levels, N]` is the gate of a level on a device qubit, -1 for none; `plan` is the first and last temperature
@@ -88,7 +90,7 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
 
 
 @inner_kernel
-def move_gate(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
+def move_gate(arcs: CouplingArcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
     """Move a gate from its arc to another, in the row of its level as well."""
     row[arcs.ends[arc[gate], 0]] = -1
     row[arcs.ends[arc[gate], 1]] = -1
@@ -98,7 +100,7 @@ def move_gate(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) 
 
 
 @inner_kernel
-def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
+def draw_arc(arcs: CouplingArcs, flow: GateTies, arc: IndexArray, gate: int) -> int:
     """Return a random arc at where one of the gate's qubits is before or after it, or now, or seldom anywhere."""
     end, side = draw_below(2), draw_below(2)
     at = arcs.ends[arc[gate], end]
@@ -116,7 +118,7 @@ def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
 
 
 @inner_kernel
-def find_displaced(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
+def find_displaced(arcs: CouplingArcs, row: IndexArray, gate: int, to: int) -> int:
     """Return the one gate that has to make way and can take the other's arc, -1 for none, -2 where it is not so."""
     a, b = arcs.ends[to, 0], arcs.ends[to, 1]
     one, two = row[a], row[b]
@@ -136,7 +138,7 @@ def find_displaced(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
 
 
 @inner_kernel
-def count_hops(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
+def count_hops(arcs: CouplingArcs, flow: GateTies, arc: IndexArray, gate: int, to: int) -> int:
     """Return the hops that a gate's qubits travel to and from an arc."""
     total = 0
     for end in range(2):

@@ -21,7 +21,7 @@ SPANS, LEAST_CHOICE = (2, 3), 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowParams:
+class GateSamplingParams:
     """Set the sampling: at most `windows` of them a unit of effort, in at most `passes` over the levels."""
 
     windows: int = 256
@@ -29,7 +29,7 @@ class WindowParams:
 
 
 def sample_arcs(
-    tasks: GateTasks, arc: IndexArray, ising: Ising, params: WindowParams, seed_and_stop: tuple[int, Stop]
+    tasks: GateTasks, arc: IndexArray, ising: Ising, params: GateSamplingParams, seed_and_stop: tuple[int, Stop]
 ) -> IndexArray:
     """Return arcs at most as costly as the feasible `arc[k]`; `ising` is the core's path for a sampler.
 

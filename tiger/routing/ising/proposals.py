@@ -50,7 +50,7 @@ class ProposalShapes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProposalParams:
+class LayoutProposalParams:
     """Set who proposes: a solver of the core by name or any Ocean sampler, its seed and effort.
 
     `fixed[n]` and `closed` are as in StaticParams; with qubits settled, every proposal is for the start. `losses` make
@@ -72,14 +72,16 @@ class ProposalParams:
         return self.fixed is not None and bool((self.fixed >= 0).any())
 
 
-class Proposal(NamedTuple):
+class LayoutProposal(NamedTuple):
     """Name a layout and the time it is for."""
 
     name: str
     anchor: Anchor
 
 
-def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
+def propose_layouts(
+    dag: GateDag, coupling: Coupling, params: LayoutProposalParams, stop: Stop = bool
+) -> Iterator[LayoutProposal]:
     """Yield layouts of both formulations; none where none is feasible, or nothing is left to place.
 
     First the static layout, for the start and, as it is, for later times, then static layouts that fade from the start
@@ -93,10 +95,10 @@ def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, st
     place = _solve_static(dag, coupling, static, params, 0)
     if place is None:
         return
-    yield Proposal("static", Anchor(done=level < 0, place=place))
+    yield LayoutProposal("static", Anchor(done=level < 0, place=place))
     times = () if params.settled else tuple(int(share * (level.max() + 1)) for share in params.shapes.times)
     for share, time in zip(params.shapes.times, times, strict=False):
-        yield Proposal(f"static at {share:g}", Anchor(done=level < time, place=place))
+        yield LayoutProposal(f"static at {share:g}", Anchor(done=level < time, place=place))
     fading = [(f"static, half {half:g}", half, 0) for half in params.shapes.halves]
     fading += [
         (f"static around {share:g}", params.shapes.near, time)
@@ -106,7 +108,7 @@ def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, st
         faded = replace(static, half=half, around=time)
         near = None if stop() else _solve_static(dag, coupling, faded, params, number)
         if near is not None:
-            yield Proposal(name, Anchor(done=level < time, place=near))
+            yield LayoutProposal(name, Anchor(done=level < time, place=near))
     if not stop() and dag.gates:
         yield from _gate_layouts(dag, coupling, params, place, stop)
 
@@ -131,7 +133,7 @@ def _list_paired_qubits(dag: GateDag) -> IntArray:
 
 
 def _solve_static(
-    dag: GateDag, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
+    dag: GateDag, coupling: Coupling, static: StaticParams, params: LayoutProposalParams, number: int
 ) -> IndexArray | None:
     """Return a static layout, None where none is feasible."""
     seed = derive(params.seed, number)
@@ -140,8 +142,8 @@ def _solve_static(
 
 
 def _gate_layouts(
-    dag: GateDag, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop
-) -> Iterator[Proposal]:
+    dag: GateDag, coupling: Coupling, params: LayoutProposalParams, place: IndexArray, stop: Stop
+) -> Iterator[LayoutProposal]:
     """Yield the layouts of gates as tasks at several times."""
     tasks, arc = place_gates(dag, coupling, params, place, stop)
     level = assign_levels(dag)
@@ -149,11 +151,11 @@ def _gate_layouts(
         time = int(share * (level.max() + 1))
         found = None if stop() else build_layout_at(dag, coupling, tasks, arc, (time, params))
         if found is not None:
-            yield Proposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
+            yield LayoutProposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
 
 
 def place_gates(
-    dag: GateDag, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop = bool
+    dag: GateDag, coupling: Coupling, params: LayoutProposalParams, place: IndexArray, stop: Stop = bool
 ) -> tuple[GateTasks, IndexArray]:
     """Return gates as tasks and the arcs found for them, from a static layout `place[N]` on.
 
@@ -161,7 +163,7 @@ def place_gates(
     """
     from tiger.mapping.sampler_policy import ising_of
     from tiger.routing.ising.gateanneal import anneal_arcs, descend
-    from tiger.routing.ising.gatesampling import WindowParams, sample_arcs
+    from tiger.routing.ising.gatesampling import GateSamplingParams, sample_arcs
 
     tasks = build_gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
     arc, solver = choose_start_arcs(tasks, place), params.solver
@@ -171,13 +173,17 @@ def place_gates(
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
     problem = build_static_layout(dag, coupling, StaticParams()).problem
     ising = ising_of(sampler, problem, IsingParams())
-    windows = WindowParams(windows=(ising.params.windows or params.shapes.windows) * params.effort)
+    windows = GateSamplingParams(windows=(ising.params.windows or params.shapes.windows) * params.effort)
     arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
     return tasks, descend(tasks, arc, seed=params.seed, sweeps=params.shapes.descent, stop=stop)
 
 
 def build_layout_at(
-    dag: GateDag, coupling: Coupling, tasks: GateTasks, arc: IndexArray, time_and_params: tuple[int, ProposalParams]
+    dag: GateDag,
+    coupling: Coupling,
+    tasks: GateTasks,
+    arc: IndexArray,
+    time_and_params: tuple[int, LayoutProposalParams],
 ) -> IndexArray | None:
     """Return place[N] at a level: qubits that have gates then or on the next level where these are, the others near.
 
@@ -196,7 +202,7 @@ def build_layout_at(
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)
 
 
-def compare_movement(dag: GateDag, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
+def compare_movement(dag: GateDag, coupling: Coupling, route: Route, params: LayoutProposalParams) -> DataMovement:
     """Return how far data moves under the trivial layout, in both formulations, and in a routed circuit.
 
     The layouts are those of the proposals "static" and "levels" at the same parameters, which are searched for again.

@@ -15,8 +15,8 @@ from tiger.routing.coupling import FAR, Coupling, HopArray, IndexArray
 from tiger.routing.error_rates import Errors
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.noise.depth import (
-    Costs,
     Duration,
+    ErrorCosts,
     QubitTimes,
     RouteTape,
     Singles,
@@ -314,7 +314,7 @@ class ForwardRerouter(Rerouter):
         return self._drift(route, route.start, (0,), rng)
 
 
-def _time_route(tape: RouteTape, route: Route, costs: Costs) -> Duration:
+def _time_route(tape: RouteTape, route: Route, costs: ErrorCosts) -> Duration:
     """Return when a route ends and what it loses."""
     operations = expand_route(tape._replace(steps=route.steps.copy()), route.start.copy())
     size = len(route.start)

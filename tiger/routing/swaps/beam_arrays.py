@@ -28,7 +28,7 @@ PlaceArray = NDArray[np.int16]
 ChangeArray = NDArray[np.int8]
 
 
-class Header:
+class BeamHeader:
     """Say of a state which front it has, how many gates are left, its hash, and what it has paid."""
 
     front: int
@@ -68,7 +68,7 @@ class Beam(NamedTuple):
     slot: IndexArray
     place: PlaceArray
     last: IndexArray
-    header: Sequence[Header]
+    header: Sequence[BeamHeader]
     value: FloatArray
     gain: FloatArray
     option: IndexArray
@@ -144,7 +144,7 @@ def allocate_beam(arrays: RoutingArrays, width: int, most: int, moves: Moves) ->
         slot=zeros(size),
         place=np.zeros((rows, slots), np.int16),
         last=zeros(rows, slots),
-        header=allocate_records(Header, rows),
+        header=allocate_records(BeamHeader, rows),
         value=np.zeros(rows),
         gain=np.zeros((rows, OPTIONS)),
         option=zeros(rows, OPTIONS, 4),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tiger.routing.swaps.rerouting import Plan
+from tiger.routing.swaps.rerouting import ReroutePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Phase(NamedTuple):
     lanes: int = 0
 
 
-class Schedule(NamedTuple):
+class PhaseSchedule(NamedTuple):
     """Hold how many lanes a search has, and their phases."""
 
     lanes: int
@@ -81,7 +81,7 @@ class Extent(NamedTuple):
     width: int
 
 
-def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> Schedule:
+def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> PhaseSchedule:
     """Return what a search does; plain routing all along where passages are asked for, which are few.
 
     `passage` is the work of plain routing, `beam` that of a beam for each of its states, 0 where that is not known.
@@ -91,17 +91,17 @@ def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> Sc
         whole = max(work, extent.passages * passage)
         lanes = min(params.count_lanes(whole), 2)
         half = whole // lanes // 2
-        return Schedule(lanes, (Phase(0, params.fresh[0], half), Phase(0, params.fresh[2], half)))
+        return PhaseSchedule(lanes, (Phase(0, params.fresh[0], half), Phase(0, params.fresh[2], half)))
     lanes = params.count_lanes(work)
     if beam and extent.width and work > params.wide_least * beam:
-        return Schedule(lanes, tuple(_list_race_phases(params, extent, beam, lanes)))
-    return Schedule(lanes, tuple(_list_phases(params, work // lanes, passage, extent.width)))
+        return PhaseSchedule(lanes, tuple(_list_race_phases(params, extent, beam, lanes)))
+    return PhaseSchedule(lanes, tuple(_list_phases(params, work // lanes, passage, extent.width)))
 
 
-def plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
+def plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> ReroutePlan:
     """Return what the attempts of a phase are like; its work is the goal of a lane that has done none."""
     ordered = params.ordered[phase.width > params.narrowest]
-    return Plan(phase.fresh, fixed, phase.work, phase.width, ordered, phase.kept)
+    return ReroutePlan(phase.fresh, fixed, phase.work, phase.width, ordered, phase.kept)
 
 
 def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterator[Phase]:

@@ -18,7 +18,7 @@ from tiger.routing.swaps.frontier import (
     RouterCounters,
     RouterParams,
     RoutingArrays,
-    State,
+    RoutingState,
     begin,
     begin_counting,
     carry_out,
@@ -49,7 +49,7 @@ class RoutingViews(NamedTuple):
     hops: HopArray
 
 
-class Attempt:
+class RerouteAttempt:
     """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed again.
 
     `given` counts the seeds used, `passes` those left on a new mapping, `made` the steps of the route in the making.
@@ -66,7 +66,7 @@ class Attempt:
     turn: int
 
 
-class Plan(NamedTuple):
+class ReroutePlan(NamedTuple):
     """Say what the attempts of a lane are like until its work reaches `goal`.
 
     `fresh` per cent begin at a new mapping, the others at a cut of a route of the pool; beams are `width` wide, 0 for
@@ -82,7 +82,7 @@ class Plan(NamedTuple):
     kept: int = 0
 
 
-class Pool(NamedTuple):
+class RoutePool(NamedTuple):
     """Hold E routes, and one more in the making at number E.
 
     Route e is `start[e, N]` and `steps[e, :length[e], 2]`, of `cost[e]` SWAPs and BRIDGEs. `place[N]` is the mapping at
@@ -101,21 +101,21 @@ class Pool(NamedTuple):
     seed: IndexArray
     order: IndexArray
     done: IndexArray
-    attempt: Sequence[Attempt]
+    attempt: Sequence[RerouteAttempt]
 
 
 class Lane(NamedTuple):
     """Hold all that one of the searches side by side works on; `params` is one record."""
 
     views: RoutingViews
-    state: State
+    state: RoutingState
     beam: Beam
-    pool: Pool
+    pool: RoutePool
     params: Sequence[RouterParams]
 
 
 @kernel
-def advance(lane: Lane, plan: Plan) -> None:
+def advance(lane: Lane, plan: ReroutePlan) -> None:
     """Make attempts until the lane's work reaches the goal, or a route costs nothing."""
     pool, state, counters = lane.pool, lane.state, lane.state.counters[0]
     attempt = pool.attempt[0]
@@ -148,7 +148,7 @@ def advance(lane: Lane, plan: Plan) -> None:
 
 
 @inner_kernel
-def find_cheapest(pool: Pool) -> int:
+def find_cheapest(pool: RoutePool) -> int:
     """Return the number of the cheapest route of the pool."""
     best = 0
     for e in range(1, len(pool.cost) - 1):
@@ -158,7 +158,7 @@ def find_cheapest(pool: Pool) -> int:
 
 
 @inner_kernel
-def choose_attempt(lane: Lane, plan: Plan) -> None:
+def choose_attempt(lane: Lane, plan: ReroutePlan) -> None:
     """Decide what to attempt: a new mapping routed forth and back a few times, or a cut of a route of the pool."""
     pool, counters = lane.pool, lane.state.counters[0]
     attempt, last = pool.attempt[0], len(pool.cost) - 1
@@ -192,7 +192,7 @@ def choose_attempt(lane: Lane, plan: Plan) -> None:
 
 
 @inner_kernel
-def set_cut(pool: Pool, e: int, cut: int, part: int) -> None:
+def set_cut(pool: RoutePool, e: int, cut: int, part: int) -> None:
     """Set what to attempt, and the mapping at the cut."""
     place, attempt = pool.place, pool.attempt[0]
     attempt.route = e
@@ -233,7 +233,7 @@ def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
 
 
 @inner_kernel
-def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
+def draw_mapping(views: RoutingViews, pool: RoutePool, state: RoutingState) -> None:
     """Draw the mapping at the cut: partners in the circuit near each other, from a gate and a device qubit on."""
     counters, place, holds = state.counters[0], pool.place, state.holds
     size, count = len(place), len(views.pairs)
@@ -262,7 +262,7 @@ def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
 
 
 @inner_kernel
-def place_near(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
+def place_near(hops: HopArray, pool: RoutePool, state: RoutingState, v: int, near: int) -> None:
     """Put a qubit on the free device qubit nearest to one, ties at random."""
     holds, best, ties = state.holds, -1, 0
     for p in range(len(holds)):
@@ -322,7 +322,7 @@ def select_view(views: RoutingViews, number: int) -> RoutingArrays:
 
 
 @inner_kernel
-def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> None:
+def prepare_side(arrays: RoutingArrays, state: RoutingState, pool: RoutePool, side: int) -> None:
     """Prepare to route one side of the cut: take what is on the other as carried out."""
     cut, e = pool.attempt[0].cut, pool.attempt[0].route
     begin(arrays, state, pool.place)
@@ -335,7 +335,7 @@ def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> 
 
 
 @inner_kernel
-def append_new_side(pool: Pool, state: State, side: int) -> int:
+def append_new_side(pool: RoutePool, state: RoutingState, side: int) -> int:
     """Append the steps of a new side to the route in the making; those before the cut come backwards.
 
     Returns 0, and TOO_MUCH where there is no room for them.
@@ -354,7 +354,7 @@ def append_new_side(pool: Pool, state: State, side: int) -> int:
 
 
 @inner_kernel
-def append_old_side(pool: Pool, state: State, views: RoutingViews, side: int) -> int:
+def append_old_side(pool: RoutePool, state: RoutingState, views: RoutingViews, side: int) -> int:
     """Append the steps of a side that stays to the route in the making; return their cost, TOO_MUCH without room."""
     attempt, e = pool.attempt[0], pool.attempt[0].route
     if side == 0:
@@ -372,7 +372,7 @@ def append_old_side(pool: Pool, state: State, views: RoutingViews, side: int) ->
 
 
 @inner_kernel
-def keep_route(pool: Pool, cost: int) -> None:
+def keep_route(pool: RoutePool, cost: int) -> None:
     """Keep the new route if it is as good; after the last pass, keep it in place of the worst of the pool."""
     attempt, e, last = pool.attempt[0], pool.attempt[0].route, len(pool.cost) - 1
     # Routes of equal cost replace each other, so that the search drifts over plateaus.

@@ -21,7 +21,7 @@ from tiger.routing.swaps.frontier import (
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
-    State,
+    RoutingState,
     allocate_state,
     begin,
     build_arrays,
@@ -29,7 +29,15 @@ from tiger.routing.swaps.frontier import (
 from tiger.routing.swaps.phases import Extent, PhaseParams, plan_attempts, schedule
 from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.renumbering import order_by_level, renumber
-from tiger.routing.swaps.rerouting import NEVER_COST, Attempt, Lane, Plan, Pool, RoutingViews, advance
+from tiger.routing.swaps.rerouting import (
+    NEVER_COST,
+    Lane,
+    RerouteAttempt,
+    ReroutePlan,
+    RoutePool,
+    RoutingViews,
+    advance,
+)
 from tiger.routing.swaps.router import route
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.threads import run_lanes
@@ -44,7 +52,7 @@ DETOUR = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchParams:
+class SwapSearchParams:
     """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
 
     A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
@@ -62,7 +70,7 @@ class SearchParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Origins:
+class SearchOrigins:
     """Hold where a search begins: layouts `[N]`, mappings at some time, and whole routes.
 
     The result is never worse than any of the routes. With `fixed[N]` every route starts from that layout, so must those
@@ -75,14 +83,14 @@ class Origins:
     fixed: IndexArray | None = None
 
 
-DEFAULT = SearchParams()
+DEFAULT = SwapSearchParams()
 
 
 def search(
     dag: GateDag,
     coupling: Coupling,
-    origins: Origins,
-    params: SearchParams = DEFAULT,
+    origins: SearchOrigins,
+    params: SwapSearchParams = DEFAULT,
     stop: Callable[[], bool] = bool,
 ) -> Route:
     """Return the best route found, not optimal in general; the same for any number of threads.
@@ -103,7 +111,7 @@ def search(
     return _rename_nodes(found, order)
 
 
-def _list_starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[IndexArray]:
+def _list_starts(dag: GateDag, coupling: Coupling, origins: SearchOrigins) -> list[IndexArray]:
     """Return where routes may start; raise for what cannot be searched."""
     places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
     if origins.fixed is not None:
@@ -117,7 +125,7 @@ def _list_starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[Ind
 
 
 def _search(
-    dag: GateDag, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
+    dag: GateDag, coupling: Coupling, origins: SearchOrigins, params: SwapSearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
     views = build_views(dag, coupling)
@@ -164,7 +172,7 @@ def _search(
     return _find_best(lanes)
 
 
-def _rename(origins: Origins, known: Route | None, order: IndexArray) -> Origins:
+def _rename(origins: SearchOrigins, known: Route | None, order: IndexArray) -> SearchOrigins:
     """Return the origins with the best route first, for nodes in another order."""
     number = np.argsort(order).astype(np.int32)
     first = () if known is None else (known,)
@@ -181,7 +189,9 @@ def _rename_nodes(route: Route, name: IndexArray) -> Route:
     return Route(start=route.start, steps=steps)
 
 
-def _route_plainly(arrays: RoutingArrays, state: State, dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
+def _route_plainly(
+    arrays: RoutingArrays, state: RoutingState, dag: GateDag, coupling: Coupling, start: IndexArray
+) -> Route:
     """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
     begin(arrays, state, start.astype(np.int32))
     if route(arrays, state, _build_usual_params(), 1, TOO_MUCH) >= TOO_MUCH:
@@ -202,7 +212,7 @@ def _has_one_price(dag: GateDag) -> bool:
     return bool((dag.price == dag.price[-1]).all())
 
 
-def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> int:
+def _measure_passage(arrays: RoutingArrays, state: RoutingState, start: IndexArray) -> int:
     """Return the work of routing once from a start, looking at the front alone."""
     before = state.counters[0].work
     begin(arrays, state, start.astype(np.int32))
@@ -210,7 +220,7 @@ def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> 
     return max(int(state.counters[0].work - before), 1)
 
 
-def _measure_beam(arrays: RoutingArrays, state: State, known: Route, moves: Moves) -> int:
+def _measure_beam(arrays: RoutingArrays, state: RoutingState, known: Route, moves: Moves) -> int:
     """Return the work of a beam for each of its states, where it routes the whole from the start of a route."""
     width, usual = MEASURED, _build_usual_params()
     usual[0].width, usual[0].gate_price = width, 2.0
@@ -226,7 +236,9 @@ def _limit_steps(dag: GateDag, coupling: Coupling) -> int:
     return len(dag.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
 
 
-def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[int, int], params: PhaseParams) -> Pool:
+def _build_pool(
+    coupling: Coupling, dag: GateDag, origins: SearchOrigins, lane: tuple[int, int], params: PhaseParams
+) -> RoutePool:
     """Return the pool of a lane, given by its number and how many there are, with its share of the origins."""
     (number, lanes), count, size = lane, len(dag.pairs), coupling.size
     none = np.zeros(count, np.bool_)
@@ -239,7 +251,7 @@ def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[
     mine = anchors[number::lanes] if origins.fixed is None else anchors[:1]
     order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
     steps = 2 * count + 1 + _limit_steps(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
-    pool = Pool(
+    pool = RoutePool(
         start=np.zeros((params.routes + 1, size), np.int32),
         steps=np.zeros((params.routes + 1, steps, 2), np.int32),
         length=np.zeros(params.routes + 1, np.int32),
@@ -250,7 +262,7 @@ def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[
         seed=np.array([a.place for a in mine], np.int32).reshape(-1, size),
         order=np.array(order, np.int32).reshape(-1, count),
         done=np.array([a.done.sum() for a in mine], np.int32),
-        attempt=allocate_records(Attempt),
+        attempt=allocate_records(RerouteAttempt),
     )
     pool.attempt[0].parted = int(parted)
     for e, known in enumerate(origins.routes[number::lanes][: params.routes]):
@@ -258,14 +270,14 @@ def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[
     return pool
 
 
-def _keep(pool: Pool, e: int, known: Route, cost: int) -> None:
+def _keep(pool: RoutePool, e: int, known: Route, cost: int) -> None:
     """Put a route into the pool."""
     pool.start[e], pool.length[e] = known.start, len(known.steps)
     pool.steps[e, : len(known.steps)] = known.steps
     pool.cost[e] = cost
 
 
-def _build_lane(views: RoutingViews, pool: Pool, moves: Moves, seed: list[int]) -> Lane:
+def _build_lane(views: RoutingViews, pool: RoutePool, moves: Moves, seed: list[int]) -> Lane:
     """Return a lane with a beam of one state, which a phase makes wider."""
     arrays = _view_forward(views)
     state = allocate_state(arrays, len(pool.trial) - len(views.pairs))
@@ -286,7 +298,7 @@ def _widen(lane: Lane, width: int) -> Lane:
     return lane._replace(beam=allocate_beam(_view_forward(lane.views), max(width, 1), most, lane.beam.moves))
 
 
-def _advance(lanes: list[Lane], begun: list[int], plan: Plan, stop: Callable[[], bool], number: int) -> None:
+def _advance(lanes: list[Lane], begun: list[int], plan: ReroutePlan, stop: Callable[[], bool], number: int) -> None:
     """Advance a lane that goes on to the goal of a plan, which counts from where its phase began, unless it is late."""
     if number < len(begun) and not stop():
         advance(lanes[number], plan._replace(goal=begun[number] + plan.goal))
@@ -337,6 +349,6 @@ def _deal_best(lanes: list[Lane], kept: int) -> None:
         _keep(lanes[rank % len(lanes)].pool, rank // len(lanes), known, cost)
 
 
-def _read_route(pool: Pool, e: int) -> Route:
+def _read_route(pool: RoutePool, e: int) -> Route:
     """Return a route of the pool."""
     return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())

@@ -12,8 +12,8 @@ from tiger.routing.coupling import IndexArray
 from tiger.routing.swaps.prices import price_gate, price_swap, quote_swap
 from tiger.routing.swaps.tokens import (
     AT_GOALS,
-    Choice,
-    Device,
+    CouplingArrays,
+    SwapChoice,
     Tokens,
     choose_goal_swap,
     count_added_hops,
@@ -30,7 +30,7 @@ FAILED = 1 << 20
 WORST = 1e18
 
 
-class Circuit(NamedTuple):
+class CircuitArrays(NamedTuple):
     """Hold a gate DAG of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `barrier[g]` 1 where windows end.
 
     `price[g + 1]` and `layers[g]` are as in `GateDag`.
@@ -45,7 +45,7 @@ class Circuit(NamedTuple):
     layers: IndexArray
 
 
-class Window(NamedTuple):
+class NodeWindow(NamedTuple):
     """Hold w nodes, at `nodes[:w]` in an order that respects dependencies, `size[0]` being w.
 
     `local[g]` is the index of a node here or -1, `need[w]` how many others here it waits for.
@@ -82,7 +82,7 @@ class Scores:
     fusion: float
 
 
-class Attempt(NamedTuple):
+class WindowAttempt(NamedTuple):
     """Hold one attempt: what is `done[w]`, what waits in `front`, where lines begin (`head[N]`), the `log` of steps.
 
     `counters`, `choice`, the next step, and `scores` are one record each. `work[0]` counts candidates. `weight[DEPTH]`
@@ -96,7 +96,7 @@ class Attempt(NamedTuple):
     head: IndexArray
     log: IndexArray
     counters: Sequence[AttemptCounters]
-    choice: Sequence[Choice]
+    choice: Sequence[SwapChoice]
     work: IntArray
     weight: FloatArray
     last: IndexArray
@@ -109,11 +109,11 @@ class Attempt(NamedTuple):
 class WindowState(NamedTuple):
     """Hold what the kernels of a lane work on."""
 
-    circuit: Circuit
-    device: Device
+    circuit: CircuitArrays
+    device: CouplingArrays
     tokens: Tokens
-    window: Window
-    attempt: Attempt
+    window: NodeWindow
+    attempt: WindowAttempt
 
 
 @inner_kernel
@@ -200,7 +200,7 @@ def carry_out(state: WindowState, k: int, middle: int) -> None:
 
 
 @inner_kernel
-def advance_line(window: Window, attempt: Attempt, qubit: int) -> None:
+def advance_line(window: NodeWindow, attempt: WindowAttempt, qubit: int) -> None:
     """Let the line of a qubit begin at the first gate that is not done."""
     head = attempt.head[qubit]
     while head < window.close[qubit] and attempt.done[window.line[head]] == 1:
@@ -209,7 +209,7 @@ def advance_line(window: Window, attempt: Attempt, qubit: int) -> None:
 
 
 @inner_kernel
-def log_step(attempt: Attempt, what: int, where: int) -> None:
+def log_step(attempt: WindowAttempt, what: int, where: int) -> None:
     """Append a step to the log."""
     counters = attempt.counters[0]
     attempt.log[counters.length, 0] = what

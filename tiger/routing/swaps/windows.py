@@ -38,8 +38,8 @@ from tiger.routing.swaps.tokens import build_device, count_hops_away, draw_unit
 from tiger.routing.swaps.window_router import (
     DEPTH,
     FAILED,
-    Attempt,
-    Circuit,
+    CircuitArrays,
+    WindowAttempt,
     WindowState,
     route_window,
     undo,
@@ -92,7 +92,7 @@ class WindowParams:
     depth: float = 2.0
 
 
-class Plan(NamedTuple):
+class WindowPlan(NamedTuple):
     """Hold what a lane does in a round: its work, the temperature at begin and end, the SWAPs of the longest window.
 
     The others are as in `WindowParams`.
@@ -113,7 +113,7 @@ class Plan(NamedTuple):
 class Direction(NamedTuple):
     """Hold the circuit in one direction: `ahead[N]` gates of every qubit, more where its end is given, and scratch."""
 
-    circuit: Circuit
+    circuit: CircuitArrays
     ahead: IndexArray
     states: list[WindowState]
 
@@ -146,7 +146,7 @@ def polish(
     return best
 
 
-def _plan_rounds(params: WindowParams, cost: int) -> list[Plan]:
+def _plan_rounds(params: WindowParams, cost: int) -> list[WindowPlan]:
     """Return what lanes do in every round, for a route of so many SWAPs and BRIDGEs, in two directions each."""
     share = params.work // (2 * params.lanes * params.rounds)
     share = max(min(max(share, params.least_share), params.most_share, params.work // (2 * params.lanes)), 1)
@@ -154,7 +154,7 @@ def _plan_rounds(params: WindowParams, cost: int) -> list[Plan]:
     longest = int(np.clip(params.longest * np.sqrt(params.work / (params.saturated * (cost + 1))), params.longest, OPS))
     heats = [params.heat * (1 - k / max(rounds, 1)) for k in range(rounds + 1)]
     shape = longest, params.hops, params.lead, params.reach, params.near, params.trials, params.depth
-    return [Plan(share, hot, cold, *shape) for hot, cold in itertools.pairwise(heats)]
+    return [WindowPlan(share, hot, cold, *shape) for hot, cold in itertools.pairwise(heats)]
 
 
 def _build_directions(dag: GateDag, coupling: Coupling, params: WindowParams) -> list[Direction]:
@@ -171,7 +171,7 @@ def _build_directions(dag: GateDag, coupling: Coupling, params: WindowParams) ->
 
 
 def _run_round(
-    direction: Direction, routes: list[Route], plan: Plan, rng: np.random.Generator, run_all: RunAll
+    direction: Direction, routes: list[Route], plan: WindowPlan, rng: np.random.Generator, run_all: RunAll
 ) -> list[Route]:
     """Search all routes in one direction, a lane for each or for each piece of the one, and turn them around."""
     lanes = len(direction.states)
@@ -216,7 +216,7 @@ def _turn_around(direction: Direction, route: Route, buffers: list[RouteBuffer])
 
 
 @kernel
-def anneal(state: WindowState, buffer: RouteBuffer, plan: Plan, seed: int) -> None:
+def anneal(state: WindowState, buffer: RouteBuffer, plan: WindowPlan, seed: int) -> None:
     """Re-route windows from a random step on and from the begin again, until the work is done."""
     rng_state, work = state.tokens.rng_state, state.attempt.work
     rng_state[0] = 1 + seed % (RNG_MODULUS - 1)
@@ -237,7 +237,7 @@ def anneal(state: WindowState, buffer: RouteBuffer, plan: Plan, seed: int) -> No
 
 
 @inner_kernel
-def reroute_window(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: float) -> None:
+def reroute_window(state: WindowState, buffer: RouteBuffer, plan: WindowPlan, heat: float) -> None:
     """Take a window of random size and shape out at the cursor, try to re-route it, and put the result in."""
     rng_state, reach = state.tokens.rng_state, len(buffer.start)
     # Squared, so that most windows are short.
@@ -276,7 +276,7 @@ def try_routings(state: WindowState, buffer: RouteBuffer, trials: int, heat: flo
 
 
 @inner_kernel
-def try_priced_routings(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: float) -> None:
+def try_priced_routings(state: WindowState, buffer: RouteBuffer, plan: WindowPlan, heat: float) -> None:
     """Re-route the window a few times, each time accepting what the temperature allows by the price of all SWAPs.
 
     With the layers that it adds to the whole it may not exceed that either.
@@ -343,7 +343,7 @@ def price_range(state: WindowState, buffer: RouteBuffer, steps: IndexArray, low:
 
 
 @inner_kernel
-def draw_weights(attempt: Attempt, rng_state: IntArray) -> None:
+def draw_weights(attempt: WindowAttempt, rng_state: IntArray) -> None:
     """Draw the weights of an attempt, so that no two score alike: gates fade with their rank by 0.4 to 0.95."""
     decay, weight = 0.4 + 0.55 * draw_unit(rng_state), 1.0
     for rank in range(DEPTH):

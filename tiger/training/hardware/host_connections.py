@@ -15,8 +15,8 @@ from tiger.training.hardware.machines import read_network
 from tiger.training.hardware.record import check_names, check_record
 
 if TYPE_CHECKING:
-    from tiger.formats.hardware.levels import Hardware
-    from tiger.formats.hardware.plain import Rates
+    from tiger.formats.hardware.levels import DescribedHardware
+    from tiger.formats.hardware.plain import MessageRates
     from tiger.model.topology import Topology
 
 FIELD, STATED = "cluster/networks", "cluster/hosts"
@@ -26,7 +26,7 @@ NAMED = 8
 PAIR_LIMIT = 32_768
 
 
-def join_hosts(hardware: "Hardware", networks: object, catalogue: Catalogue) -> IntArray:
+def join_hosts(hardware: "DescribedHardware", networks: object, catalogue: Catalogue) -> IntArray:
     """Return the number of the connection of each two hosts [h, h], -1 for those that cannot reach each other.
 
     `networks` is a list of connections, one for each distance between hosts, the nearest first; or an object of them by
@@ -76,13 +76,13 @@ def _measure(nodes: "Topology") -> FloatArray:
     return np.maximum(away, away.T)
 
 
-def _find_rates(hardware: "Hardware", nodes: "Topology") -> "Rates":
+def _find_rates(hardware: "DescribedHardware", nodes: "Topology") -> "MessageRates":
     """Return what the network states of messages between each two hosts."""
-    from tiger.formats.hardware.plain import PlainHardware, Rates
+    from tiger.formats.hardware.plain import MessageRates, PlainHardware
 
-    rates = hardware.find_rates() if isinstance(hardware, PlainHardware) else Rates()
+    rates = hardware.find_rates() if isinstance(hardware, PlainHardware) else MessageRates()
     between = np.ix_(nodes.hosts, nodes.hosts)
-    return Rates(
+    return MessageRates(
         bandwidth=None if rates.bandwidth is None else rates.bandwidth[between],
         latency_s=None if rates.latency_s is None else rates.latency_s[between],
     )

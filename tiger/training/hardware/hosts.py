@@ -22,11 +22,11 @@ from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import Catalogue
 from tiger.training.hardware.host_connections import join_hosts
-from tiger.training.hardware.insides import MACHINE, Inside, read_insides
+from tiger.training.hardware.insides import MACHINE, HostDevices, read_insides
 from tiger.training.hardware.record import check_list, check_record, check_text, name_field, require
 
 if TYPE_CHECKING:
-    from tiger.formats.hardware.levels import Hardware
+    from tiger.formats.hardware.levels import DescribedHardware
 
 HOSTS, LABELS = "hosts", "labels"
 HOST_FIELDS = (HOSTS, MACHINE, "networks", LABELS)
@@ -75,7 +75,7 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
     )
 
 
-def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
+def _read_hosts(fields: Mapping[str, object]) -> "DescribedHardware":
     """Return the network between the hosts."""
     from tiger.formats.files import read_hardware
 
@@ -91,7 +91,7 @@ def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
     return read_hardware(FileText(file, text), labels=labels)
 
 
-def _link_devices(inside: Inside, catalogue: Catalogue) -> IntArray:
+def _link_devices(inside: HostDevices, catalogue: Catalogue) -> IntArray:
     """Return the numbers of the links between the devices of a machine."""
     numbers = np.array([*map(catalogue.number, inside.devices.curves), catalogue.number(None)])
     link: IntArray = numbers[inside.devices.link]

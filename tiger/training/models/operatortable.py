@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.values import suggest_name
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
-from tiger.training.models.csvrows import Columns, rows_of_csv
+from tiger.training.models.csvrows import TableColumns, rows_of_csv
 from tiger.training.models.limits import OPERATOR_LIMIT, check_size
 from tiger.training.models.operators import Operators
 from tiger.training.models.rows import Id, Rows
@@ -20,7 +20,7 @@ REQUIRED = ("name", "seconds")
 NUMBERS = ("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds")
 MARKS = ("backward", "accelerator")
 OPTIONAL = (*NUMBERS, "colocate", *MARKS)
-HEADER = Columns("operators", (*REQUIRED, *OPTIONAL, "inputs"), (*REQUIRED, "inputs"), ("seconds", *NUMBERS))
+HEADER = TableColumns("operators", (*REQUIRED, *OPTIONAL, "inputs"), (*REQUIRED, "inputs"), ("seconds", *NUMBERS))
 _WORDS = {"true": True, "false": False, "1": True, "0": False}
 _BETWEEN = re.compile(r"[;\s]+")
 

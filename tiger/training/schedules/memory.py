@@ -18,7 +18,7 @@ KEPT_COUNTS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Footprint:
+class MemoryProfile:
     """Hold the bytes of each of p positions over time: `held_bytes[p][k]` from `when_s[p][k]` on, state included."""
 
     when_s: tuple[FloatArray, ...]
@@ -30,7 +30,7 @@ class Footprint:
         return np.array([held.max() for held in self.held_bytes])
 
 
-def footprint(timeline: Timeline, workload: Workload) -> Footprint:
+def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
     """Return the bytes held over time: of a microbatch from the start of its forward pass until no pass needs it.
 
     The last to need it is the backward pass, or the weight pass where the two are apart. O(S m).
@@ -44,7 +44,7 @@ def footprint(timeline: Timeline, workload: Workload) -> Footprint:
     moment = np.where(begins, timeline.start_s, timeline.end_s)
     moved = [np.flatnonzero((timeline.position == position) & (sign != 0)) for position in range(len(state))]
     still = np.zeros(1)
-    return Footprint(
+    return MemoryProfile(
         when_s=tuple(np.concatenate([still, moment[rows]]) for rows in moved),
         held_bytes=tuple(
             np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)

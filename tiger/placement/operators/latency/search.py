@@ -15,7 +15,7 @@ from tiger.placement.operators.latency.heft import place_by_heft
 from tiger.placement.operators.latency.list_scheduling import make_jobs, renumber_by_list
 from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes
-from tiger.placement.operators.terms import Terms
+from tiger.placement.operators.terms import OperatorTerms
 from tiger.placement.operators.throughput.greedy import fill, spread
 from tiger.solvers.generator import seed_state
 from tiger.training.costs.tolerances import MEMORY, SUMS
@@ -53,7 +53,7 @@ class LatencyParams:
     cooler: float = 0.004
 
 
-def makespan_bound_s(terms: Terms) -> float:
+def makespan_bound_s(terms: OperatorTerms) -> float:
     r"""Return a lower bound on the makespan: the longest path on the fastest devices, or all work on all devices.
 
     For prices :math:`\lambda \ge 0` of the devices that sum to 1, no largest compute load, and so no makespan, is below
@@ -79,7 +79,7 @@ def makespan_bound_s(terms: Terms) -> float:
 
 
 def search_latency(
-    terms: Terms,
+    terms: OperatorTerms,
     params: LatencyParams,
     starts: Sequence[IntArray],
     stop: Callable[[], bool],
@@ -89,7 +89,7 @@ def search_latency(
 
     No more expensive than the best of `starts`, placements within memory. Heuristic.
     """
-    search = _Search(terms, params)
+    search = _LatencySearch(terms, params)
     for stage, place in chain(search.starts(starts), search.moves(stop)):
         search.offer(place)
         if search.known:
@@ -99,10 +99,10 @@ def search_latency(
     return search.known[0][1] if search.known else None
 
 
-class _Search:
+class _LatencySearch:
     """Hold the known placements, the best first."""
 
-    def __init__(self, terms: Terms, params: LatencyParams) -> None:
+    def __init__(self, terms: OperatorTerms, params: LatencyParams) -> None:
         self.terms, self.jobs, self.params = terms, make_jobs(terms), params
         self.listed = renumber_by_list(self.jobs)
         self.weights: FloatArray = np.array([params.makespan_weight, params.load_weight])

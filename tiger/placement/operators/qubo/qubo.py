@@ -22,8 +22,8 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray, distinct
 from tiger.placement.operators.bounds.balance import balance_s
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
-from tiger.placement.operators.terms import Terms
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
+from tiger.placement.operators.terms import OperatorTerms
 from tiger.qubo.encode import COUPLER_LIMIT
 from tiger.qubo.penalties import MARGIN, TYPICAL, Penalties
 from tiger.training.hardware.cluster import NO_LINK
@@ -123,7 +123,7 @@ class Encoding:
         return self.index[source][:, one].ravel(), self.index[target][:, other].ravel(), energy[one, other].T.ravel()
 
 
-def encode(terms: Terms) -> Encoding:
+def encode(terms: OperatorTerms) -> Encoding:
     """Return the encoding of the devices of C groups; O(C k + e k^2); InputError above 5 million couplers."""
     source, target, operator, readers = _reads(terms)
     key, pair = np.unique(source * terms.groups + target, return_inverse=True)
@@ -132,7 +132,7 @@ def encode(terms: Terms) -> Encoding:
     if couplers > COUPLER_LIMIT:
         what = f"expected a model of at most {COUPLER_LIMIT:,} couplers for a sampler, this one has {couplers:,}"
         raise InputError("solver", f"{what}; choose the solver auto, or colocate operators")
-    share_s = balance_s(DeviceCosts.of(terms)) or 1.0
+    share_s = balance_s(DeviceTypeCosts.of(terms)) or 1.0
     work = np.array([np.bincount(terms.group_of, row, terms.groups) for row in terms.work]) / share_s
     tight = np.isfinite(terms.capacity) & (terms.allowed.T @ terms.memory > terms.capacity)
     room = np.where(tight & (terms.capacity > 0), terms.capacity, np.inf)
@@ -153,7 +153,7 @@ def encode(terms: Terms) -> Encoding:
     )
 
 
-def _reads(terms: Terms) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _reads(terms: OperatorTerms) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return, for each operator and other group that reads it: its group, that group, itself, and how many read it."""
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     goal = terms.group_of[terms.consumer]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.placement.operators.terms import Terms
+from tiger.placement.operators.terms import OperatorTerms
 from tiger.solvers.kernel import kernel
 from tiger.training.costs.tolerances import MEMORY
 
@@ -13,7 +13,7 @@ from tiger.training.costs.tolerances import MEMORY
 SLACK = 1e-9
 
 
-def fill(terms: Terms, position: IntArray, count: int) -> IntArray | None:
+def fill(terms: OperatorTerms, position: IntArray, count: int) -> IntArray | None:
     """Return groups [C] at `position[C]` of a line put into devices in turn, the fastest first; None if one fits none.
 
     The next device comes once one has its share of all work among `count` equally busy ones, or no memory for a group.
@@ -28,7 +28,7 @@ def fill(terms: Terms, position: IntArray, count: int) -> IntArray | None:
     return devices[place] if fits else None
 
 
-def spread(terms: Terms) -> IntArray | None:
+def spread(terms: OperatorTerms) -> IntArray | None:
     """Return groups [C] put where the most memory is left, the largest first; None if one fits nowhere.
 
     Among devices with memory without end the one that becomes the least busy is taken. O(k n + C (k + log C)).
@@ -40,7 +40,7 @@ def spread(terms: Terms) -> IntArray | None:
     return place if fits else None
 
 
-class Needs(NamedTuple):
+class GroupNeeds(NamedTuple):
     """Hold what groups need: `work[C, k]`, `memory[C]`, where they are `allowed[C, k]`, and the `capacity[k]`."""
 
     work: FloatArray
@@ -49,16 +49,16 @@ class Needs(NamedTuple):
     capacity: FloatArray
 
 
-def _needs(terms: Terms, devices: IntArray) -> Needs:
+def _needs(terms: OperatorTerms, devices: IntArray) -> GroupNeeds:
     """Return what groups need on devices in an order."""
     rows = [np.bincount(terms.group_of, terms.work[d], terms.groups) for d in devices]
     work = np.ascontiguousarray(np.array(rows, np.float64).T)
     allowed = np.ascontiguousarray(terms.allowed[:, devices])
-    return Needs(work, terms.memory, allowed, terms.capacity[devices] * (1 + MEMORY))
+    return GroupNeeds(work, terms.memory, allowed, terms.capacity[devices] * (1 + MEMORY))
 
 
 @kernel
-def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
+def _fill(needs: GroupNeeds, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
     """Fill devices in turn; the rows of `used` are their seconds and bytes. Return whether all groups fit."""
     devices, at = len(limit), 0
     for c in order:
@@ -80,7 +80,7 @@ def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, pl
 
 
 @kernel
-def _spread(needs: Needs, order: IntArray, used: FloatArray, place: IntArray) -> bool:
+def _spread(needs: GroupNeeds, order: IntArray, used: FloatArray, place: IntArray) -> bool:
     """Put groups where the most memory is left; the rows of `used` as before. Return whether all groups fit."""
     for c in order:
         # Worst fit, largest first; of equal room, as without an end of memory, the device with the least work.

@@ -13,7 +13,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.placement.operators.linear_orders import draw_linear_order
-from tiger.placement.operators.terms import Terms
+from tiger.placement.operators.terms import OperatorTerms
 from tiger.placement.operators.throughput.annealer import (
     UNSTAGED,
     Annealer,
@@ -23,7 +23,7 @@ from tiger.placement.operators.throughput.annealer import (
 )
 from tiger.placement.operators.throughput.coarsening import cluster_labels, coarsen
 from tiger.placement.operators.throughput.cut_dp import cut
-from tiger.placement.operators.throughput.descent import DescentParams, descend
+from tiger.placement.operators.throughput.descent import LoadDescentParams, descend
 from tiger.placement.operators.throughput.greedy import fill, spread
 from tiger.placement.operators.throughput.multilevel_cuts import CutParams, cut_lines
 
@@ -32,7 +32,7 @@ SHRINK = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MultilevelParams:
+class CycleParams:
     """Set the cycles of a multilevel search.
 
     The first of `cycles` cycles begins with nothing, the second with the best of `lines` lines, the others with the
@@ -49,17 +49,17 @@ class MultilevelParams:
     tries: int = 500_000
 
 
-class Level(NamedTuple):
+class CoarseTerms(NamedTuple):
     """Hold the terms of a level, the `label[C]` there of every group of the finer level, and places to start from."""
 
-    terms: Terms
+    terms: OperatorTerms
     label: IntArray
     place: IntArray | None
 
 
 def search_multilevel(
-    terms: Terms,
-    params: MultilevelParams,
+    terms: OperatorTerms,
+    params: CycleParams,
     stop: Callable[[], bool],
     on_step: Callable[[str, IntArray, float], None],
 ) -> IntArray | None:
@@ -84,7 +84,7 @@ def search_multilevel(
 
 
 def run_cycle(
-    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
+    terms: OperatorTerms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
 ) -> IntArray | None:
     """Run one cycle from places [C] within memory or from nothing; return None if the coarsest terms fit nowhere.
 
@@ -98,15 +98,15 @@ def run_cycle(
     for (finer, _, _), (_, label, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
         # Without time to improve them, places are as good on the finer level.
         if now is not None:
-            now = now[label] if stop() else descend(finer, now[label], DescentParams(), seed, stop)
+            now = now[label] if stop() else descend(finer, now[label], LoadDescentParams(), seed, stop)
     return now
 
 
 def _join_levels(
-    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
-) -> list[Level]:
+    terms: OperatorTerms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
+) -> list[CoarseTerms]:
     """Return terms of ever fewer groups; groups on different devices are not joined."""
-    levels = [Level(terms, np.arange(terms.groups), place)]
+    levels = [CoarseTerms(terms, np.arange(terms.groups), place)]
     size = params.per_device * terms.devices
     while (finer := levels[-1]).terms.groups > size and not stop():
         part = np.zeros(finer.terms.groups, np.int64) if finer.place is None else finer.place
@@ -115,11 +115,11 @@ def _join_levels(
             break
         carried = np.zeros(int(label.max()) + 1, np.int64)
         carried[label] = part
-        levels.append(Level(coarsen(finer.terms, label), label, None if place is None else carried))
+        levels.append(CoarseTerms(coarsen(finer.terms, label), label, None if place is None else carried))
     return levels
 
 
-def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
+def _anneal(level: CoarseTerms, params: CycleParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
     """Anneal a level at every temperature, and return the best places, None where none fit."""
     terms, _, start = level
     start = _begin(terms, seed) if start is None else start
@@ -134,7 +134,7 @@ def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[]
     return found if np.isfinite(load) else None
 
 
-def _begin(terms: Terms, seed: int) -> IntArray | None:
+def _begin(terms: OperatorTerms, seed: int) -> IntArray | None:
     """Return places along a line, exact cuts if these fit; None where groups fit nowhere."""
     position = draw_linear_order(terms, seed)
     found = cut(terms, position, seed)
