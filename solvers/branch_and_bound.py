@@ -14,14 +14,14 @@ SORTED_BY_INSERTION = 15
 class SearchTree(NamedTuple):
     """Hold a window for branching: k tasks in the order they are placed, on q nodes.
 
-    `linear[k, q]` (inf: not allowed), `out[k, k]` and `back[k, k]` traffic to and from, `away[q, q]` distances,
+    `linear[k, q]` (inf: not allowed), `out[k, k]` and `back[k, k]` traffic to and from, `distances[q, q]` distances,
     `group_of[k]` (-1: nodes are shared), `load[c, k]` against `room[c, q]`.
     """
 
     linear: FloatArray
     out: FloatArray
     back: FloatArray
-    away: FloatArray
+    distances: FloatArray
     group_of: IntArray
     load: IntArray
     room: IntArray
@@ -71,9 +71,9 @@ def add_traffic(tree: SearchTree, fields: FloatArray, depth: int, q: int) -> flo
         for r in range(fields.shape[2]):
             value = fields[depth, u, r]
             if out != 0.0:
-                value += out * tree.away[q, r]
+                value += out * tree.distances[q, r]
             if back != 0.0:
-                value += back * tree.away[r, q]
+                value += back * tree.distances[r, q]
             # Tasks of one group exclude each other on a node.
             if apart and r == q:
                 value = np.inf

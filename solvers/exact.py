@@ -109,7 +109,7 @@ def _tree(window: Window, order: IntArray) -> branch_and_bound.SearchTree:
         linear=np.ascontiguousarray((window.linear - window.linear.min(axis=1)[:, None])[order]),
         out=np.ascontiguousarray(traffic),
         back=np.ascontiguousarray(traffic.T),
-        away=np.ascontiguousarray(window.distance),
+        distances=np.ascontiguousarray(window.distance),
         group_of=group_of[order],
         load=np.array(loads, np.int64) if loads else empty[0],
         room=np.array(rooms, np.int64) if rooms else empty[1],

@@ -24,7 +24,7 @@ class CsrInstance(NamedTuple):
     indptr: IntArray
     indices: IntArray
     out: FloatArray
-    away: FloatArray
+    distances: FloatArray
     row: IntArray
     col: IntArray
     loop: FloatArray
@@ -64,7 +64,7 @@ class BoundarySchedule(NamedTuple):
 def csr_graph_of(inst: Instance) -> CsrInstance:
     """Return the part of a plain instance that costs depend on."""
     return CsrInstance(
-        inst.indptr, inst.indices, inst.out, inst.away, inst.row, inst.col, inst.loop, inst.work, inst.price
+        inst.indptr, inst.indices, inst.out, inst.distances, inst.row, inst.col, inst.loop, inst.work, inst.price
     )
 
 
@@ -76,12 +76,12 @@ def relocation_change(graph: CsrInstance, place: IntArray, t: int, q: int, skip:
     there, here = graph.row[q], graph.row[p]
     change = graph.work[t] * (graph.price[q] - graph.price[p])
     if graph.loop[t] != 0.0:
-        change += graph.loop[t] * (graph.away[there + graph.col[q]] - graph.away[here + graph.col[p]])
+        change += graph.loop[t] * (graph.distances[there + graph.col[q]] - graph.distances[here + graph.col[p]])
     for e in range(graph.indptr[t], graph.indptr[t + 1]):
         u = graph.indices[e]
         if u != skip:
             other = graph.col[place[u]]
-            change += graph.out[e] * (graph.away[there + other] - graph.away[here + other])
+            change += graph.out[e] * (graph.distances[there + other] - graph.distances[here + other])
     return float(change)
 
 

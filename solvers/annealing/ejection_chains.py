@@ -24,7 +24,7 @@ class Chains(NamedTuple):
     """
 
     place: IntArray
-    held: IntArray
+    occupied: IntArray
     used: IntArray
     head: IntArray
     after: IntArray
@@ -43,8 +43,8 @@ def clear_overload(inst: Instance, graph: CsrInstance, chains: Chains, most: int
     """
     left = 0
     # One chain at a time, as each changes the costs of the next.
-    for p in range(len(chains.held)):
-        while chains.held[p] > inst.slots[p] and most > 0:
+    for p in range(len(chains.occupied)):
+        while chains.occupied[p] > inst.slots[p] and most > 0:
             q = find_chain(inst, graph, chains, p)
             if q < 0:
                 q = find_direct_move(inst, graph, chains, p)
@@ -52,7 +52,7 @@ def clear_overload(inst: Instance, graph: CsrInstance, chains: Chains, most: int
                 return -1
             apply_chain(inst, chains, p, q)
             most -= 1
-        left += max(chains.held[p] - inst.slots[p], 0)
+        left += max(chains.occupied[p] - inst.slots[p], 0)
     return left
 
 
@@ -72,7 +72,7 @@ def find_chain(inst: Instance, graph: CsrInstance, chains: Chains, start: int) -
         for q in inst.hosts:
             if chains.done[q] == 0 and chains.cost[q] < least:
                 p, least = q, chains.cost[q]
-        if p < 0 or chains.held[p] < inst.slots[p]:
+        if p < 0 or chains.occupied[p] < inst.slots[p]:
             return p
         chains.done[p] = 1
         # Relax the arcs of every task on the node: to the nodes of its neighbours, where a move costs least.
@@ -106,7 +106,7 @@ def find_direct_move(inst: Instance, graph: CsrInstance, chains: Chains, start: 
     chains.cost[start] = 0.0
     best = -1
     for q in inst.hosts:
-        if chains.held[q] >= inst.slots[q]:
+        if chains.occupied[q] >= inst.slots[q]:
             continue
         t = chains.head[start]
         while t >= 0:
@@ -138,8 +138,8 @@ def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
         chains.used[q] += inst.memory[t]
         q = p
     # Nodes in between gave one task and got one.
-    chains.held[start] -= 1
-    chains.held[end] += 1
+    chains.occupied[start] -= 1
+    chains.occupied[end] += 1
 
 
 @inner_kernel
@@ -164,7 +164,16 @@ def chains_of(inst: Instance, places: IntArray) -> Chains:
     head[places[order[first]]] = order[first]
     used = np.zeros(nodes, np.int64)
     np.add.at(used, places, inst.memory)
-    held = np.bincount(places, minlength=nodes)
+    occupied = np.bincount(places, minlength=nodes)
     return Chains(
-        places.copy(), held, used, head, after, before, np.empty(nodes), np.empty(nodes, np.int64), held * 0, held * 0
+        places.copy(),
+        occupied,
+        used,
+        head,
+        after,
+        before,
+        np.empty(nodes),
+        np.empty(nodes, np.int64),
+        occupied * 0,
+        occupied * 0,
     )

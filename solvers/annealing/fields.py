@@ -30,15 +30,16 @@ PAIR, ROW, WIDE, EDGE = 5, 26, 64, 12
 class Fields(NamedTuple):
     """Hold m nodes, m tasks of which the first `tasks` are not idle, and a mapping of them under change.
 
-    Fixed are `flow[c, m, m]` and `away[c, m, m]` with zero diagonals, c = 1 pair of symmetric matrices or a second one
-    of antisymmetric ones, and `bias[m, m]`, the cost of a task on a node by itself (inf: not allowed). With task u on
-    node `place[u]`, `apart[c, u, v]` is the distance between the nodes of u and v, `field[u, v]` what u would cost on
-    the node of v with all others where they are, and `own[u]` = `field[u, u]`. `step[m]` and `change[m]` are scratch.
+    Fixed are `flow[c, m, m]` and `distances[c, m, m]` with zero diagonals, c = 1 pair of symmetric matrices or a second
+    one of antisymmetric ones, and `bias[m, m]`, the cost of a task on a node by itself (inf: not allowed). With task u
+    on node `place[u]`, `apart[c, u, v]` is the distance between the nodes of u and v, `field[u, v]` what u would cost
+    on the node of v with all others where they are, and `own[u]` = `field[u, u]`. `step[m]` and `change[m]` are
+    scratch.
     """
 
     tasks: int
     flow: FloatArray
-    away: FloatArray
+    distances: FloatArray
     bias: FloatArray
     place: IntArray
     apart: FloatArray
@@ -99,9 +100,9 @@ def lay_out(fields: Fields) -> None:
     """Compute distances from scratch for the present `place`; O(m^2)."""
     place, size = fields.place, len(fields.place)
     # Distances are copied into the order of the tasks' nodes, so that sums over tasks read them contiguously.
-    for c in range(len(fields.away)):
+    for c in range(len(fields.distances)):
         for u in range(size):
-            here, row = fields.away[c, place[u]], fields.apart[c, u]
+            here, row = fields.distances[c, place[u]], fields.apart[c, u]
             for v in range(size):
                 row[v] = here[place[v]]
 

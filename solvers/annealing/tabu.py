@@ -49,11 +49,11 @@ def is_random(model: Quadratic, params: TabuParams) -> bool:
     """
     fields = model.fields
     full = fields.tasks == len(fields.place) >= max(params.nodes, 3)
-    if not full or not all(_is_random(matrix, params) for matrix in (fields.flow[0], fields.away[0])):
+    if not full or not all(_is_random(matrix, params) for matrix in (fields.flow[0], fields.distances[0])):
         return False
     # Where costs of tasks by themselves differ much more, they decide alone, and annealing finds their best mapping.
     others = ~np.eye(fields.tasks, dtype=bool)
-    between = math.sqrt(fields.tasks) * fields.flow[0, others].std() * fields.away[0, others].std()
+    between = math.sqrt(fields.tasks) * fields.flow[0, others].std() * fields.distances[0, others].std()
     alone = fields.bias.std(axis=1, where=np.isfinite(fields.bias)).mean()
     return bool(alone <= params.linear * between)
 
@@ -101,10 +101,10 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
     shortest, longest = (max(round(share * size), 1) for share in params.tenure)
     # What all flows or all distances have in common costs the same on every mapping, and single precision would keep
     # little else of them.
-    flow, away = _subtract_least(fields.flow), _subtract_least(fields.away)
+    flow, distances = _subtract_least(fields.flow), _subtract_least(fields.distances)
     widest = float(fields.bias.max(where=np.isfinite(fields.bias), initial=0.0))
     # A rounding error of the largest sum that a field may be.
-    rounding = float(np.finfo(np.float32).eps) * (size * float(flow.max() * away.max()) + widest)
+    rounding = float(np.finfo(np.float32).eps) * (size * float(flow.max() * distances.max()) + widest)
 
     def single(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
         """Return zeros of single precision."""
@@ -114,7 +114,7 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
         shortest=shortest,
         spread=longest - shortest + 1,
         flow=flow.astype(np.float32),
-        away=away.astype(np.float32),
+        distances=distances.astype(np.float32),
         bias=fields.bias.astype(np.float32),
         place=np.arange(size),
         field=single(size, size),

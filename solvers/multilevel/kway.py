@@ -150,9 +150,9 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
             ends = level == k == 0
             if stop() and not ends:
                 continue
-            # Two seats a domain are kept free at the end, which halves the chains that clear what is overfull.
-            away = inst.away, inst.row, inst.col, inst.price
-            hardware = TieredCosts(*away, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
+            # Two slots a domain are kept free at the end, which halves the chains that clear what is overfull.
+            costs = inst.distances, inst.row, inst.col, inst.price
+            hardware = TieredCosts(*costs, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
     return clear_overload(inst, places, stop)
 

@@ -29,7 +29,7 @@ class TieredCosts(NamedTuple):
     Work costs `price[m]` on a node; `hosts` are the nodes with slots.
     """
 
-    away: FloatArray
+    distances: FloatArray
     row: IntArray
     col: IntArray
     price: FloatArray
@@ -134,7 +134,7 @@ def change_of(
     change = graph.pull[t] * (hardware.price[q] - hardware.price[p])
     for r in near:
         other = hardware.col[r]
-        change += flow[r] * (hardware.away[hardware.row[q] + other] - hardware.away[hardware.row[p] + other])
+        change += flow[r] * (hardware.distances[hardware.row[q] + other] - hardware.distances[hardware.row[p] + other])
     return float(change)
 
 

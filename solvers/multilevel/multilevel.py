@@ -238,10 +238,10 @@ def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     if not 2 < count <= params.most_regions or parts.has_prices:
         return
     quotient = parts.quotient()
-    if not len(quotient.flow) or not (quotient.away > 0).any():
+    if not len(quotient.flow) or not (quotient.distances > 0).any():
         return
     place, block_at = np.arange(count), np.arange(count)
-    scale = float(np.median(quotient.flow) * np.median(quotient.away[quotient.away > 0]))
+    scale = float(np.median(quotient.flow) * np.median(quotient.distances[quotient.distances > 0]))
     best, level, least = place.copy(), 0.0, 0.0
     for temperature in scale * np.geomspace(params.hot, params.cold, params.temperatures):
         if stop():

@@ -55,7 +55,7 @@ class VCycle:
     rounds: int = 3
 
     def improve(self, graph: Graph, regions: Regions, before: IntArray, seed: int, stop: Stop) -> IntArray:
-        """Return region[n] that keeps the seats and costs less than `before[n]`, which keeps them, or that itself.
+        """Return region[n] that keeps the slots and costs less than `before[n]`, which keeps them, or that itself.
 
         Vertices weigh 1. Once `stop` says so, that is `before`. O(entries log n) time.
         """
@@ -69,7 +69,7 @@ class VCycle:
                     return before
                 plan = temperatures, self.penalty * unit, self.proposals, self.proposals * len(before) // WIDEST
                 anneal_regions(graphs[level], regions, region, plan, derive(seed, level, 0, number))
-            changed = np.ones(len(regions.seats), bool)
+            changed = np.ones(len(regions.slots), bool)
             for number in range(self.rounds):
                 if stop():
                     return before

@@ -51,7 +51,7 @@ PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.75
 BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
-# Under a limit beams are wider, in fewer lanes, and a routing takes up to two seconds. Without it threads would idle.
+# Under a limit beams are wider, in fewer searchers, and a routing takes up to two seconds. Else threads would idle.
 LIMITED = SwapSearchParams(width=1024, phases=PhaseParams(wide_most=192_000_000, enough=512))
 # The level that holds the result of the one below.
 HOLDING_LEVEL = 3

@@ -24,7 +24,7 @@ from tiger.routing.swaps.windows import WindowParams, polish
 
 # The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12
-BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
+BRIEF = PlacementParams(searchers=2, scouts=2, finalists=1, trials=2)
 KERNELS = ("routing", "windows", "placement")
 
 

@@ -160,8 +160,8 @@ def _too_large(limit: int, what: str, found: str) -> InputError:
 def _pairs(problem: Problem, window: Window) -> tuple[tuple[str, str], ...]:
     """Return the task and the node of every variable but slack bits, in order."""
     tasks, nodes = problem.tasks.names, problem.topology.names
-    held, places = window.block.tasks.tolist(), window.block.nodes.tolist()
-    return tuple((tasks[held[k]], nodes[places[q]]) for k, q in np.argwhere(window.allowed).tolist())
+    members, places = window.block.tasks.tolist(), window.block.nodes.tolist()
+    return tuple((tasks[members[k]], nodes[places[q]]) for k, q in np.argwhere(window.allowed).tolist())
 
 
 def _content(model: dimod.BinaryQuadraticModel | dimod.ConstrainedQuadraticModel) -> bytes:

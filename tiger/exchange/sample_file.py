@@ -42,8 +42,8 @@ def read_variables(path: str | Path, rows: SampleRows) -> SampleRows:
 
     Raises InputError of `variables` for another file, and for one of another model than the samples state.
     """
-    stated = read_json(read_text(Path(path), "variables"), "variables")
-    known = stated if isinstance(stated, dict) else {}
+    given = read_json(read_text(Path(path), "variables"), "variables")
+    known = given if isinstance(given, dict) else {}
     origin, offset = known.get("fingerprint"), known.get("offset")
     if not isinstance(origin, str) or isinstance(offset, bool) or not isinstance(offset, int | float):
         raise InputError("variables", OTHER_FILE)
@@ -88,9 +88,9 @@ def _values(number: int, words: Sequence[str]) -> BitArray:
 
 def _read_sample_set(text: str) -> SampleRows:
     """Read a dimod SampleSet."""
-    stated = read_json(text, FIELD)
+    given = read_json(text, FIELD)
     try:
-        sample_set = dimod.SampleSet.from_serializable(stated)
+        sample_set = dimod.SampleSet.from_serializable(given)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(FIELD, f"{NO_SET}, got a fault: {describe(str(error), 120)}") from None
     values, counts, labels = sample_set.record.sample, sample_set.record.num_occurrences, list(sample_set.variables)

@@ -79,8 +79,8 @@ def residual_of(problem: Problem, cells: int) -> Residual | None:
         opened[row, at[banned[task][at[banned[task]] >= 0]]] = False
     pinned = np.flatnonzero(problem.pins >= 0)
     for label in np.unique(problem.group_of[pinned]) if problem.groups else ():
-        held = problem.pins[pinned[problem.group_of[pinned] == label]]
-        opened[np.ix_(group == label, np.isin(hosts, held))] = False
+        pinned_hosts = problem.pins[pinned[problem.group_of[pinned] == label]]
+        opened[np.ix_(group == label, np.isin(hosts, pinned_hosts))] = False
     opened &= (room[:, :1] > 0).all(axis=1)
     return Residual(tasks=free, hosts=hosts, kind=kind.ravel(), group=group, open=opened, load=load, room=room)
 
@@ -220,8 +220,10 @@ def keep_apart(split: ComponentSplit, there: BoolArray) -> tuple[IntArray, int] 
     None where others of their classes are elsewhere, since those could take their place.
     """
     count = split.packing.count
-    held = np.bincount(np.repeat(np.arange(len(count)), count)[there], minlength=len(count))
-    return None if ((held > 0) & (held < count)).any() else ((held > 0).astype(np.int64), int(held.sum()) - 1)
+    present = np.bincount(np.repeat(np.arange(len(count)), count)[there], minlength=len(count))
+    return (
+        None if ((present > 0) & (present < count)).any() else ((present > 0).astype(np.int64), int(present.sum()) - 1)
+    )
 
 
 def level_parts(split: ComponentSplit, share: float) -> Packing:

@@ -110,11 +110,11 @@ def _record(element: ElementTree.Element, field: str, keys: Mapping[str, Graphml
         if key.default is not None and key.owner in (owner, "all") and key.name in ATTRIBUTES[owner]:
             record[key.name] = _value(key, key.default)
     for data in _children(element, "data"):
-        stated = keys.get(data.get("key", ""))
-        if stated is None:
+        given = keys.get(data.get("key", ""))
+        if given is None:
             raise InputError(field, f"expected data of a declared key, got {describe(data.get('key'))}")
-        if stated.name in ATTRIBUTES[owner]:
-            record[stated.name] = _value(stated, data.text or "")
+        if given.name in ATTRIBUTES[owner]:
+            record[given.name] = _value(given, data.text or "")
     return record
 
 

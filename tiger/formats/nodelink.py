@@ -40,9 +40,9 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
     are hyperedges of two tasks. Other attributes are ignored, with a remark on those that look misspelt. Raises
     InputError with a pointer below `field`.
     """
-    stated = isinstance(data, dict) and "hyperedges" in data
-    sets = data["hyperedges"] if isinstance(data, dict) and stated else None
-    if isinstance(data, dict) and stated and not ("edges" in data or "links" in data):
+    given = isinstance(data, dict) and "hyperedges" in data
+    sets = data["hyperedges"] if isinstance(data, dict) and given else None
+    if isinstance(data, dict) and given and not ("edges" in data or "links" in data):
         data = {**data, "edges": []}
     graph = read_graph(data, field)
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
@@ -56,7 +56,7 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
         ends.sort(axis=1)
     size = len(graph.names)
     room = np.array(memory) if any("memory" in node for node in graph.nodes) else None
-    if stated:
+    if given:
         if graph.directed:
             raise InputError(f"{field}/directed", "expected an undirected graph beside hyperedges, got a directed one")
         at = f"{field}/hyperedges"
@@ -93,9 +93,9 @@ def read_topology(data: object, field: str = "topology") -> Topology:
     slots = [check_whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
     cost = [check_amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
     bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
-    stated = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
+    given = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
     remarks = _remarks(graph, NODE, LINK)
-    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=stated, remarks=remarks)
+    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=given, remarks=remarks)
 
 
 def read_graph(data: object, field: str) -> NodeLinkGraph:

@@ -148,13 +148,13 @@ def _read_blocks(records: Sequence[Record]) -> LevelHardware:
 
 def _read_factors(records: Sequence[Record]) -> list[int]:
     """Return how many blocks make one of each size, 1 first."""
-    stated = [record for record in records if record.kind == "BlockSizes"]
-    for record in stated[1:]:
-        raise record.error("BlockSizes", f"expected it once, got it on line {stated[0].line} too")
-    if stated:
-        words = stated[0].name.split(",")
-        sizes = read_wholes(FIELD, f"line {stated[0].line}: {stated[0].word('BlockSizes')}", words).tolist()
-        return _divide(stated[0], "BlockSizes", sizes)
+    given = [record for record in records if record.kind == "BlockSizes"]
+    for record in given[1:]:
+        raise record.error("BlockSizes", f"expected it once, got it on line {given[0].line} too")
+    if given:
+        words = given[0].name.split(",")
+        sizes = read_wholes(FIELD, f"line {given[0].line}: {given[0].word('BlockSizes')}", words).tolist()
+        return _divide(given[0], "BlockSizes", sizes)
     found = {int(record.values["BlockSize"]): record for record in records if "BlockSize" in record.values}
     if found:
         return _divide(found[max(found)], "BlockSize", sorted(found))

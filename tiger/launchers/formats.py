@@ -104,7 +104,7 @@ def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None
 def describe_use(name: str, order: RankOrder) -> str:
     """Return what takes the text of a launcher, and which slots are left free, a line each."""
     lines, free = [find_launcher(name).use(order)], order.free
-    if order.stated and free:
+    if order.slots_given and free:
         shown = ", ".join(f"{count} on {describe(host)}" for host, count in list(free.items())[:LISTED])
         more = f" and {len(free) - LISTED} more hosts" if len(free) > LISTED else ""
         lines.append(f"free slots: {sum(free.values())}, {shown}{more}")

@@ -64,10 +64,10 @@ class MaxLinkLoad:
         if topology.size > DENSE_NODES:
             return None
         nodes, priced = np.arange(topology.size), self.routes.lengths(weights / self.routes.width)
-        away = topology.metric.between(nodes[:, None], nodes[None, :])
-        way = np.isfinite(away) & np.isfinite(priced)
-        scale = STRENGTH * float(away[way].sum()) / (float(priced[way].sum()) or 1.0) or 1.0
-        return replace(self.problem, topology=replace(topology, metric=DenseMetric(away + scale * priced)))
+        distances = topology.metric.between(nodes[:, None], nodes[None, :])
+        way = np.isfinite(distances) & np.isfinite(priced)
+        scale = STRENGTH * float(distances[way].sum()) / (float(priced[way].sum()) or 1.0) or 1.0
+        return replace(self.problem, topology=replace(topology, metric=DenseMetric(distances + scale * priced)))
 
     def bound(self) -> float:
         """Return a lower bound: what has to leave a node over its links, or the least load of all links on average.

@@ -53,8 +53,8 @@ class LevelSchedule:
     def times(self, places: IntArray) -> Times:
         """Return how long everything takes for node indices `places[n]`."""
         problem = self.problem
-        away = problem.metric.between(places[self.row], places[self.col])
-        return Times(problem.tasks.work * problem.topology.cost[places], problem.tasks.traffic.data * away)
+        distances = problem.metric.between(places[self.row], places[self.col])
+        return Times(problem.tasks.work * problem.topology.cost[places], problem.tasks.traffic.data * distances)
 
     def finish(self, places: IntArray, times: Times) -> FloatArray:
         """Return when each task ends, finish[n]; O(n + edges), vectorised by level."""
@@ -127,11 +127,11 @@ class Makespan:
     def _path(self) -> float:
         """Return the longest path over the best nodes."""
         schedule, volumes = self.schedule, self.schedule.problem.tasks.traffic.data
-        lasts, away = self._relax()
+        lasts, distances = self._relax()
         early = np.zeros(lasts.shape)
         for level, inputs in zip(schedule.levels, schedule.inputs, strict=True):
-            for part in np.array_split(inputs, -(-len(inputs) * away.size // PORTION) or 1):
-                arrives = early[schedule.row[part], :, None] + volumes[part, None, None] * away
+            for part in np.array_split(inputs, -(-len(inputs) * distances.size // PORTION) or 1):
+                arrives = early[schedule.row[part], :, None] + volumes[part, None, None] * distances
                 np.maximum.at(early, schedule.col[part], arrives.min(axis=1))
             early[level] += lasts[level]
         return float(early.min(axis=1).max())
@@ -146,10 +146,10 @@ class Makespan:
         block, pinned = whole(problem), np.flatnonzero(problem.pins >= 0)
         lasts[block.tasks] = np.where(allowed_pairs(problem, block, problem.pins), lasts[block.tasks], np.inf)
         lasts[pinned] = np.where(problem.pins[pinned, None] == hosts, lasts[pinned], np.inf)
-        away = problem.metric.between(hosts[:, None], hosts[None, :]).copy()
+        distances = problem.metric.between(hosts[:, None], hosts[None, :]).copy()
         if problem.rule == "one-to-one" or (not problem.groups and problem.topology.slots.max() == 1):
-            np.fill_diagonal(away, np.inf)
-        return lasts, away
+            np.fill_diagonal(distances, np.inf)
+        return lasts, distances
 
 
 def makespan(problem: Problem, places: IntArray) -> float | None:

@@ -115,16 +115,16 @@ def span_nodes(metric: Metric, nodes: IntArray) -> FloatArray:
     if isinstance(metric, GridMetric) and nodes.shape[1] ** 2 > PER_NODE * (metric.size + FIRST):
         return np.array([_span_grid(metric, row) for row in nodes])
     rows = np.arange(len(nodes))
-    lengths, away = np.zeros(len(nodes)), metric.between(nodes[:, :1], nodes).astype(np.float64)
-    away[:, 0] = np.inf
+    lengths, distances = np.zeros(len(nodes)), metric.between(nodes[:, :1], nodes).astype(np.float64)
+    distances[:, 0] = np.inf
     for _ in range(nodes.shape[1] - 1):
         # The closest node joins the tree, and is no longer looked at.
-        closest = away.argmin(axis=1)
-        lengths += away[rows, closest]
-        joined = np.isinf(away)
-        away = np.minimum(away, metric.between(nodes[rows, closest][:, None], nodes))
-        away[joined] = np.inf
-        away[rows, closest] = np.inf
+        closest = distances.argmin(axis=1)
+        lengths += distances[rows, closest]
+        joined = np.isinf(distances)
+        distances = np.minimum(distances, metric.between(nodes[rows, closest][:, None], nodes))
+        distances[joined] = np.inf
+        distances[rows, closest] = np.inf
     return lengths
 
 
@@ -140,10 +140,10 @@ def _span_grid(metric: GridMetric, nodes: IntArray) -> float:
     """
     links = neighbour_links(replace(metric, hop=1.0))
     graph = link_matrix(links, metric.size)
-    away, _, closest = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
+    distances, _, closest = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
     u, v = closest[links.u].astype(np.int64), closest[links.v].astype(np.int64)
     apart = u != v
-    ways = away[links.u] + links.weight + away[links.v]
+    ways = distances[links.u] + links.weight + distances[links.v]
     between = Links(u=u[apart], v=v[apart], weight=ways[apart], bandwidth=np.ones(apart.sum()))
     return float(minimum_spanning_tree(link_matrix(between, metric.size)).sum()) * metric.hop
 
@@ -165,7 +165,7 @@ def _find_least(problem: Problem) -> float:
     hosts, least = problem.topology.hosts, np.inf
     for begin in range(0, len(hosts), ROWS):
         some = hosts[begin : begin + ROWS]
-        away = problem.metric.between(some[:, None], hosts[None, :]).astype(np.float64)
-        away[some[:, None] == hosts[None, :]] = np.inf
-        least = min(least, float(away.min()))
+        distances = problem.metric.between(some[:, None], hosts[None, :]).astype(np.float64)
+        distances[some[:, None] == hosts[None, :]] = np.inf
+        least = min(least, float(distances.min()))
     return least if np.isfinite(least) else 0.0

@@ -177,13 +177,13 @@ class _Network:
 
     def spread(self, target: int, demand: FloatArray) -> FloatArray:
         """Return load[l] when `demand[m]` for one target splits evenly at every node over its shortest paths."""
-        away, before = (found[0] for found in self.price(self._weight, np.array([target])))
+        distances, before = (found[0] for found in self.price(self._weight, np.array([target])))
         weight, load = np.tile(self._weight, 2), np.zeros(2 * len(self.width))
         with np.errstate(invalid="ignore"):
-            near = np.abs(away[self.end] + weight - away[self.begin]) <= ROUNDING * away[self.begin]
+            near = np.abs(distances[self.end] + weight - distances[self.begin]) <= ROUNDING * distances[self.begin]
         # Beside far longer links the way back over a short one is as short within rounding too.
-        ahead = (away[self.end] < away[self.begin]) | (self.end == before[self.begin])
-        tight = np.flatnonzero(near & ahead & np.isfinite(away[self.begin]))
+        ahead = (distances[self.end] < distances[self.begin]) | (self.end == before[self.begin])
+        tight = np.flatnonzero(near & ahead & np.isfinite(distances[self.begin]))
         begin, end = self.begin[tight], self.end[tight]
         ways, flow = np.bincount(begin, minlength=self.size), demand
         # Every round takes all that is under way one hop on; each hop is nearer to the target.

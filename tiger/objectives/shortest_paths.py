@@ -256,8 +256,8 @@ def _axis_width(metric: GridMetric, axis: int, links: Links | None) -> FloatArra
     extent, stride = metric.dims[axis], int(np.prod(metric.dims[axis + 1 :]))
     width = np.zeros(metric.size)
     # A link of bandwidth 1 says no more than none does, and a hypercube has ten million of them.
-    stated = None if links is None or (links.bandwidth == 1.0).all() else links
-    ends = [] if stated is None else [(stated.u, stated.v, stated.bandwidth), (stated.v, stated.u, stated.bandwidth)]
+    given = None if links is None or (links.bandwidth == 1.0).all() else links
+    ends = [] if given is None else [(given.u, given.v, given.bandwidth), (given.v, given.u, given.bandwidth)]
     for low, high, bandwidth in ends:
         x = low // stride % extent
         found = high == low + np.where(x == extent - 1, 1 - extent, 1) * stride

@@ -35,8 +35,8 @@ def follow_times(rebalancer: Rebalancer, times: Sequence[FloatArray]) -> Rebalan
     begun, line = time.perf_counter(), rebalancer.line
     followed = []
     for rows in check_times(times, line.layers.size):
-        pace = np.repeat(1 / line.cluster.speed[list(line.devices)], np.diff(rebalancer.plan.cuts))
-        decision = rebalancer.step(rows * pace)
+        slowdown = np.repeat(1 / line.cluster.speed[list(line.devices)], np.diff(rebalancer.plan.cuts))
+        decision = rebalancer.step(rows * slowdown)
         followed.append(Followed(decision, LineCosts(line=line, times=rebalancer.times)))
     uniform = uniform_cuts(line.layers, line.positions)
     static = best_static_cuts([one.costs for one in followed], [uniform, *(one.decision.cuts for one in followed)])

@@ -43,9 +43,9 @@ class Rebalancer:
     frees devices. Same arguments, same decisions, unless the search for a first plan, or for one anew where devices are
     lost, is ended after ten seconds. A step takes a few milliseconds at 128 layers and 8 devices.
 
-    `OnlinePlanner` is for costs that stay and are not known: it learns them, and the paces of devices, from stages, one
-    move at a time, and tries plans to learn. A `Rebalancer` is for costs that are measured and drift: it trusts every
-    measurement, moves all layers at once, and only where that pays.
+    `OnlinePlanner` is for costs that stay and are not known: it learns them, and the slowdowns of devices, from stages,
+    one move at a time, and tries plans to learn. A `Rebalancer` is for costs that are measured and drift: it trusts
+    every measurement, moves all layers at once, and only where that pays.
 
     Raises InputError that names the field at fault, also where no plan fits into memory, and TypeError.
     Source: the setting of DynMo, arXiv:2505.14864, with an exact program, prices of moves, and simulated choices.
@@ -197,10 +197,10 @@ class Rebalancer:
 
     def _measure(self, seconds: np.ndarray) -> LayerTimes:
         """Return times of layers that agree with a measurement [1 or 2, L or p]."""
-        pace = 1 / self._line.cluster.speed[list(self._line.devices)]
+        slowdown = 1 / self._line.cluster.speed[list(self._line.devices)]
         if seconds.shape[1] == self._line.layers.size:
-            return self._times.measure(seconds, np.repeat(pace, np.diff(self._cuts)))
-        return self._times.scale(seconds, self._cuts, pace)
+            return self._times.measure(seconds, np.repeat(slowdown, np.diff(self._cuts)))
+        return self._times.scale(seconds, self._cuts, slowdown)
 
     def _interval(self, line: PipelineCosts, homes: tuple[int | None, ...] | None = None) -> Interval:
         """Return the costs of the interval on a line, from where layers are."""

@@ -78,8 +78,8 @@ def weigh_interactions(dag: GateDag, half: float | None = None, around: int = 0)
     return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(dag.qubits, dag.qubits)).tocsr()
 
 
-def fade_weights(levels_away: IndexArray, half: float | None) -> FloatArray:
+def fade_weights(level_gaps: IndexArray, half: float | None) -> FloatArray:
     """Return the weight of gates so many levels away, which halves every `half` levels, to a millionth at least."""
     if half is None:
-        return np.ones(len(levels_away))
-    return np.asarray(np.maximum(0.5 ** (np.abs(levels_away) / half), 1e-6))
+        return np.ones(len(level_gaps))
+    return np.asarray(np.maximum(0.5 ** (np.abs(level_gaps) / half), 1e-6))

@@ -66,7 +66,7 @@ def test_the_kernel_is_the_same_uncompiled(
     """Python and numba return the same cuts."""
     layers, cluster = drawn_layers(7, 1), drawn_cluster(3, 1)
     terms, stated = FixedCosts.of(layers, cluster), costs_of(layers, cluster)
-    given = stated.ahead_s, stated.pace, terms.sent_s, terms.last, np.array([2, 0, 1]), np.inf
+    given = stated.ahead_s, stated.slowdown, terms.sent_s, terms.last, np.array([2, 0, 1]), np.inf
     (compiled, cuts), (plain, same) = costs.least_cuts(*given), costs.least_cuts.py_func(*given)
     assert (compiled, cuts.tolist()) == (plain, same.tolist())
 

@@ -18,15 +18,15 @@ def measure_twice(estimates: Estimates, line: DeviceCuts, *times_s: float) -> No
 def loads(estimates: Estimates, line: DeviceCuts) -> list[float]:
     """Return what the stages of a line are estimated to take."""
     costs = estimates.costs
-    pace = costs.pace[list(line.devices)]
-    return list((np.diff(costs.ahead_s[list(line.cuts)]) * pace).tolist())
+    slowdown = costs.slowdown[list(line.devices)]
+    return list((np.diff(costs.ahead_s[list(line.cuts)]) * slowdown).tolist())
 
 
 def test_estimates_are_the_guess_at_first() -> None:
     """Layers, and paces that multiply them."""
     costs = Estimates(np.array([1.0, 2.0]), np.array([1.0, 3.0]), 0.02).costs
     assert costs.ahead_s.tolist() == pytest.approx([0, 1, 3])
-    assert costs.pace.tolist() == pytest.approx([1, 3])
+    assert costs.slowdown.tolist() == pytest.approx([1, 3])
 
 
 def test_the_first_measurement_sets_the_scale() -> None:
@@ -34,7 +34,7 @@ def test_the_first_measurement_sets_the_scale() -> None:
     estimates = Estimates(np.array([1e12, 1e12]), np.ones(2), 0.02)
     measure_twice(estimates, DeviceCuts((0, 1, 2), (0, 1)), 3.0, 3.0)
     assert np.diff(estimates.costs.ahead_s) == pytest.approx([3, 3])
-    assert estimates.costs.pace == pytest.approx([1, 1])
+    assert estimates.costs.slowdown == pytest.approx([1, 1])
 
 
 def test_exchanged_devices_tell_layers_and_paces_apart() -> None:
@@ -44,7 +44,7 @@ def test_exchanged_devices_tell_layers_and_paces_apart() -> None:
     measure_twice(estimates, DeviceCuts((0, 1, 2), (1, 0)), 2.0, 2.0)
     first, second = np.diff(estimates.costs.ahead_s)
     assert second / first == pytest.approx(2, rel=0.01)
-    assert estimates.costs.pace[1] / estimates.costs.pace[0] == pytest.approx(2, rel=0.01)
+    assert estimates.costs.slowdown[1] / estimates.costs.slowdown[0] == pytest.approx(2, rel=0.01)
 
 
 def test_messages_are_no_work() -> None:
@@ -62,8 +62,8 @@ def test_draws_agree_on_what_was_measured_and_differ_on_what_was_not() -> None:
     for _ in range(8):
         measure_twice(estimates, line, 2.0, 2.0)
     drawn = estimates.draw(400, np.random.default_rng(0))
-    stage = drawn.ahead_s[:, 2] * drawn.pace[:, 0]
-    layer = drawn.ahead_s[:, 1] * drawn.pace[:, 0]
+    stage = drawn.ahead_s[:, 2] * drawn.slowdown[:, 0]
+    layer = drawn.ahead_s[:, 1] * drawn.slowdown[:, 0]
     assert stage.mean() == pytest.approx(2, rel=0.01)
     assert stage.std() < 0.02 * 2
     assert layer.std() > 0.1
@@ -97,4 +97,4 @@ def test_a_stage_that_takes_no_time_tells_nothing_of_its_device() -> None:
     for seconds in (0.0, 1e-3, 0.0, 1e-4):
         estimates.measure(DeviceCuts((0, 1, 2), (0, 1)), FREE, np.array([1.0, seconds]))
         assert not estimates.doubtful
-    assert estimates.costs.pace == pytest.approx([1, 1], rel=0.05)
+    assert estimates.costs.slowdown == pytest.approx([1, 1], rel=0.05)

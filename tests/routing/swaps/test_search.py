@@ -29,8 +29,8 @@ from tiger.routing.swaps.rerouting import NEVER_COST
 from tiger.routing.swaps.search import (
     SearchOrigins,
     SwapSearchParams,
-    _build_lane,
     _build_pool,
+    _build_searcher,
     _deal_best,
     _view_forward,
     search,
@@ -196,8 +196,8 @@ def test_mappings_that_race_give_routes_as_all_others() -> None:
     assert (threaded.steps == found.steps).all()
 
 
-def test_lanes_that_do_not_go_on_leave_their_work_to_others() -> None:
-    """The widest beams run in fewer lanes, with all of the work, and never depend on threads."""
+def test_searchers_that_do_not_go_on_leave_their_work_to_others() -> None:
+    """The widest beams run in fewer searchers, with all of the work, and never depend on threads."""
     dag, params = draw(0, gates=200), replace(RACE, width=512, phases=PhaseParams(wide_least=1, enough=512))
     found = search(dag, GRID, SearchOrigins(), params)
     assert find_flaw(dag, GRID, found) == ""
@@ -206,7 +206,7 @@ def test_lanes_that_do_not_go_on_leave_their_work_to_others() -> None:
 
 
 def test_bug_routes_from_a_given_layout_raced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them start alike, so that one of them was left for all lanes."""
+    """All of them start alike, so that one of them was left for all searchers."""
     monkeypatch.setattr("tiger.routing.swaps.search._deal_best", None)
     found = search(draw(1), GRID, SearchOrigins(fixed=identity(9)), RACE)
     assert found.start.tolist() == list(range(9))
@@ -216,9 +216,9 @@ def test_bug_what_a_phase_took_too_much_was_not_missing_from_the_next(monkeypatc
     """Beams that took all of the work of both last phases were routed in each of them: 1.7 times the work."""
     done: dict[int, int] = {}
 
-    def count(lane: rerouting.Lane, plan: rerouting.ReroutePlan) -> None:
-        rerouting.advance(lane, plan)
-        done[id(lane.pool)] = int(lane.state.counters[0].work)
+    def count(searcher: rerouting.Searcher, plan: rerouting.ReroutePlan) -> None:
+        rerouting.advance(searcher, plan)
+        done[id(searcher.pool)] = int(searcher.state.counters[0].work)
 
     monkeypatch.setattr("tiger.routing.swaps.search.advance", count)
     search(draw(0, gates=200), GRID, SearchOrigins(), replace(RACE, work=6_000_000, width=512))
@@ -232,24 +232,24 @@ def test_bug_a_mapping_that_was_never_routed_took_a_place() -> None:
     views = build_views(dag, GRID)
     pool = _build_pool(GRID, dag, SearchOrigins(routes=(known,), fixed=known.start), (0, 1), PhaseParams())
     # Its beam has room for one step, where the route takes more.
-    lane = _build_lane(views, pool, build_moves(_view_forward(views)), [0, 0])
-    rerouting.advance(lane, rerouting.ReroutePlan(fresh=100, fixed=1, goal=20_000, width=1, ordered=0))
+    searcher = _build_searcher(views, pool, build_moves(_view_forward(views)), [0, 0])
+    rerouting.advance(searcher, rerouting.ReroutePlan(fresh=100, fixed=1, goal=20_000, width=1, ordered=0))
     assert pool.cost[0] == price_route(dag, known)
     assert (pool.cost[1:-1] == NEVER_COST).all()
 
 
 def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No two routes that go on start alike, the cheapest goes on, and lanes hold no more than their share."""
+    """No two routes that go on start alike, the cheapest goes on, and searchers hold no more than their share."""
     dealt: list[list[tuple[int, bytes]]] = []
 
-    def note(lanes: list[rerouting.Lane], kept: int) -> None:
-        least = min(int(lane.pool.cost[:-1].min()) for lane in lanes)
-        _deal_best(lanes, kept)
-        pools = [lane.pool for lane in lanes]
+    def note(searchers: list[rerouting.Searcher], kept: int) -> None:
+        least = min(int(searcher.pool.cost[:-1].min()) for searcher in searchers)
+        _deal_best(searchers, kept)
+        pools = [searcher.pool for searcher in searchers]
         some = [(int(p.cost[e]), p.start[e].tobytes()) for p in pools for e in range(kept) if p.cost[e] < NEVER_COST]
         assert min(some)[0] == least
         assert all((p.cost[kept:] == NEVER_COST).all() for p in pools)
-        # Every lane has one to go on with.
+        # Every searcher has one to go on with.
         assert all(int(p.cost[0]) < NEVER_COST for p in pools)
         # The cheapest is routed first, from its start.
         assert all(p.attempt[0].turn == 0 for p in pools)
@@ -267,9 +267,9 @@ def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch:
     """A wide beam takes many chunks at once; the phase ends when its work is done, not after as many attempts."""
     done: dict[int, int] = {}
 
-    def count(lane: rerouting.Lane, plan: rerouting.ReroutePlan) -> None:
-        rerouting.advance(lane, plan)
-        done[id(lane.pool)] = int(lane.state.counters[0].work)
+    def count(searcher: rerouting.Searcher, plan: rerouting.ReroutePlan) -> None:
+        rerouting.advance(searcher, plan)
+        done[id(searcher.pool)] = int(searcher.state.counters[0].work)
 
     monkeypatch.setattr("tiger.routing.swaps.search.CHUNK", 10_000)
     monkeypatch.setattr("tiger.routing.swaps.search.advance", count)
@@ -294,8 +294,8 @@ def test_bug_a_search_that_is_late_routes_nothing(monkeypatch: pytest.MonkeyPatc
     assert measured
 
 
-def test_bug_lanes_in_turn_stop_between_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lane may take half a second before it returns: the next does not begin when time is up."""
+def test_bug_searchers_in_turn_stop_between_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A searcher may take half a second before it returns: the next does not begin when time is up."""
     calls: list[int] = []
     monkeypatch.setattr("tiger.routing.swaps.search.advance", lambda *_: calls.append(0))
     search(draw(0), GRID, SearchOrigins(), SwapSearchParams(work=1_200_000), lambda: bool(calls))

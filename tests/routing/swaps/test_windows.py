@@ -70,10 +70,10 @@ def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest
 
 
 def test_long_routes_are_searched_in_pieces() -> None:
-    """A hundred gates and more need SWAPs enough for a piece for every lane."""
+    """A hundred gates and more need SWAPs enough for a piece for every searcher."""
     dag = draw(3, 9, 400)
     route = route_plainly(dag, GRID)
-    assert route.extra_cx >= 3 * WindowParams().lanes * WindowParams().piece
+    assert route.extra_cx >= 3 * WindowParams().searchers * WindowParams().piece
     better = polish(dag, GRID, route, WindowParams(work=400_000))
     assert find_flaw(dag, GRID, better) == ""
     assert better.extra_cx < 0.8 * route.extra_cx

@@ -56,7 +56,7 @@ def begin(order, seed, pause_at):
 def in_unit(model, order):
     """Return a cost in the unit of the fields, up to a constant."""
     fields, at = model.fields, np.ix_(order, order)
-    pairs = sum((flow * away[at]).sum() / 2 for flow, away in zip(fields.flow, fields.away, strict=True))
+    pairs = sum((flow * away[at]).sum() / 2 for flow, away in zip(fields.flow, fields.distances, strict=True))
     return pairs + fields.bias[np.arange(len(order)), order].sum()
 
 

@@ -133,11 +133,11 @@ def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
     hosts = list(dict.fromkeys(node.name for node in nodes.values() if node.host))
     names = hosts + [node.name for node in nodes.values() if not node.host]
     index = {name: k for k, name in enumerate(names)}
-    stated = any(port.width is not None for port in ports.values())
+    given = any(port.width is not None for port in ports.values())
     sums = dict[tuple[int, int], float]()
     for end, port in ports.items():
         _check_port(nodes, ports, end)
-        if stated and port.width is None:
+        if given and port.width is None:
             raise InputError(
                 FIELD, f"line {port.line}: expected lanes and a speed such as 4xHDR as elsewhere, got none"
             )
@@ -167,12 +167,12 @@ def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End
     if len(different) > WIDTH_LIMIT:
         raise InputError(FIELD, f"expected at most {WIDTH_LIMIT} different widths of links, got {len(different)}")
     everyone = np.arange(fabric.size)
-    away = fabric.metric.between(everyone[:, None], everyone[None, :])
-    rates = np.zeros(away.shape)
+    hops = fabric.metric.between(everyone[:, None], everyone[None, :])
+    rates = np.zeros(hops.shape)
     # The links of one width and more have a way as short as any, or the next narrower ones are needed.
     for narrowest in different:
         some = Topology.from_links(fabric.names, Links.unit(ends[width >= narrowest]))
-        reached = (some.metric.between(everyone[:, None], everyone[None, :]) == away) & (rates == 0)
+        reached = (some.metric.between(everyone[:, None], everyone[None, :]) == hops) & (rates == 0)
         rates[reached] = narrowest * GIGABYTE
         if rates.all():
             break

@@ -76,7 +76,7 @@ class Cases:
 
     Options are a machine, M for a group on several machines, and M + 1 for any of these. `sizes[M]` are the devices of
     the machines, `alike[M]` the first machine that each can be exchanged with, `spent_s[M + 2, S]`
-    and `pace[M + 2]` bound all-reductions and compute for a group of each option.
+    and `slowdown[M + 2]` bound all-reductions and compute for a group of each option.
     """
 
     cost_model: GridCostModel
@@ -86,7 +86,7 @@ class Cases:
     gradient: LinkSeconds
     ties: tuple[LinkSeconds, ...]
     spent_s: FloatArray
-    pace: FloatArray
+    slowdown: FloatArray
 
     @classmethod
     def of(cls, cost_model: GridCostModel, machine: IntArray) -> Self:
@@ -108,7 +108,7 @@ class Cases:
                 LinkSeconds.of(tie.spent_s[:, None], links, machines, len(tie.places)) for tie in cost_model.ties
             ),
             spent_s=_reduction_s(tensor, cost_model.calls),
-            pace=1 / np.array(slowest),
+            slowdown=1 / np.array(slowest),
         )
 
     @property
@@ -130,7 +130,7 @@ class Cases:
         """Return the bounds of one replica."""
         stages = options[np.arange(self.cost_model.passes_s.shape[1]) % len(options)].tolist()
         reducing_s = self.spent_s[stages, np.arange(len(stages))]
-        forward, backward, weight = self.cost_model.passes_s * self.pace[stages]
+        forward, backward, weight = self.cost_model.passes_s * self.slowdown[stages]
         sent = [self.sent.bounds_s(frozenset(stages[j : j + 2]))[j] for j in range(len(stages) - 1)]
         return Workload(
             forward_s=forward + reducing_s,

@@ -111,8 +111,8 @@ class GridCostModel:
         reduced = self.reduce_s[rings].max(axis=3)[:, stages]
         calls = np.broadcast_to(self.calls[:, None], reduced.shape)
         reducing_s = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
-        pace = 1 / self.speed[grids].min(axis=3)[:, stages]
-        forward, backward, weight = (each[:, None] * pace for each in self.passes_s)
+        slowdown = 1 / self.speed[grids].min(axis=3)[:, stages]
+        forward, backward, weight = (each[:, None] * slowdown for each in self.passes_s)
         ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
         sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
         return GridCosts(

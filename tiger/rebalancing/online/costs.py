@@ -1,4 +1,4 @@
-"""The seconds of stages by costs of layers and paces of devices, and the best cuts at an order of devices."""
+"""The seconds of stages by costs of layers and slowdowns of devices, and the best cuts at an order of devices."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -20,20 +20,20 @@ class DeviceCuts(NamedTuple):
 
 
 class LayerCosts(NamedTuple):
-    """Hold the seconds `ahead_s[.., L + 1]` of the first layers at pace 1, and the pace of n devices `pace[.., n]`.
+    """Hold the seconds `ahead_s[.., L + 1]` of the first layers, and `slowdown[.., n]`, the factor of n devices.
 
-    A pace multiplies seconds. Leading axes are alternatives.
+    Leading axes are alternatives.
     """
 
     ahead_s: FloatArray
-    pace: FloatArray
+    slowdown: FloatArray
 
     @classmethod
-    def of(cls, layer_s: FloatArray, pace: FloatArray) -> Self:
+    def of(cls, layer_s: FloatArray, slowdown: FloatArray) -> Self:
         """Return the costs of layers [.., L]."""
         ahead_s = np.zeros((*layer_s.shape[:-1], layer_s.shape[-1] + 1))
         np.cumsum(layer_s, axis=-1, out=ahead_s[..., 1:])
-        return cls(ahead_s, pace)
+        return cls(ahead_s, slowdown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,7 +77,7 @@ class FixedCosts:
         """Return the seconds [.., m, p] of the stages of m lines of p stages each."""
         cuts, devices = arrays(lines)
         passed = costs.ahead_s[..., cuts[:, 1:]] - costs.ahead_s[..., cuts[:, :-1]]
-        return np.asarray(passed * costs.pace[..., devices] + self.messages_s(lines))
+        return np.asarray(passed * costs.slowdown[..., devices] + self.messages_s(lines))
 
     def bottlenecks_s(self, costs: LayerCosts, lines: list[DeviceCuts]) -> FloatArray:
         """Return the largest load [.., m] of each of m lines of p stages each."""
@@ -91,7 +91,7 @@ class FixedCosts:
         Exact.
         """
         order = np.array(devices, np.int64)
-        value, cuts = least_cuts(costs.ahead_s, costs.pace, self.sent_s, self.last, order, below_s)
+        value, cuts = least_cuts(costs.ahead_s, costs.slowdown, self.sent_s, self.last, order, below_s)
         return (value, DeviceCuts(tuple(cuts.tolist()), devices)) if value < below_s else None
 
 
@@ -103,7 +103,7 @@ def arrays(lines: list[DeviceCuts]) -> tuple[IntArray, IntArray]:
 
 @allocating_kernel
 def least_cuts(
-    ahead_s: FloatArray, pace: FloatArray, sent_s: FloatArray, last: IntArray, order: IntArray, below_s: float
+    ahead_s: FloatArray, slowdown: FloatArray, sent_s: FloatArray, last: IntArray, order: IntArray, below_s: float
 ) -> tuple[float, IntArray]:
     """Return the least bottleneck below a limit of an order of p devices, infinite if none is, and its cuts [p + 1].
 
@@ -121,7 +121,7 @@ def least_cuts(
             sent = sent_s[device, order[j + 1], i] if j + 1 < count else 0.0
             best = below_s
             for k in range(i - 1, j - 1, -1):
-                load = (ahead_s[i] - ahead_s[k]) * pace[device] + sent
+                load = (ahead_s[i] - ahead_s[k]) * slowdown[device] + sent
                 # The stage only gets longer from here on.
                 if load >= best:
                     break

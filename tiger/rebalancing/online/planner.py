@@ -84,8 +84,8 @@ class OnlinePlanner:
         self._tolerance, self._count = _share("tolerance", tolerance), devices.size
         self._terms = FixedCosts.of(layers, devices)
         self._targets = Targets(layers, devices, self._terms, tolerance)
-        pace = 1 / devices.speed
-        self._estimates = Estimates(layers.forward_s + layers.backward_s, pace, _share("noise", noise))
+        slowdown = 1 / devices.speed
+        self._estimates = Estimates(layers.forward_s + layers.backward_s, slowdown, _share("noise", noise))
         self._rng = np.random.default_rng(seed)
         self._line = _first_line(layers, devices, seed)
         self._least_s, self._enough = np.inf, PARAMS.first
@@ -170,7 +170,7 @@ class OnlinePlanner:
 
     def _begin_trial(self, drawn: LayerCosts, near: list[list[DeviceCuts]], least: float) -> DeviceCuts | None:
         """Return the first move to the most promising of the best lines by some draws, None where none is enough."""
-        costs = (LayerCosts(drawn.ahead_s[k], drawn.pace[k]) for k in range(PARAMS.goals))
+        costs = (LayerCosts(drawn.ahead_s[k], drawn.slowdown[k]) for k in range(PARAMS.goals))
         lines = sorted(
             {self._targets.find_best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
         )

@@ -54,7 +54,7 @@ class Targets:
 
     def _search_all(self, costs: LayerCosts, near: Candidate, shape: LayeredGraph) -> Candidate:
         """Return a line of any order where that is better than one near by more than the tolerance."""
-        graph = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
+        graph = replace(shape, ahead_s=costs.ahead_s * costs.slowdown[:, None])
         low, high, limit = self._bound_s(costs), near[0], near[0] * (1 - self._tolerance)
         # Bisection over limits, down to a factor of the tolerance between the ends.
         while limit > low:
@@ -71,4 +71,4 @@ class Targets:
 
     def _bound_s(self, costs: LayerCosts) -> float:
         """Return a lower bound on the bottleneck: all devices equally busy."""
-        return float(costs.ahead_s[-1] / (1 / costs.pace).sum())
+        return float(costs.ahead_s[-1] / (1 / costs.slowdown).sum())

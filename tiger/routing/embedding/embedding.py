@@ -129,14 +129,14 @@ class Embedder:
         """
         self.complete = True
         # Two circuit qubits cannot be on one device qubit.
-        held = wanted.fixed >= 0
-        if len(np.unique(wanted.fixed[held])) < held.sum():
+        is_fixed = wanted.fixed >= 0
+        if len(np.unique(wanted.fixed[is_fixed])) < is_fixed.sum():
             return []
-        active = np.union1d(pairs, np.flatnonzero(held)).astype(np.int32)
+        active = np.union1d(pairs, np.flatnonzero(is_fixed)).astype(np.int32)
         partner = _table(np.searchsorted(active, pairs), len(active))
         mine = PlaceConstraints(*(wish[active] for wish in wanted))
         found = self._find(matcher_of(partner, self.device, self._domains(partner, mine), mine.near), params)
-        places = np.full((len(found), len(held)), -1, np.int32)
+        places = np.full((len(found), len(is_fixed)), -1, np.int32)
         places[:, active] = found
         return list(places)
 
@@ -162,12 +162,12 @@ class Embedder:
         allowed: BoolArray = (wanted.part[:, None] < 0) | (wanted.part[:, None] == self.coupling.part)
         for k in range(own.shape[1]):
             allowed &= own[:, k, None] <= (self.ranks[:, k] if k < self.ranks.shape[1] else 0)
-        held = np.flatnonzero(wanted.fixed >= 0)
-        spots = wanted.fixed[held]
-        kept = allowed[held, spots]
-        allowed[:, spots] = False
-        allowed[held] = False
-        allowed[held, spots] = kept
+        pinned = np.flatnonzero(wanted.fixed >= 0)
+        places = wanted.fixed[pinned]
+        kept = allowed[pinned, places]
+        allowed[:, places] = False
+        allowed[pinned] = False
+        allowed[pinned, places] = kept
         return allowed
 
 

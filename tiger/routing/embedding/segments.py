@@ -223,11 +223,11 @@ class DagProgress:
         outside = np.ones(len(self.done), np.bool_)
         outside[nodes] = False
         times = self._level[nodes] if nodes else np.zeros(1)
-        away = np.maximum(0, np.maximum(times.min() - self._level, self._level - times.max()))
+        gap = np.maximum(0, np.maximum(times.min() - self._level, self._level - times.max()))
         gates = self._gates[outside[self._gates[:, 0]]]
-        gates = gates[np.argsort(away[gates[:, 0]], kind="stable")]
+        gates = gates[np.argsort(gap[gates[:, 0]], kind="stable")]
         pull = np.zeros((self.qubits, self.qubits))
-        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (away[gates[:, 0]] / half_life))
+        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (gap[gates[:, 0]] / half_life))
         return SegmentContext(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
 
 

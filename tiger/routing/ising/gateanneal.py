@@ -74,19 +74,19 @@ def anneal(
             continue
         change = count_hops(arcs, flow, arc, gate, to) - count_hops(arcs, flow, arc, gate, old)
         # It may take that arc in either direction.
-        away = old if draw_below(2) else arcs.back[old]
+        moved = old if draw_below(2) else arcs.back[old]
         if other >= 0:
-            change += count_hops(arcs, flow, arc, other, away) - count_hops(arcs, flow, arc, other, arc[other])
+            change += count_hops(arcs, flow, arc, other, moved) - count_hops(arcs, flow, arc, other, arc[other])
         # Metropolis' rule (1953).
         if change <= 0 or np.random.random() < np.exp(-change / heat):
             row = holder[flow.level[gate]]
             if other >= 0:
-                move_gate(arcs, row, arc, other, away)
+                move_gate(arcs, row, arc, other, moved)
             move_gate(arcs, row, arc, gate, to)
             # The gate that moved last has cleared its old qubits, which the other one now holds.
             if other >= 0:
-                row[arcs.ends[away, 0]] = other
-                row[arcs.ends[away, 1]] = other
+                row[arcs.ends[moved, 0]] = other
+                row[arcs.ends[moved, 1]] = other
 
 
 @inner_kernel

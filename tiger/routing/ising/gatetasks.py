@@ -66,8 +66,8 @@ class GateTasks:
 
     def clashes(self, arc: IndexArray) -> int:
         """Return how often two gates of a level share a device qubit."""
-        held = self.flow.level[:, None].astype(np.int64) * len(self.arcs.hops) + self.arcs.ends[arc]
-        return held.size - len(np.unique(held))
+        visits = self.flow.level[:, None].astype(np.int64) * len(self.arcs.hops) + self.arcs.ends[arc]
+        return visits.size - len(np.unique(visits))
 
     def visits(self, arc: IndexArray) -> IndexArray:
         """Return the qubits of every gate and where they are, for `tiger.routing.ising.movement`."""

@@ -191,12 +191,12 @@ def build_layout_at(
     """
     time, params = time_and_params
     fixed = np.full(dag.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
-    held = set(fixed[fixed >= 0].tolist())
+    used = set(fixed[fixed >= 0].tolist())
     for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + params.shapes.span)).tolist():
         for qubit, at in zip(tasks.gates.pairs[gate].tolist(), tasks.arcs.ends[arc[gate]].tolist(), strict=True):
-            if fixed[qubit] < 0 and at not in held:
+            if fixed[qubit] < 0 and at not in used:
                 fixed[qubit] = at
-                held.add(at)
+                used.add(at)
     static = StaticParams(half=params.shapes.near, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
     layout = build_static_layout(dag, coupling, static)
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)

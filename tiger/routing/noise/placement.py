@@ -49,15 +49,15 @@ AFTER, BEFORE, BOTH, SHAKEN = range(4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementParams:
-    """Set the work: `lanes` searches of `scouts` trials, from the best known routes and then from fresh ones.
+    """Set the work: `searchers` searches of `scouts` trials, from the best known routes and then from fresh ones.
 
-    The best `finalists` of them go on for `trials` more. A lane goes back to its best route after `patience` trials in
-    vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs than
-    before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch` says.
-    `pinned` routes keep their start, which is the caller's layout, and are only routed on from there.
+    The best `finalists` of them go on for `trials` more. A searcher goes back to its best route after `patience` trials
+    in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs
+    than before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch`
+    says. `pinned` routes keep their start, which is the caller's layout, and are only routed on from there.
     """
 
-    lanes: int = 12
+    searchers: int = 12
     scouts: int = 100
     finalists: int = 3
     trials: int = 800
@@ -180,17 +180,17 @@ class Placer:
         """Return a route no worse than any of some that are known."""
         objective, params = self._objective, self._params
         known = relabel_best(routes, objective, params, seed, stop)
-        rngs = [np.random.default_rng([seed, lane]) for lane in range(params.lanes)]
+        rngs = [np.random.default_rng([seed, searcher]) for searcher in range(params.searchers)]
         found = known[:1]
         # Successive halving: every start is searched for a while, and the best of what comes of it for longer.
-        for lane, rng in enumerate(rngs):
+        for searcher, rng in enumerate(rngs):
             if not stop():
-                start = known[lane] if lane < len(known) else self._rerouter.draw_route(known[0], rng)
+                start = known[searcher] if searcher < len(known) else self._rerouter.draw_route(known[0], rng)
                 found.append(self._search(start, params.scouts, rng, stop))
         for route, rng in zip(sorted(found, key=objective.loss)[: params.finalists], rngs, strict=False):
             found.append(self._search(route, params.trials, rng, stop))
         best = min(found, key=objective.loss)
-        return best if stop() else objective.relocate(best, params.relabel, derive(seed, params.lanes), stop)
+        return best if stop() else objective.relocate(best, params.relabel, derive(seed, params.searchers), stop)
 
     def _search(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
         """Route a circuit repeatedly from mappings on its way."""
@@ -342,8 +342,8 @@ def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
     a, b = coupling.edges.T
     weight = np.clip(1 - SHARE + SHARE * lengths[a, b], SHORTEST, LONGEST)
     graph = coo_array((weight, (a, b)), shape=(coupling.size, coupling.size)).tocsr()
-    away = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
-    return np.where(coupling.hops <= 1, coupling.hops, np.minimum(away, FAR)).astype(np.int16)
+    scaled = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
+    return np.where(coupling.hops <= 1, coupling.hops, np.minimum(scaled, FAR)).astype(np.int16)
 
 
 @kernel

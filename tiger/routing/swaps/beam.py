@@ -179,9 +179,9 @@ def rank_options(beam: Beam, count: int, most: int) -> int:
 @inner_kernel
 def expand(arrays: RoutingArrays, state: RoutingState, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
-    counters, rows, made, spots = state.counters[0], len(beam.free), 0, 4 * chosen
+    counters, rows, made, cells = state.counters[0], len(beam.free), 0, 4 * chosen
     # Open addressing with four places an option, so that chains of taken places stay short.
-    for i in range(spots):
+    for i in range(cells):
         beam.seen[i] = -1
     for i in range(chosen):
         # Free rows are taken from the end, so that the children of this level can be found there.
@@ -190,7 +190,7 @@ def expand(arrays: RoutingArrays, state: RoutingState, beam: Beam, params: Route
         reached = take_step(arrays, beam, r, o, row)
         if reached:
             carry_out_front(arrays, beam, r, o, row)
-        if insert_hash(beam, beam.header[row].hash, spots) and (not reached or settle(arrays, beam, params, row)):
+        if insert_hash(beam, beam.header[row].hash, cells) and (not reached or settle(arrays, beam, params, row)):
             # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether
             # their SWAPs fused with gates, and by noise, which makes attempts differ.
             value = estimate_cost(arrays, beam, params, row) + params.fusion * beam.header[row].paid
@@ -225,12 +225,12 @@ def take_step(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> bo
         if a >= 0:
             last[a] = NOTHING
         return True
-    p, q, spots = -1 - here, there, beam.moves.spot_key
+    p, q, keys = -1 - here, there, beam.moves.place_key
     # Zobrist hashing (1970): the hash of a mapping and of what is done changes by the positions that change.
-    header.hash ^= spots[a, p] ^ spots[a, q]
+    header.hash ^= keys[a, p] ^ keys[a, q]
     place[a] = q
     if b >= 0:
-        header.hash ^= spots[b, q] ^ spots[b, p]
+        header.hash ^= keys[b, q] ^ keys[b, p]
         place[b] = p
         header.paid += price_swap(arrays.price, last, a, b)
     else:
@@ -289,13 +289,13 @@ def settle(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: int) ->
 
 
 @inner_kernel
-def insert_hash(beam: Beam, key: int, spots: int) -> bool:
+def insert_hash(beam: Beam, key: int, cells: int) -> bool:
     """Return whether no state of this level has this hash, and note it."""
-    i = key % spots
+    i = key % cells
     while beam.seen[i] >= 0:
         if beam.seen[i] == key:
             return False
-        i = (i + 1) % spots
+        i = (i + 1) % cells
     beam.seen[i] = key
     return True
 

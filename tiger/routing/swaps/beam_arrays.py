@@ -42,12 +42,12 @@ class Moves(NamedTuple):
 
     `change[p, r, k]` is by how much the distance to r grows when a qubit moves from p to neighbour k: 0 where that is r
     itself, as a SWAP of both leaves their distance. `back[p, d]` is which neighbour p is of the neighbour k.
-    `spot_key[s, p]` and `node_key[v]` are numbers for slots on device qubits and for nodes done.
+    `place_key[s, p]` and `node_key[v]` are numbers for slots on device qubits and for nodes done.
     """
 
     change: ChangeArray
     back: IndexArray
-    spot_key: IntArray
+    place_key: IntArray
     node_key: IntArray
 
 
@@ -97,8 +97,8 @@ def build_moves(arrays: RoutingArrays) -> Moves:
         change[p, :, k] = hops[q] - hops[p]
         change[p, q, k] = 0
         back[p, k] = (neighbours[q] == p[:, None]).argmax(axis=1)
-    spots = _hash_position(np.arange(_count_slots(arrays))[:, None], np.arange(size))
-    return Moves(change, back, spots, _hash_position(np.array(-1), np.arange(count)))
+    place_keys = _hash_position(np.arange(_count_slots(arrays))[:, None], np.arange(size))
+    return Moves(change, back, place_keys, _hash_position(np.array(-1), np.arange(count)))
 
 
 def leave_moves_out() -> Moves:

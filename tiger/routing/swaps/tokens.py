@@ -114,14 +114,14 @@ def count_added_hops(device: CouplingArrays, tokens: Tokens, p: int, q: int) -> 
 
 
 @inner_kernel
-def count_hops_away(device: CouplingArrays, tokens: Tokens) -> int:
+def count_token_hops(device: CouplingArrays, tokens: Tokens) -> int:
     """Return the hops between the qubits listed and their goals; a SWAP takes off two at most."""
-    away = 0
+    hops = 0
     for k in range(tokens.counters[0].count):
         qubit = tokens.listed[k]
         if tokens.goal[qubit] >= 0:
-            away += device.hops[tokens.place[qubit], tokens.goal[qubit]]
-    return away
+            hops += device.hops[tokens.place[qubit], tokens.goal[qubit]]
+    return hops
 
 
 @inner_kernel

@@ -54,12 +54,12 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
     if nodes.memory is not None:
         raise InputError(f"cluster/{HOSTS}", "expected memory stated inside the hosts alone, got it for the hosts")
     which = find_insides(nodes, [inside.hosts for inside in insides])
-    held = np.array([len(inside.names) for inside in insides])[which]
-    check_device_count(int(held.sum()), max_devices, f"cluster/{HOSTS}")
+    sizes = np.array([len(inside.names) for inside in insides])[which]
+    check_device_count(int(sizes.sum()), max_devices, f"cluster/{HOSTS}")
     catalogue = Catalogue()
-    link = join_hosts(hardware, fields.get("networks"), catalogue).repeat(held, axis=0).repeat(held, axis=1)
+    link = join_hosts(hardware, fields.get("networks"), catalogue).repeat(sizes, axis=0).repeat(sizes, axis=1)
     own = [_link_devices(inside, catalogue) for inside in insides]
-    for begin, size, k in zip((np.cumsum(held) - held).tolist(), held.tolist(), which.tolist(), strict=True):
+    for begin, size, k in zip((np.cumsum(sizes) - sizes).tolist(), sizes.tolist(), which.tolist(), strict=True):
         link[begin : begin + size, begin : begin + size] = own[k]
     devices = [insides[k].devices for k in which]
     names = [nodes.names[host] for host in nodes.hosts]
@@ -68,7 +68,7 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
         kinds=tuple(kind for host in devices for kind in host.kinds),
         speed=np.concatenate([host.speed for host in devices]),
         memory_bytes=np.concatenate([host.memory_bytes for host in devices]),
-        machine=np.arange(len(names)).repeat(held),
+        machine=np.arange(len(names)).repeat(sizes),
         curves=tuple(catalogue.curves),
         link=lock(link),
         remarks=nodes.remarks,
@@ -82,8 +82,8 @@ def _read_hosts(fields: Mapping[str, object]) -> "DescribedHardware":
     field, value = f"cluster/{HOSTS}", require("cluster", fields, HOSTS)
     if isinstance(value, str):
         raise InputError(field, f"expected an object of file and text, got {describe(value)}")
-    stated = check_record(field, value, ("file", "text"))
-    file, text = (check_text(f"{field}/{name}", require(field, stated, name)) for name in ("file", "text"))
+    given = check_record(field, value, ("file", "text"))
+    file, text = (check_text(f"{field}/{name}", require(field, given, name)) for name in ("file", "text"))
     labels = None
     if LABELS in fields:
         words = check_list(f"cluster/{LABELS}", fields[LABELS])

@@ -63,10 +63,10 @@ def document_of_file(file: FileText, field: str) -> object:
     raise InputError(field, f"expected a file ending in {', '.join(ENDINGS)}, got {describe(file.file, 300)}")
 
 
-def _read_inside(field: str, stated: object, hosts: str | None) -> HostDevices:
+def _read_inside(field: str, given: object, hosts: str | None) -> HostDevices:
     """Return the devices of one machine."""
-    file = find_file(field, stated)
-    value = stated if file is None else document_of_file(file, field)
+    file = find_file(field, given)
+    value = given if file is None else document_of_file(file, field)
     if isinstance(value, Mapping) and isinstance(value.get("devices"), list):
         devices = _read_cluster(field, cluster_of_devices, value)
         names = devices.names

@@ -72,5 +72,5 @@ def _row(field: str, names: list[str], words: list[str], numbers: Sequence[str])
     if len(words) != len(names):
         raise InputError(field, f"expected {len(names)} cells, got {len(words)}")
     # Other words stay text, which the check of their column names.
-    stated = [(column, word) for column, word in zip(names, words, strict=True) if word]
-    return {column: float(word) if column in numbers and is_number(word) else word for column, word in stated}
+    given = [(column, word) for column, word in zip(names, words, strict=True) if word]
+    return {column: float(word) if column in numbers and is_number(word) else word for column, word in given}
