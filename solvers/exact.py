@@ -47,7 +47,7 @@ class Exact:
 
 
 def _is_certain(tasks: int, free: int) -> bool:
-    """Return whether what is dropped unseen costs too much beyond doubt, for so many tasks of which some are free.
+    """Return whether what is dropped unseen costs too much beyond doubt, for `tasks` of which some are free.
 
     A cost is a sum of terms >= 0, none of which is rounded more often than once for each task that it is added to.
     """

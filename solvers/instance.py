@@ -225,7 +225,7 @@ def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
 def _count_slots(problem: Problem) -> IntArray:
     """Return how many tasks, one of a group, a search puts on each node.
 
-    Where nodes are shared that is their slots, at most n, but only so many a node that the slots of all fit in 128 MB.
+    Where nodes are shared that is their slots, at most n, and few enough that those of all nodes fit in 128 MB.
     """
     most = 1 if problem.groups else problem.tasks.size
     if most * problem.topology.hosts.size > SLOTS:

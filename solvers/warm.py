@@ -130,7 +130,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
 
 
 def _ring(slots: int, *forbidden: tuple[str, str], step: float = 0.0) -> Problem:
-    """Return a ring of tasks, whose volumes grow by `step`, that fills a tree of nodes with so many slots."""
+    """Return a ring of tasks, whose volumes grow by `step`, that fills a tree of nodes with `slots` slots."""
     turn = np.arange(TASKS)
     traffic = sp.csr_array((1.0 + step * turn, (turn, np.roll(turn, 1))), shape=(TASKS, TASKS))
     nodes = TASKS // slots

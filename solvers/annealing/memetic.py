@@ -29,12 +29,12 @@ class MemeticParams:
 
     The pool holds `elites` mappings that differ in more than a share `distinct` of the entries. A share `crossed` of
     the restarts begins half way between two of them, the others at random. One does `work` units, nanoseconds or so,
-    times m^2 at effort 1 (times m / `few_nodes` below so many nodes), e^`length` as much at effort e; effort 1 is one
+    times m^2 at effort 1 (times m / `few_nodes` below that), e^`length` as much at effort e; effort 1 is one
     of them, or as many as do `least_work` units, at most `most_restarts`.
 
     Temperatures are relative to the quantiles of the sizes of cost changes at a local optimum. From random mappings
     they fall from `hot` times the square of the 90 % quantile over the median to `cold` times the 5 % quantile (and
-    (`cold_nodes` / m)^1.5 below so many nodes); from others from a random point of the upper share `reheat` of the way,
+    (`cold_nodes` / m)^1.5 below that number); from others from a random point of the upper share `reheat` of the way,
     on a log scale, from there up to `warm` times the median.
     """
 

@@ -24,7 +24,7 @@ BITS, KEPT = 64, 1 << 14
 class NetParams:
     """Set the annealer: `moves` proposals a task and effort, at `temperatures` that fall from `hot` to `cold`.
 
-    More than `tasks` share the proposals of so many, the most of `python -m benchmarks hypergraphs`, so that large
+    More than `tasks` share the proposals of that number, the most of `python -m benchmarks hypergraphs`, so that large
     problems end soon.
 
     Before that `quick` proposals a task and effort at the temperature `least` take what is to be had at once, for
@@ -42,7 +42,7 @@ class NetParams:
     least: float = 0.05
 
     def portions(self, tasks: int, distances: float) -> Iterator[tuple[FloatArray, int]]:
-        """Yield temperatures and the moves at each of them for so many tasks, in portions that end soon.
+        """Yield temperatures and the moves at each of them for a number of tasks, in portions that end soon.
 
         Moves that look at more than 1,000 `distances` each are fewer in proportion, so that sets on many nodes take no
         longer; none are left where that is less than one a temperature.

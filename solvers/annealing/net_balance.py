@@ -34,7 +34,7 @@ class NetBalance(NamedTuple):
 
 @inner_kernel
 def change_overload(balance: NetBalance, penalties: FloatArray, move: tuple[int, int, int]) -> float:
-    """Return what squared overload costs more once cluster t has moved from node p to node q."""
+    """Return the rise of the cost of squared overload by a move of cluster t from node p to node q."""
     t, p, q = move
     change, weight = 0.0, balance.weight[t]
     for k in range(len(balance.label)):

@@ -126,7 +126,7 @@ def span_after(inst: Instance, nets: NetArrays, net: NetState, e: int, p: int, q
 
 @inner_kernel
 def rise_of(inst: Instance, nets: NetArrays, net: NetState, t: int, p: int, q: int) -> float:
-    """Return what moving task t from node p to node q adds to the cost, marked sets left out."""
+    """Return the rise of the cost by a move of task t from node p to node q, marked sets left out."""
     rise = inst.work[t] * (inst.price[q] - inst.price[p])
     for at in range(net.first[t], net.first[t + 1]):
         e = net.sets[at]

@@ -320,8 +320,8 @@ def draw_move(
     """Return a node for task t and the task to swap with, -1 for none, or twice -1 if t stays.
 
     Legal moves to other domains of a random tier and staying are drawn by exp(-change / temperature): by the largest of
-    -change / temperature plus Gumbel's variates. Among are so many tasks to swap with, and nodes, in a row from a
-    random one.
+    -change / temperature plus Gumbel's variates. Among them are numbers of tasks to swap with, and of nodes, in a row
+    from a random one.
     """
     p, row, label = state.place[t], costs.cost[t], costs.label[np.random.randint(len(costs.label))]
     home, stay, need, noise = label[p], costs.own[t], inst.memory[t], np.random.randint(1 << NOISE_BITS)

@@ -23,10 +23,10 @@ SLICE = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TabuParams:
-    """Set the iterated tabu search: so many `iterations` each, from a mapping of which a share `moved` is shuffled.
+    """Set the iterated tabu search: `iterations` in each round, from a mapping of which a share `moved` is shuffled.
 
     Tenures are between the shares `tenure` of the nodes. From `nodes` on, a matrix is random where no value is that of
-    more than a share `common` of its entries, and the largest singular value of the centred ones, by so many `steps`
+    more than a share `common` of its entries, and the largest singular value of the centred ones, by `steps` steps
     of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2) standard deviations. What tasks cost
     on nodes by themselves varies at most `linear` times as much as what they cost with the others.
     """
@@ -84,7 +84,7 @@ class Tabu:
         self.work = size * size // 2 + ROW * size
 
     def search(self, order: IntArray, iterations: int, seed: int, stop: Stop) -> IntArray:
-        """Return the cheapest order seen in so many iterations from one."""
+        """Return the cheapest order seen in a number of iterations from one."""
         state = self._state
         state.place[:], state.clock[1] = order, seed
         kernels.begin(state)

@@ -198,7 +198,7 @@ def _bar(state: TabuState, here: int, there: int) -> None:
 
 @kernel
 def search_tabu(state: TabuState, iterations: int) -> bool:
-    """Make so many swaps, each the best that is allowed, and return whether there were any; O(m^2) each.
+    """Make a number of swaps, each the best that is allowed, and return whether there were any; O(m^2) each.
 
     Source: robust tabu search, E. D. Taillard, doi:10.1016/S0167-8191(05)80147-4.
     """

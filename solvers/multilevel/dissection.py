@@ -30,7 +30,7 @@ class KnownHalves(NamedTuple):
     """Hold what is known of halves of regions.
 
     Half h, which will be `region[h]`, has `nodes[start[h] : start[h + 1]]`, an outline `rows[h, w]`, the mean price
-    `price[h]`, and so many slots and bytes.
+    `price[h]`, and its slots and bytes.
     """
 
     region: IntArray
@@ -261,7 +261,7 @@ class Dissection:
         return self._describe(numbers, found.nodes, start)
 
     def _describe(self, numbers: IntArray, nodes: IntArray, start: IntArray) -> KnownHalves:
-        """Return what there is to know of regions by the nodes of each."""
+        """Return outlines, prices, slots and memory of regions, given the nodes of each."""
         slots, begins = self._spare[nodes], start[:-1]
         rows = self._outlines.outline(nodes, np.maximum(slots, 1), start)
         rooms = np.minimum(np.add.reduceat(self._room[nodes].astype(np.float64), begins), LARGEST_ROOM)

@@ -47,7 +47,7 @@ class Cut(NamedTuple):
 def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int) -> float:
     """Cut a graph in two (in place, `side[n]`) by one multilevel cycle and return the cost of the cut.
 
-    With `tries` > 0 the coarsest graph is cut again, the best of so many; with 0 the cut given is improved. Side 0 gets
+    With `tries` > 0 the coarsest graph is cut again, the best of these; with 0 the cut given is improved. Side 0 gets
     a weight within `bounds[0]`, `bounds[1]` where the weights of vertices allow it, always where they are 1, and the
     sides hold at most `bounds[2]` and `bounds[3]` bytes where the search finds out how. O(entries log n) time.
     """

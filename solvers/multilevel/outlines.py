@@ -108,7 +108,7 @@ class Probes:
 
 
 def outlines_of(metric: Metric, inst: Instance) -> Outlines:
-    """Return what outlines the regions of a metric: marginals on grids whose extents add up to 512 at most."""
+    """Return the way to outline regions of a metric: marginals on grids whose extents add up to 512 at most."""
     if isinstance(metric, GridMetric) and sum(metric.dims) <= LONGEST:
         return Marginals(metric, inst)
     return Probes(inst)

@@ -98,7 +98,7 @@ class VCycle:
         return graphs, labels, region
 
     def _temperatures(self, scale: float, finer: int) -> Iterator[FloatArray]:
-        """Yield falling temperatures for a graph so many levels finer than the coarsest, a few at a time."""
+        """Yield falling temperatures for a graph some levels finer than the coarsest, a few at a time."""
         if scale > 0.0:
             hot = max(self.hot * self.fading**finer, min(self.hot, self.warm), self.cold)
             falling = scale * np.geomspace(hot, self.cold, self.temperatures)

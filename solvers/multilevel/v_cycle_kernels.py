@@ -129,7 +129,7 @@ def anneal_regions(
 
 @inner_allocating_kernel
 def region_costs(graph: Graph, regions: Regions, region: IntArray) -> FloatArray:
-    """Return what the traffic of every vertex costs in every region, `cost[n, r]`; O(entries r)."""
+    """Return `cost[n, r]` of the traffic of every vertex in every region; O(entries r)."""
     cost = np.zeros((len(region), len(regions.slots)))
     for t in range(len(region)):
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
@@ -279,7 +279,7 @@ def fit_regions(graph: Graph, regions: Regions, region: IntArray, most: int) -> 
 
 @inner_allocating_kernel
 def cheapest_moves(graph: Graph, regions: Regions, region: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return what the cheapest move of a vertex costs between any two regions, and which it is; O(entries + n r^2)."""
+    """Return the least cost of moving a vertex between any two regions, and the vertex; O(entries + n r^2)."""
     count = len(regions.slots)
     best, mover = np.full((count, count), np.inf), np.full((count, count), -1, np.int64)
     flow = np.zeros(count)

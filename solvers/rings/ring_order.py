@@ -20,7 +20,7 @@ HOSTS, TASKS = 2048, 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RingParams:
-    """Set the search: exact up to so many `slots`, else `kicks` of the local search at effort 1, or those of `work`.
+    """Set the search: exact up to `slots` slots, else `kicks` of the local search at effort 1, or those of `work`.
 
     `work` counts the hops that are looked at. The search for the slowest hop takes the share `steps` of the kicks for
     each time. A hop slower than allowed counts as `penalty` times the longest one more. Gains below `least` of the

@@ -53,7 +53,7 @@ class RingSet:
         return Assignment(places=places)
 
     def _share(self, count: int) -> RingParams:
-        """Return the part of the work for each of so many rings: a table takes twice the work with every slot more."""
+        """Return the part of the work for each of `count` rings: a table takes twice the work with every slot more."""
         params = self.params
         return replace(
             params,

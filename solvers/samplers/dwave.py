@@ -43,7 +43,7 @@ class GraphSampler(Protocol):
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """Return what the machine says of itself."""
+        """Return the properties that the machine publishes."""
         ...
 
     def to_networkx_graph(self) -> nx.Graph:
@@ -241,7 +241,7 @@ class Cliques:
 
 
 def _figures(embedding: "EmbeddedStructure", sample_set: dimod.SampleSet) -> dict[str, Figure]:
-    """Return what an embedding took: qubits, the longest chain, broken chains, and the QPU's time where it is known."""
+    """Return figures of an embedding: qubits, the longest chain, broken chains, and the QPU's time where known."""
     record = sample_set.record
     figures: dict[str, Figure] = {
         "qubits": sum(map(len, embedding.values())),

@@ -38,7 +38,7 @@ def test_cores_or_slots_have_to_be_known() -> None:
             write(order)
 
 
-@pytest.mark.parametrize("stated", [False, True])
+@pytest.mark.parametrize("slots_given", [False, True])
 @pytest.mark.parametrize("unit", ["gpu2", "nic0"])
 def test_bug_devices_are_no_cores(unit, slots_given) -> None:
     """Whatever slots they have."""

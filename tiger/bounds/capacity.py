@@ -29,7 +29,7 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
 
-# Beyond so many hosts the table of distances takes seconds.
+# Beyond this many hosts the table of distances takes seconds.
 HOSTS = 1024
 # Other distances are rounded down to these, which keeps the bound valid: for a stencil of 900 tasks on 300 hosts with
 # links of random length 4 to 32 of them give 246, 128 give 251.
@@ -39,7 +39,7 @@ DISTANCES = 32
 PARTS, COVER, WORK = 128, 1.5, 1 << 24
 # So few columns are cheap to make: with 64 a clique of eight on two nodes has a bound a sixth lower.
 COLUMNS = 256
-# Columns end when so many entries of neighbour lists were read for an effort of 1, which takes some five seconds.
+# Columns end when this many entries of neighbour lists were read for an effort of 1, which takes some five seconds.
 ENTRIES = 1 << 27
 # So few tasks are cheap to look at whole.
 FEW = 64

@@ -24,7 +24,8 @@ from tiger.model.rounding import relative_error
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
 
-# Tables of so many numbers take 8 MB, a linear assignment over one 0.06 s, and the bound with all that it needs 0.2 s.
+# Tables of this many numbers take 8 MB, a linear assignment over one 0.06 s, and the bound with all that it needs 0.2
+# s.
 DENSE_CELLS = SLOT_CELLS = 1 << 20
 # Rows of a distance matrix, and numbers, that are looked at together: copies of them stay small beside the whole.
 ROWS, PORTION = 256, 1 << 16
@@ -66,7 +67,7 @@ def quick_bound(problem: Problem, places: IntArray, left_s: float | None = None)
 
 
 def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:
-    """Return the bound from how many slots there are near any node, after so many times the work of `lower_bound`.
+    """Return the bound from how many slots there are near any node, with a multiple of the work of `lower_bound`.
 
     `stop` ends it early.
     """
@@ -95,7 +96,7 @@ def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: S
 def _round_up(problem: Problem, bound: float) -> float:
     """Return the bound raised to the next possible cost where costs are multiples of a whole number.
 
-    Elsewhere it is lowered by what the sums of at most so many weights, work and traffic per task, may err by.
+    Elsewhere it is lowered by the most that sums of the weights, work and traffic per task, may err by.
     """
     grain = _grain(problem) if -math.inf < bound < EXACT else 0
     if grain:

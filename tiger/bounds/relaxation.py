@@ -24,10 +24,10 @@ RELAXED = 1.8
 FINEST = 1e-3
 # An ascent that gains less, relative to the cost that it heads for, stands still.
 STANDSTILL = 1e-13
-# Entries so many times as large as the whole assignment cost it digits, and are cut down to its value.
+# Entries this many times as large as the whole assignment cost it digits, and are cut down to its value.
 LARGE = 16.0
-# LAPACK's eigenvalues of q x q matrices err by so many unit roundoffs times q, relative to a norm, and usually by less
-# than one (Users' Guide, section 4.7).
+# LAPACK's eigenvalues of q x q matrices err by this many unit roundoffs times q, relative to a norm, and usually by
+# less than one (Users' Guide, section 4.7).
 SPECTRAL = 40.0
 # No entry of a pair goes through more roundings than these in one iteration of the ascent.
 PAIR_ROUNDINGS = 16

@@ -26,11 +26,11 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.ring import Ring, find_rings
 
-# A table of the distances between so many hosts takes 32 MB, and the tree 0.1 s.
+# A table of the distances between this many hosts takes 32 MB, and the tree 0.1 s.
 HOSTS = 2048
-# So many pairs of hosts take networkx 0.5 s to look for what separates them.
+# This many pairs of hosts take networkx 0.5 s to look for what separates them.
 PAIRS = 1 << 16
-# So many rings take 0.5 s.
+# This many rings take 0.5 s.
 RINGS = 1 << 12
 
 

@@ -17,12 +17,12 @@ from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Regions are divided into so many cells, and these again: 4 and 16 give bounds up to a tenth lower.
+# Regions are divided into this many cells, and these again: 4 and 16 give bounds up to a tenth lower.
 CELLS = 8
 # A region with less than this share of its traffic inside, as in a clique or around a hub, cannot spread flows: its
 # centre is taken alone. On a clique of 500 tasks that is 90 times as much; a stencil has it from three tasks on.
 INSIDE = 0.2
-# To divide a region may take so many times the work of reaching it, which is more than it does but around hubs.
+# To divide a region may take this many times the work of reaching it, which is more than it does but around hubs.
 DIVIDED = 32
 # Lengths grow up to e^(3 STEEP) with load over OVER times the mean, from UNIT for the median volume, UPDATES times: on
 # 65,536 triangulated points OVER = 3 gives 0.26 of the best cost instead of 0.37, and 1 as much as 1.2.
@@ -106,7 +106,7 @@ class Flows(NamedTuple):
 
 
 def pack(graph: CsrGraph, columns: ColumnChoice, stop: Stop) -> float:
-    """Return what flows account for that load no edge above its volume, less what rounding may have added.
+    """Return the value of flows that load no edge above its volume, less the most that rounding may have added.
 
     What is on its way goes at each hop through a share (a sum over neighbours, a division, a product) and a sum over
     those behind it, and where a region is divided through one more share. An edge is loaded at most once by what goes
@@ -133,7 +133,7 @@ def pack(graph: CsrGraph, columns: ColumnChoice, stop: Stop) -> float:
         detours, left = detours + taken, left - (int(search.work[0]) - known) - len(flows.load)
     neighbours = int(np.diff(graph.first).max())
     roundings = (hops + 1) * (2 * neighbours + 3) + CELLS * hops + 3 * columns.many + detours + 6
-    # With so many roundings nothing useful is left, and the formula for their error ends soon after.
+    # With this many roundings nothing useful is left, and the formula for their error ends soon after.
     if not value > 0.0 or not before < np.inf or relative_error(min(roundings, 1 << 51)) >= 0.25:
         return 0.0
     peak = float((flows.load / graph.volume).max()) + relative_error(roundings) * before
@@ -147,7 +147,7 @@ def add_columns(
 ) -> tuple[float, int]:
     """Add columns from `begin` to before `end` by multiplicative weights, their lengths as the loads are now.
 
-    Return what they are worth and how many hops a flow may have taken.
+    Return their value and the most hops of a flow.
     """
     # Edges grow longer with load, exponentially (Plotkin, Shmoys and Tardos 1995, section 2).
     mean = _stretch(graph, search, flows, (begin / columns.many) ** 0.5)

@@ -92,7 +92,7 @@ def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = Non
 
 
 def _columns(window: Window, count: int) -> Qubo:
-    """Return the bits that so many columns of samples stand for, or raise InputError.
+    """Return the bits that the columns of samples stand for, or raise InputError.
 
     A capacity has its slack bits where there are columns for them.
     """

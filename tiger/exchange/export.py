@@ -42,7 +42,7 @@ class EncodedModel:
     constraints: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return what belongs with samples of the model: fingerprint, offset, and [task, node] of every variable."""
+        """Return the data that samples of the model need: fingerprint, offset, and [task, node] of every variable."""
         return {
             "fingerprint": self.fingerprint,
             "offset": self.offset,

@@ -244,12 +244,12 @@ def _fill_best(
 def _fill_beside(
     search: _BinSearch, left: IntArray, k: int, b: int, slack: IntArray, rng: np.random.Generator, limit: int
 ) -> IntArray | None:
-    """Return what fills bin b best beside a item of class k, among items drawn at random."""
+    """Return the items that fill bin b best beside one of class k, among items drawn at random."""
     load, base = search.load, np.zeros(len(left), np.int64)
     base[k] = 1
     units = rng.permutation(np.repeat(np.arange(len(left)), np.where(search.open[:, b], left - base, 0)))
     high = search.room[b] - load[k]
-    # About so many more fit. Where sets of as many are too many to list, the first ones are not chosen but given.
+    # About this many more fit. Where sets of as many are too many to list, the first ones are not chosen but given.
     more = rng.uniform(0.8, 1.25) * high[0] / max(float(load[units, 0].mean()) if len(units) else 1.0, 1.0)
     given = units[: max(int(more) - limit.bit_length(), 0)]
     given = given[(np.cumsum(load[given], axis=0) <= high).all(axis=1)]

@@ -57,7 +57,7 @@ class Shortage:
 
 
 def residual_of(problem: Problem, cells: int) -> Residual | None:
-    """Return what the pins leave; None where kinds times hosts are more than `cells`."""
+    """Return the tasks and the room that the pins leave; None where kinds times hosts are more than `cells`."""
     free, hosts = problem.free, problem.topology.hosts
     start = np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)).tolist()
     banned = [problem.banned[start[task] : start[task + 1], 1] for task in free.tolist()]

@@ -10,7 +10,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 
-# About so many sizes are tried, as each costs a pass over the hosts.
+# About this many sizes are tried, as each costs a pass over the hosts.
 SIZES = 200
 MEANING = {
     "one-to-one": "one task per node",
@@ -35,7 +35,7 @@ def name_unusable_pins(problem: Problem) -> tuple[Violation, ...]:
 
 
 def shortages(problem: Problem) -> tuple[Violation, ...]:
-    """Return what counts alone show: too few nodes, slots or bytes, or a task that fits nowhere."""
+    """Return the reasons that counts alone show: too few nodes, slots or bytes, or a task that fits nowhere."""
     tasks, topology = problem.tasks, problem.topology
     limit = int(topology.hosts.size if problem.groups else topology.slots.sum())
     wanted = max(map(len, problem.groups)) if problem.groups else tasks.size

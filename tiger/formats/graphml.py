@@ -69,7 +69,7 @@ def _key(element: ElementTree.Element) -> GraphmlKey:
 
 
 def _remarks(keys: Mapping[str, GraphmlKey]) -> tuple[str, ...]:
-    """Return what looks misspelt among the declared attributes."""
+    """Return remarks on declared attributes that look misspelt."""
     remarks: tuple[str, ...] = ()
     for owner, known in ATTRIBUTES.items():
         names = {key.name: key.kind for key in keys.values() if key.owner in (owner, "all")}

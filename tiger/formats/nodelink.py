@@ -167,7 +167,7 @@ def _check_simple(field: str, pairs: list[tuple[int, int]]) -> None:
 
 
 def _remarks(graph: NodeLinkGraph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what looks misspelt."""
+    """Return remarks on keys that look misspelt."""
     return find_misspelt(graph.nodes_at, graph.nodes, node) + find_misspelt(graph.edges_at, graph.edges, edge)
 
 

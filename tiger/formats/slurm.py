@@ -57,7 +57,7 @@ class Record:
         return self.values[self.kind]
 
     def word(self, key: str) -> str:
-        """Return what a key is called in the file."""
+        """Return the name of a key in the file."""
         return self.words.get(key, key)
 
     def error(self, key: str, reason: str) -> InputError:
@@ -213,7 +213,7 @@ def _read_hosts(records: Sequence[Record]) -> dict[str, Record]:
 
 
 def _read_list(record: Record, key: str, most: int) -> list[str]:
-    """Return the names of a host list, so many at most."""
+    """Return the names of a host list, up to a limit."""
     return read_list(FIELD, f"line {record.line}: {record.word(key)}", record.values[key], most)
 
 

@@ -107,7 +107,7 @@ def _read_record(entry: _Value, keys: Mapping[str, str]) -> Record:
 
 
 def _parse(text: str) -> _Value:
-    """Return what a text of one document says, without aliases, so that nothing is read twice."""
+    """Return the content of a text of one document without aliases, so that nothing is read twice."""
     import yaml  # so that other files do not wait for it
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -34,7 +34,7 @@ class Document:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, object]) -> Self:
-        """Return what a document states; members that are not known are passed over.
+        """Return an instance from the members of a document; unknown ones are passed over.
 
         One that came `LATER` and is missing has its default. Raises KeyError, TypeError, ValueError or AttributeError
         for one that states something else.

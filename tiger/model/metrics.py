@@ -9,7 +9,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, freeze
 
-# A matrix of distances between so many nodes takes 512 MB.
+# A matrix of distances between this many nodes takes 512 MB.
 DENSE_LIMIT = 8192
 # Rows and columns that are compared at once: both blocks stay in the cache.
 BLOCK = 256

@@ -277,7 +277,7 @@ def _left_over(names: tuple[str, ...], links: Links, running: Sequence[LinkShare
 
 
 def _check_subtrees(metric: TreeMetric, count: int) -> None:
-    """Raise InputError where so many switches without links are not the subtrees of a tree."""
+    """Raise InputError where switches without links are too many for subtrees of a tree."""
     subtrees = int((metric.size // metric.leaves[1:]).sum()) + 1
     if count != subtrees:
         raise InputError("topology/switches", f"expected {subtrees}, one for each subtree, got {count}")

@@ -192,7 +192,7 @@ def _groups(problem: Problem, block: Block) -> tuple[IntArray, ...]:
 
 
 def _capacities(problem: Problem, block: Block, outside: BoolArray, places: IntArray) -> tuple[Capacity, ...]:
-    """Return what the tasks outside leave of slots and memory, under the capacity rule alone."""
+    """Return the slots and memory that tasks outside leave, under the capacity rule alone."""
     if problem.groups:
         return ()
     limits = [("slots", np.ones(problem.tasks.size, np.int64), problem.topology.slots)]

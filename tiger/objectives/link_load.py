@@ -28,7 +28,7 @@ from tiger.objectives.multipath import load_links, path_links
 from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Routes, transfers_of
 
-# A matrix of distances between so many nodes takes 32 MB.
+# A matrix of distances between this many nodes takes 32 MB.
 DENSE_NODES = 2048
 # Prices against lengths: from 0.05 to 3 five small problems end at the same loads, after the annealing that follows.
 STRENGTH = 0.3

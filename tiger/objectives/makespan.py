@@ -24,7 +24,7 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import TIE
 from tiger.model.window import allowed_pairs, whole
 
-# The bound takes so many steps at most; tables of a portion of the edges take 8 MB.
+# The bound takes this many steps at most; tables of a portion of the edges take 8 MB.
 CELLS, PORTION = 1 << 26, 1 << 20
 
 

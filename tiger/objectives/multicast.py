@@ -55,7 +55,7 @@ class Multicast:
         return lengths
 
     def stress(self, places: IntArray) -> FloatArray:
-        """Return what every set adds to the cost, the largest 1."""
+        """Return the share of every set in the cost, the largest 1."""
         shares = self.hyperedges.volumes * self.lengths(places)
         return np.asarray(shares / (float(shares.max(initial=0.0)) or 1.0))
 
@@ -153,7 +153,8 @@ def _least_spans(problem: Problem, most: int) -> FloatArray:
     counts, metric = np.arange(most + 1), problem.metric
     if not isinstance(metric, TreeMetric):
         return np.maximum(counts - 1, 0) * _find_least(problem)
-    # In a tree k leaves lie in so many subtrees of each level at least, and each that joins costs the level's distance.
+    # In a tree k leaves lie in this many subtrees of each level at least, and each that joins costs the level's
+    # distance.
     parts = [-(-counts // leaves) for leaves in metric.leaves.tolist()]
     return _span_levels(np.array([*parts, np.minimum(counts, 1)]), metric)
 

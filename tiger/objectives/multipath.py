@@ -124,7 +124,7 @@ def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DE
 
 
 def _check_pairs(count: int) -> None:
-    """Raise InputError where the shares of so many pairs of nodes would take too long to work out."""
+    """Raise InputError where the shares of all pairs of nodes would take too long to work out."""
     if count > PAIRS:
         what = f"expected at most {PAIRS} pairs of nodes with traffic for 'weighted'"
         raise InputError("routing", f"{what}, got up to {count}")

@@ -32,7 +32,7 @@ from tiger.qubo.penalties import STEPS, Penalties, fills, units
 
 # 70 tasks that all exchange traffic; dimod takes 75 bytes a coupler, 370 MB in all.
 COUPLER_LIMIT = 5_000_000
-# A dense matrix of so many variables takes 128 MB.
+# A dense matrix of this many variables takes 128 MB.
 DENSE_SIZE = 4096
 
 

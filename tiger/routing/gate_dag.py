@@ -184,7 +184,7 @@ def _with_inner(different: list[Operation], which: IntArray) -> list[int]:
 
 
 def _list_touches(different: list[Operation], which: IntArray) -> _Touches:
-    """Return what operations touch."""
+    """Return the wires that operations touch."""
     widths = np.array([len(step.wires) for step in different], np.int64)
     wires = np.array([wire for step in different for wire in step.wires], np.int64)
     axes = np.array([CODES[axis] for step in different for axis in step.axes], np.int64)

@@ -79,7 +79,7 @@ def weigh_interactions(dag: GateDag, half: float | None = None, around: int = 0)
 
 
 def fade_weights(level_gaps: IndexArray, half: float | None) -> FloatArray:
-    """Return the weight of gates so many levels away, which halves every `half` levels, to a millionth at least."""
+    """Return the weight of gates by their distance in levels, halved every `half` levels, to a millionth at least."""
     if half is None:
         return np.ones(len(level_gaps))
     return np.asarray(np.maximum(0.5 ** (np.abs(level_gaps) / half), 1e-6))

@@ -10,7 +10,7 @@ TYPES = {int: np.int64, float: np.float64}
 
 
 def allocate_records(fields: type[Fields], count: int = 1) -> Sequence[Fields]:
-    """Return so many records of zeros with the annotated fields of a class, each an int or a float of 64 bits.
+    """Return `count` records of zeros with the annotated fields of a class, each an int or a float of 64 bits.
 
     A numpy record array: `records[k].name` reads and writes in Python and in functions compiled by numba.
     """

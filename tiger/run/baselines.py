@@ -38,7 +38,7 @@ class _Deal:
 
 
 def baselines(problem: Problem, block: float, cyclic: IntArray | None) -> Baselines:
-    """Return what the simple orders cost: in blocks, which is the launch order, `block`, and the `cyclic_order`.
+    """Return the costs of the simple orders: in blocks, which is the launch order, `block`, and the `cyclic_order`.
 
     Where an order breaks a constraint, tasks exchange places with others further along the ring; where that does not
     make it feasible, as where traffic would cross disconnected parts of the hardware, its cost is None. Random is the
@@ -60,7 +60,7 @@ def cyclic_order(problem: Problem) -> IntArray | None:
 
 
 def _deal(problem: Problem) -> _Deal:
-    """Return what is dealt out, and to which ring."""
+    """Return the tasks to be dealt out, and the ring of nodes for them."""
     tasks = problem.free
     group = np.maximum(problem.group_of[tasks], 0)
     order, sizes = np.argsort(group, kind="stable"), np.bincount(group, minlength=1)

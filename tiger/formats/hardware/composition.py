@@ -35,7 +35,7 @@ class HostContents(NamedTuple):
 
 
 def list_insides(given: "Mapping[str, Path | str] | Sequence[HostContents] | Path | str | None") -> list[HostContents]:
-    """Return what is inside which hosts."""
+    """Return the contents of hosts, and the hosts that have them."""
     if given is None:
         return []
     if isinstance(given, str | Path):
@@ -170,7 +170,7 @@ def _list_amounts(insides: Sequence[Topology]) -> tuple[list[IntArray], list[Flo
 
 
 def _measure(network: Topology, insides: Sequence[Topology], which: IntArray, hubs: int) -> FloatArray:
-    """Return the distances between units, node by node, and so many nodes of the network behind them."""
+    """Return the distances between units, node by node, and the nodes of the network behind them."""
     sizes = np.array([len(inside.hosts) for inside in insides])[which]
     places = np.concatenate([np.repeat(network.hosts, sizes), np.arange(hubs)])
     table = np.empty((len(places), len(places)))

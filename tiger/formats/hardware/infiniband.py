@@ -108,7 +108,7 @@ def _read_nodes(text: str) -> tuple[dict[str, _Node], dict[End, _Port]]:
 
 
 def _name_node(kind: str, key: str, description: str) -> _Node:
-    """Return what a node is called."""
+    """Return the name of a node."""
     found = _ADAPTER.fullmatch(description)
     if kind != "Ca" or "Aggregation Node" in description:
         return _Node(key, host=False)

@@ -130,7 +130,7 @@ def _choose_labels(given: Sequence[Mapping[str, str]], labels: Sequence[str] | N
 
 
 def _remark(missing: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
-    """Return what is to be said of nodes that are left out."""
+    """Return remarks on nodes that are left out."""
     if not missing:
         return ()
     named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")

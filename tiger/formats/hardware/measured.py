@@ -70,7 +70,7 @@ def _read_table(text: str) -> tuple[Sequence[str], FloatArray, str]:
 
 
 def _convert(values: FloatArray, unit: str) -> MessageRates:
-    """Return what a table states in bytes per second or seconds, the slower direction of each two nodes."""
+    """Return the bytes per second or seconds of a table, in the slower direction of each two nodes."""
     if unit in TIMES:
         return MessageRates(latency_s=np.maximum(values, values.T) * float(FACTORS[unit]))
     # Of bits or bytes, with a prefix of which `ki` is another way to write `Ki`.

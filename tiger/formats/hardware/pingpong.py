@@ -78,7 +78,7 @@ def read_nodes(text: str) -> PlainHardware:
 
 
 def _split_outputs(text: str) -> list[_Output]:
-    """Return what is printed for every pair that a text names."""
+    """Return the measurements printed for every pair that a text names."""
     outputs = list[_Output]()
     for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()

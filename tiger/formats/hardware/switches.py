@@ -104,7 +104,7 @@ def _check_rise(distances: Mapping[str, float], *, strictly: bool) -> None:
 
 
 def _check_irregular(count: int) -> None:
-    """Raise InputError where so many nodes need a dense matrix of distances that is never built."""
+    """Raise InputError where there are too many nodes for a dense matrix of distances."""
     if count > DENSE_LIMIT:
         regular = "a regular tree, with as many hosts under every switch or block of a level and listed in that order"
         what = f"expected {regular}, or at most {DENSE_LIMIT} hosts and switches"

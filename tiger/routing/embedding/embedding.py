@@ -20,7 +20,7 @@ CALL_S, CELL_S = 2e-6, 1e-10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingParams:
-    """Set how long embeddings are looked for: so many `calls` (places tried for a qubit), until `layouts` are found."""
+    """Set how long embeddings are looked for: `calls` (places tried for a qubit), until `layouts` are found."""
 
     calls: int = 200_000
     layouts: int = 1
@@ -110,7 +110,7 @@ class Embedder:
         return False
 
     def decide(self, pairs: IndexArray, calls: int) -> EmbeddingResult:
-        """Look within so many calls for one embedding of pairs that differ, or for the proof that there is none."""
+        """Look within `calls` calls for one embedding of pairs that differ, or for the proof that there is none."""
         if self.refuses(pairs):
             return EmbeddingResult(None, complete=True, calls=0)
         active, place = np.unique(pairs), np.full(int(pairs.max()) + 1, -1, np.int32)

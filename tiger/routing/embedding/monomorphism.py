@@ -120,7 +120,7 @@ def split_domains(allowed: BoolArray, domain: IndexArray, slot: IndexArray, size
 
 @kernel
 def search_embeddings(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) -> tuple[int, bool, int]:
-    """Look for k embeddings within so many calls (decisions tried); return (how many, whether that is all, calls made).
+    """Look for k embeddings within `calls` calls (decisions tried); return (found, whether all, calls).
 
     Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts again with other qubits
     first when a run takes long (M. Luby, A. Sinclair, D. Zuckerman, doi:10.1016/0020-0190(93)90029-9). About

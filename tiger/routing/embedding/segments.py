@@ -219,7 +219,7 @@ class DagProgress:
         self._ready = [rank for rank in self._ready if not self.done[self._order[rank]]]
 
     def list_gates_around(self, nodes: list[int], half_life: float) -> SegmentContext:
-        """Return the gates before and after the nodes of a segment, whose pull halves with so many levels."""
+        """Return the gates before and after the nodes of a segment, whose pull halves every `half_life` levels."""
         outside = np.ones(len(self.done), np.bool_)
         outside[nodes] = False
         times = self._level[nodes] if nodes else np.zeros(1)

@@ -111,8 +111,9 @@ def _count_along(
 def _count_missing(pairs: IndexArray, coupling: Coupling, fixed: IndexArray | None) -> int:
     """Return how many SWAPs and BRIDGEs it takes at least to make all pairs adjacent, each at some time.
 
-    At the start a qubit is beside at most as many partners as its device qubit has neighbours. A SWAP makes so many new
-    pairs of qubits adjacent as its two device qubits have neighbours that they do not share, and a BRIDGE serves one.
+    At the start a qubit is beside at most as many partners as its device qubit has neighbours. A SWAP makes that many
+    new pairs of qubits adjacent as its two device qubits have neighbours that they do not share, and a BRIDGE serves
+    one.
     """
     near = [set(row[row >= 0].tolist()) for row in coupling.neighbours]
     gains = (max(len(near[p] ^ near[q]) - 2, 1) for p, q in coupling.edges.tolist())

@@ -33,7 +33,7 @@ def descend(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: 
 def _cool(
     tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], seed_and_sweeps: tuple[int, int], stop: Stop
 ) -> IndexArray:
-    """Cool down from one temperature in hops to another in so many sweeps; `stop` is called between bursts of them."""
+    """Cool down from one temperature in hops to another in a number of sweeps; `stop` is called between bursts."""
     level, count = tasks.flow.level, len(arc)
     seed, sweeps = seed_and_sweeps
     moves = sweeps * count

@@ -124,7 +124,7 @@ def _split(level: IndexArray, part: IndexArray, width: IntArray) -> IndexArray:
 
 
 def _flow(gates: GateTimeline, level: IndexArray, fixed: IndexArray | None) -> GateTies:
-    """Return what ties the gates together, following every qubit from gate to gate."""
+    """Return the ties between gates, following every qubit from gate to gate."""
     near = np.full((len(gates.node), 2, 2, 2), -1, np.int32)
     home = np.full((len(gates.node), 2), -1, np.int32)
     last: dict[int, tuple[int, int]] = {}

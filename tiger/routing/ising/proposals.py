@@ -114,7 +114,7 @@ def propose_layouts(
 
 
 def _outskirts(dag: GateDag, coupling: Coupling) -> tuple[int, ...]:
-    """Return what a device of one part and over 64 qubits has beyond twice as many as are needed, around its middle.
+    """Return the qubits of a device of one part and over 64 beyond twice as many as are needed around its middle.
 
     Searches are several times as fast without, and as good.
     """

@@ -166,7 +166,7 @@ def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
 
 
 def build_tape(dag: GateDag, singles: Singles) -> RouteTape:
-    """Return what all routes of a circuit share, without steps."""
+    """Return the arrays that all routes of a circuit share, without steps."""
     return RouteTape(steps=np.empty((0, 2), np.int32), pairs=dag.pairs.copy(), singles=singles)
 
 
@@ -320,7 +320,7 @@ def run_operations(
 
 @inner_kernel
 def wait_until(times: QubitTimes, costs: ErrorCosts, named: int, p: int, start: float) -> float:
-    """Return what a qubit loses until `start`, and note how long it waits."""
+    """Return the loss of a qubit until `start`, and note how long it waits."""
     # Nothing is lost by a qubit in its initial state, or one that has been read.
     if not times.live[p]:
         return 0.0

@@ -74,16 +74,16 @@ class RouteObjective(Protocol):
     """Measure what a route of a circuit loses, and relabel routes so that they lose less."""
 
     def loss(self, route: Route) -> float:
-        """Return what the route loses; less is better."""
+        """Return the loss of the route; less is better."""
 
     def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
         """Return the route on the device qubits where it loses least."""
 
     def lengths(self) -> FloatArray:
-        """Return what a SWAP on every edge costs over the mean, [N, N]."""
+        """Return the cost of a SWAP on every edge over the mean, [N, N]."""
 
     def losses(self) -> "Losses | None":
-        """Return what a static layout loses by errors, None where they do not matter."""
+        """Return the loss of a static layout by errors, None where they do not matter."""
 
 
 class SuccessObjective:
@@ -269,7 +269,7 @@ class Rerouter:
         return shuffled
 
     def _drift(self, route: Route, place: IndexArray, directions: tuple[int, ...], rng: np.random.Generator) -> Route:
-        """Return what routing a layout forwards (0) and backwards (1) leads to, the given route if it does not end."""
+        """Return the result of routing a layout forwards (0) and backwards (1), the given route if it does not end."""
         start, steps = place, route.steps
         # Reverse traversal (Li, Ding, Xie 2019): where one routing ends is where the next, turned around, begins.
         for direction in directions:
@@ -322,7 +322,7 @@ def _time_route(tape: RouteTape, route: Route, costs: ErrorCosts) -> Duration:
 
 
 def _draw_params(rng: np.random.Generator, unit: float) -> Sequence[RouterParams]:
-    """Draw how the router weighs distances, measured in so many units a hop: around the values of SABRE."""
+    """Draw how the router weighs distances, measured in units, of which a hop has UNIT: around the values of SABRE."""
     params = allocate_records(RouterParams)
     params[0].lookahead = float(rng.choice([10, 20, 40]))
     params[0].lookahead_weight = float(rng.choice([0.2, 0.4, 0.7]))

@@ -231,7 +231,7 @@ class _RelabelSearch:
 
 
 def _find_neighbourhood(usage: DeviceUsage, centre: int, size: int) -> list[int]:
-    """Return up to so many qubits around one, breadth first."""
+    """Return at most a number of qubits around one, breadth first."""
     found = [centre]
     for v in found:
         near = usage.near[usage.first[v] : usage.first[v + 1]].tolist()
@@ -263,7 +263,7 @@ def _order_qubits(usage: DeviceUsage, qubits: Iterable[int]) -> list[int]:
 
 
 def _bound_rest(usage: DeviceUsage, least: LeastCosts, order: list[int], image: IndexArray) -> FloatArray:
-    """Return what the qubits of `order` from each on cost at least, the most used pairs on the best edges."""
+    """Return the least cost of the qubits of `order` from each on, the most used pairs on the best edges."""
     # The most used pair meets the cheapest edge, and so on: the rearrangement inequality makes that a lower bound.
     placed, closed = image >= 0, []
     for v in order:
@@ -284,7 +284,7 @@ def _bound_rest(usage: DeviceUsage, least: LeastCosts, order: list[int], image: 
 
 @kernel
 def evaluate(state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, place: IndexArray) -> float:
-    """Return what the qubits to be placed cost at their `place[N]`."""
+    """Return the cost of the qubits to be placed at their `place[N]`."""
     total = 0.0
     for v in state.order:
         total += compute_cost_at(state, usage, device_costs, v, place[v])
@@ -378,7 +378,7 @@ def insert_candidate(state: BranchState, depth: int, q: int, cost: float, bound:
 
 @inner_kernel
 def compute_cost_at(state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, v: int, q: int) -> float:
-    """Return what qubit v costs at device qubit q, with its gates to qubits that are placed."""
+    """Return the cost of qubit v at device qubit q, with its gates to qubits that are placed."""
     costs = device_costs.costs
     total = usage.waits[v] * costs.decay[q]
     # What is not used adds nothing: zero times an infinite cost is no number.

@@ -86,7 +86,7 @@ class Beam(NamedTuple):
 
 
 def build_moves(arrays: RoutingArrays) -> Moves:
-    """Return what moves on a device change; O(N^2 d + g)."""
+    """Return the changes by moves on a device; O(N^2 d + g)."""
     neighbours, hops, count = arrays.neighbours, arrays.hops.astype(np.int32), len(arrays.pairs)
     size, degree = neighbours.shape
     change = np.zeros((size, size, _pad(degree)), np.int8)
@@ -102,7 +102,7 @@ def build_moves(arrays: RoutingArrays) -> Moves:
 
 
 def leave_moves_out() -> Moves:
-    """Return what stands for moves where there are no beams."""
+    """Return the empty moves of routings without beams."""
     none = np.zeros((0, 0), np.int32)
     return Moves(np.zeros((0, 0, 0), np.int8), none, np.zeros((0, 0), np.int64), np.zeros(0, np.int64))
 
@@ -114,7 +114,7 @@ def fits_beams(arrays: RoutingArrays) -> bool:
 
 
 def _pad(degree: int) -> int:
-    """Return so many neighbours, padded."""
+    """Return the number of neighbours with padding."""
     return -(-degree // LANES) * LANES
 
 

@@ -116,7 +116,7 @@ def start_search(task: ExactTask, states: ExactStates, place: IndexArray) -> Non
 
 @kernel
 def expand_states(task: ExactTask, states: ExactStates, count: int) -> bool:
-    """Expand so many states, those of the least estimates; return whether there is more to do."""
+    """Expand at most a number of states, those of the least estimates; return whether there is more to do."""
     counters = states.counters[0]
     for _ in range(count):
         # A state that found no room has the estimate of the present level or more, which so remains a bound.

@@ -78,7 +78,7 @@ class ExactStates(NamedTuple):
 
 
 def allocate_states(task: ExactTask, most: int) -> ExactStates:
-    """Allocate what a search of so many states needs, none of which is filled before it is used."""
+    """Allocate the arrays of a search with `most` states; none is filled before it is used."""
     entries = 2 * most
     return ExactStates(
         layout=np.empty(most, np.int64),

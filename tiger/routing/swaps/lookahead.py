@@ -96,7 +96,7 @@ def link_gate(arrays: RoutingArrays, state: RoutingState, v: int, weight: float)
 
 @inner_kernel
 def score_swap(arrays: RoutingArrays, state: RoutingState, p: int, q: int) -> float:
-    """Return what a SWAP of device qubits p and q changes in the weighted distances."""
+    """Return the change of the weighted distances by a SWAP of device qubits p and q."""
     # LightSABRE (arXiv:2409.08368), relative score: only the gates on the two qubits change, so that nothing else is
     # summed; a gate between the two of them keeps its length.
     a, b = state.holds[p], state.holds[q]

@@ -49,14 +49,14 @@ class PhaseParams:
     enough: int = 0
 
     def count_searchers(self, work: int) -> int:
-        """Return how many searchers share so much work."""
+        """Return how many searchers share the work."""
         return 4 if work > self.four_searchers_work else 2 if work > self.two_searchers_work else 1
 
 
 class Phase(NamedTuple):
     """Hold what the searchers do for a while: how wide beams are, per cent of new mappings, and the work of a searcher.
 
-    Where `kept` is not 0 only so many routes of each searcher stay, the best of all, and are routed again as a whole.
+    Where `kept` is not 0 only that many routes of each searcher stay, the best of all, and are routed again as a whole.
     Where `searchers` is not 0 no more than these go on.
     """
 
@@ -83,7 +83,7 @@ class Extent(NamedTuple):
 
 
 def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> PhaseSchedule:
-    """Return what a search does; plain routing all along where passages are asked for, which are few.
+    """Return the phases of a search; plain routing all along where passages are asked for, which are few.
 
     `passage` is the work of plain routing, `beam` that of a beam for each of its states, 0 where that is not known.
     """
@@ -100,7 +100,7 @@ def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> Ph
 
 
 def plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> ReroutePlan:
-    """Return what the attempts of a phase are like; its work is the goal of a searcher that has done none."""
+    """Return the plan of a phase's attempts; its work is the goal of a searcher that has done none."""
     ordered = params.ordered[phase.width > params.narrowest]
     return ReroutePlan(phase.fresh, fixed, phase.work, phase.width, ordered, phase.kept)
 

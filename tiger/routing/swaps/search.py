@@ -55,8 +55,8 @@ DETOUR = 64
 class SwapSearchParams:
     """Set how much work the search may do, in candidates scored over all searchers, and how wide its beams may get.
 
-    A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
-    routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
+    A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least that
+    many routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
     always.
     """
 
@@ -329,7 +329,7 @@ def _share_best(searchers: list[Searcher], best: Route, dag: GateDag) -> None:
 
 
 def _deal_best(searchers: list[Searcher], kept: int) -> None:
-    """Deal the best routes out to the searchers, so many to each in order of cost, and drop all others.
+    """Deal the best routes out to the searchers, `kept` to each in order of cost, and drop all others.
 
     Every searcher gets one, the same as others where there are too few.
     """

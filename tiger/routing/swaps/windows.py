@@ -147,7 +147,7 @@ def polish(
 
 
 def _plan_rounds(params: WindowParams, cost: int) -> list[WindowPlan]:
-    """Return what searchers do in every round, for a route of so many SWAPs and BRIDGEs, in two directions each."""
+    """Return the plan of every round for a route of `cost` SWAPs and BRIDGEs, in two directions each."""
     share = params.work // (2 * params.searchers * params.rounds)
     share = max(min(max(share, params.least_share), params.most_share, params.work // (2 * params.searchers)), 1)
     rounds = -(-params.work // (2 * params.searchers * share))
@@ -337,7 +337,7 @@ def begin_pricing(state: WindowState, buffer: RouteBuffer) -> None:
 
 @inner_kernel
 def price_range(state: WindowState, buffer: RouteBuffer, steps: IndexArray, low: int, high: int) -> int:
-    """Return what some steps cost after those priced before."""
+    """Return the cost of some steps after those priced before."""
     circuit, last = state.circuit, state.attempt.last
     return price_steps(circuit.price, circuit.pairs, steps, low, high, buffer.full.holds, last)
 

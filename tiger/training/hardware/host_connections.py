@@ -77,7 +77,7 @@ def _measure(nodes: "Topology") -> FloatArray:
 
 
 def _find_rates(hardware: "DescribedHardware", nodes: "Topology") -> "MessageRates":
-    """Return what the network states of messages between each two hosts."""
+    """Return the rates and latencies that the network has between each two hosts."""
     from tiger.formats.hardware.plain import MessageRates, PlainHardware
 
     rates = hardware.find_rates() if isinstance(hardware, PlainHardware) else MessageRates()
