@@ -307,9 +307,13 @@ def anneal(
     moves: int,
     seed: int,
 ) -> None:
-    """Anneal `moves` moves at each of the temperatures `temperatures`, keeping in `best[n]` the cheapest mapping seen.
+    """Anneal, and leave the cheapest mapping seen in `best`.
 
-    `best` holds a mapping of the same problem before. An infinite temperature accepts everything and so shuffles.
+    :param state: the mapping to start from, changed in place
+    :param fixed: 1 for tasks [n] that stay
+    :param best: a mapping [n] of the same problem, replaced by cheaper ones
+    :param temperatures: an infinite one accepts everything and so shuffles
+    :param moves: tried at each of the temperatures
     """
     np.random.seed(seed)
     lowest = total(inst, best)

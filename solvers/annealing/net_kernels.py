@@ -281,7 +281,15 @@ def anneal_nets(
     generator: Generator,
     lowest: float,
 ) -> float:
-    """Anneal `moves` moves at each of the `temperatures`, the cheapest mapping in `best[n]`; return its cost."""
+    """Anneal, leave the cheapest mapping in `best`, and return its cost.
+
+    :param state: the mapping to start from, changed in place
+    :param fixed: 1 for tasks [n] that stay
+    :param net: scratch of the nets
+    :param best: a mapping [n], replaced by cheaper ones
+    :param moves: tried at each of the temperatures
+    :param lowest: the cost of `best`
+    """
     cost = reset_spans(inst, state.place, nets, net)
     for temperature in temperatures:
         for _ in range(moves):

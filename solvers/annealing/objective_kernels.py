@@ -262,9 +262,16 @@ def anneal_by(
     seed: int,
     level: CostRecord,
 ) -> CostRecord:
-    """Anneal `moves` moves at each of the `temperatures`, keeping the best mapping in `best[n]`; return the new level.
+    """Anneal, leave the best mapping in `best`, and return its record.
 
     Beyond 4,096 links the largest load is looked up once a temperature instead of when it may be the lowest.
+
+    :param state: the mapping to start from, changed in place
+    :param fixed: 1 for tasks [n] that stay
+    :param values: loads and terms of the objective at the state
+    :param best: a mapping [n], replaced by better ones
+    :param moves: tried at each of the temperatures
+    :param level: the record of `best` and of the state so far
     """
     np.random.seed(seed)
     loads, links = len(objective.order) == 0, len(values.load)

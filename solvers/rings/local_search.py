@@ -244,9 +244,13 @@ def improve_ring(
     least: float,
     seed: int,
 ) -> float:
-    """Improve a ring by descents and `kicks` kicks into the best arrays, and return its length.
+    """Improve a ring by descents and kicks, and return the length of the best.
 
     A ring no longer than the best so far becomes the one that is kicked next.
+
+    :param best_ring: its tasks [n] in order, with `best_host[n]` and `best_spare[h]` as in RingState; filled
+    :param kicks: the most kicks
+    :param least: the smallest gain that counts
     """
     np.random.seed(seed)
     size = len(state.ring)

@@ -130,12 +130,15 @@ def map_circuit(
     below: tuple[Route, ...] = (),
     objective: RouteObjective | None = None,
 ) -> Mapped:
-    """Map a circuit; `fixed[n]` is a layout it has to start from, `known` are routes that the result must not exceed.
+    """Map a circuit at the least number of extra CX gates outside of control flow, or the least loss by an objective.
 
-    `below` are those known at the level below, whose search level 3 does as well, without a time limit or another
-    objective: it has never more extra CX gates than level 2. The cost is the number of extra CX gates outside of
-    control flow, or the loss by the objective. Same arguments, same route, whatever the number of threads. Raises
-    InputError when parts of the circuit do not fit those of the device.
+    Same arguments, same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit
+    those of the device.
+
+    :param fixed: a layout [n] that it has to start from
+    :param known: routes that the result must not exceed
+    :param below: routes known at the level below, whose search level 3 does as well, without a time limit or another
+        objective: it has never more extra CX gates than level 2
     """
     task, incumbent = begin(dag, coupling, params, fixed)
     if known:

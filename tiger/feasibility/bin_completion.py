@@ -69,8 +69,15 @@ def complete(
 ) -> Completion:
     """Return how many items of each class go into each bin, or that there is no way, or neither.
 
-    `load[k, d]` are whole amounts of each of `count[k]` items, `room[b, d]` those of the bins, `open_[k, b]` where a
-    class may go. About `work` sets of items are looked at; above 3 dimensions or 300 bins none are.
+    Above 3 dimensions or 300 bins nothing is tried.
+
+    :param load: whole amounts [k, d] of an item of each class
+    :param count: items of each class [k]
+    :param room: whole amounts [b, d] that bins take
+    :param open_: where a class may go [k, b]
+    :param until_s: the monotonic clock at which to stop
+    :param work: about how many sets of items are looked at
+    :param restarts: randomised fillings where the search was cut short
     """
     if not 0 < load.shape[1] <= DIMENSIONS or len(room) > BINS:
         return Completion(None, proved=False)
