@@ -39,10 +39,9 @@ def list_files() -> dict[Path, frozenset[str]]:
     for path in rooms.sources():
         room = rooms.room_of(rooms.module_of(path))
         if room in FRONTS:
-            tree = ast.parse((rooms.ROOT / path).read_text(encoding="utf-8"))
-            found[path] = frozenset(
-                name for node in ast.walk(tree) for name in _names(node, documents=room == "client")
-            )
+            text = (rooms.ROOT / path).read_text(encoding="utf-8")
+            nodes = ast.walk(ast.parse(text))
+            found[path] = frozenset(name for node in nodes for name in _names(node, documents=room == "client"))
     return found
 
 
@@ -68,7 +67,7 @@ def _names(node: ast.AST, *, documents: bool) -> Iterator[str]:
 def list_dealing(use: Use) -> frozenset[Path]:
     """Return the files of fronts that deal with a use: they import something of its room, or a schema that does."""
     home = use.call.__module__.rpartition(".")[0].removesuffix(".entry")
-    imported = {path: names for path, (room, names) in rooms.list_imports().items() if room in FRONTS}
+    imported = {path: rooms.imported(path) for path in list_files()}
     near = {path for path, names in imported.items() if any(name.startswith(home) for name in names)}
     schemas = {rooms.module_of(path) for path in near if path.parts[:2] == ("api", "schemas")}
     return frozenset(near | {path for path, names in imported.items() if schemas & set(names)})

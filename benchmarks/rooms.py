@@ -51,7 +51,7 @@ def room_of(module: str) -> str:
 
 def imports(tree: ast.AST) -> Iterator[str]:
     """Yield the full name of every module that is imported, or may be, anywhere in a module."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -60,6 +60,16 @@ def imports(tree: ast.AST) -> Iterator[str]:
                         for alias in node.names}  # fmt: skip
 
 
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all statements inside it, none of which is in an expression."""
+    yield node
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(node, name, ())
+        for each in inner if isinstance(inner, list) else ():
+            yield from _statements(each)
+
+
+@cache
 def is_module(package: str | None, name: str) -> bool:
     """Return whether a folder or a file of a package has this name."""
     folder = ROOT.joinpath(*str(package).split("."))
@@ -69,8 +79,13 @@ def is_module(package: str | None, name: str) -> bool:
 @cache
 def list_imports() -> dict[Path, tuple[str, list[str]]]:
     """Return the room of every module and what it imports."""
-    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in sources()}
-    return {path: (room_of(module_of(path)), list(imports(tree))) for path, tree in trees.items()}
+    return {path: (room_of(module_of(path)), imported(path)) for path in sources()}
+
+
+@cache
+def imported(path: Path) -> list[str]:
+    """Return what a module imports."""
+    return list(imports(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
 
 
 def arrows() -> nx.DiGraph:

@@ -34,12 +34,13 @@ import scipy.sparse as sp
 from hypothesis import settings
 from numpy.typing import NDArray
 
+from tests.fuzz.profile import LONG
 from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 
-settings.register_profile("tiger", deadline=None, max_examples=30)
+settings.register_profile("tiger", deadline=None, max_examples=100 if LONG else 10)
 settings.load_profile("tiger")
 # Collecting thousands of tests makes objects by the million that stay: looking at them for garbage again and again
 # took a twentieth of the run.

@@ -2,13 +2,13 @@
 
 import asyncio
 import io
+import itertools
 import json
 import logging
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -29,13 +29,14 @@ with warnings.catch_warnings():
 
 Post = Callable[..., httpx.Response]
 Lines = Callable[[], list[dict[str, Any]]]
+HOMES = itertools.count()
 LINE = {"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [{"source": "a", "target": "b", "weight": 3}]}
 
 
 @pytest.fixture(autouse=True)
-def _own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every server that a test starts keep its jobs in a folder of that test's own."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+def _own_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every server that a test starts keep its jobs in a folder of that test's own, made by who uses it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / f"home{next(HOMES)}"))
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +90,13 @@ def solving() -> Iterator[TestClient]:
 def refusing() -> TestClient:
     """Return a client of a service without workers, of at most 8 tasks and 2,000 bytes."""
     return TestClient(create_app(Settings(workers=1, max_tasks=8, max_body_bytes=2000)))
+
+
+@pytest.fixture(scope="session")
+def document(refusing: TestClient) -> dict[str, Any]:
+    """Return the OpenAPI document of a service without keys, which takes long to make and is not to be changed."""
+    found: dict[str, Any] = refusing.get("/openapi.json").json()
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -232,7 +232,7 @@ def test_bug_workers_that_are_lost_at_rest_come_back(monkeypatch: pytest.MonkeyP
         assert client.portal.call(workers.run, 60, os.getpid) != before
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("lines")
 def test_bug_a_server_is_not_ready_before_a_worker_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that are there and lost one after the other are none."""
     lost = mock.AsyncMock(side_effect=SolverLostError)
@@ -269,9 +269,9 @@ def test_the_page_of_the_documentation_needs_no_network(refusing: TestClient) ->
         assert refusing.get(f"/static-offline-docs/{part}").status_code == 200
 
 
-def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
+def test_the_document_shows_requests_and_refusals(document: dict[str, Any]) -> None:
     """The schemas of requests, worked examples and every refusal are in the OpenAPI document."""
-    post = refusing.get("/openapi.json").json()["paths"]["/assign"]["post"]
+    post = document["paths"]["/assign"]["post"]
     content = post["requestBody"]["content"]["application/json"]
     assert set(content["examples"]) == {"eleven-tasks", "stencil", "ranks", "pattern", "fourier", "entangled"}
     assert len(content["schema"]["oneOf"]) == 2

@@ -335,9 +335,8 @@ def test_a_flood_of_errors_is_one() -> None:
         assert refusal.value.error_count() == 1
 
 
-def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
+def test_the_document_shows_request_and_report(document: dict[str, Any]) -> None:
     """With worked examples."""
-    document = refusing.get("/openapi.json").json()
     post = document["paths"]["/place"]["post"]
     content = post["requestBody"]["content"]["application/json"]
     assert (set(content["examples"]), content["schema"]) == (set(PLACEMENTS), refer("PlaceRequest"))

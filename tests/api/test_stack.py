@@ -67,6 +67,7 @@ def is_problem(answer: httpx.Response, status: int) -> bool:
     return answer.status_code == status == answer.json()["status"] and typed and "secret" not in answer.text
 
 
+@pytest.mark.usefixtures("lines")
 def test_every_route_but_health_needs_a_key(client: TestClient) -> None:
     """Documents, files and figures are closed, too; with a key none is."""
     paths = {re.sub(r"{\w+}", "x", route.path) for route in client.app.routes if hasattr(route, "path")}  # type: ignore[attr-defined]
@@ -94,6 +95,7 @@ def test_no_method_gets_around_the_key(client: TestClient, method: str) -> None:
         ("full?wait=x", 422, "x-request-id"),
     ],
 )
+@pytest.mark.usefixtures("lines")
 def test_every_error_is_a_problem_document(client: TestClient, name: str, status: int, header: str) -> None:
     """Whoever raises it, a route, a library or nobody on purpose."""
     answer = client.get(f"/errors/{name}", headers=GOOD)

@@ -37,21 +37,28 @@ def test_memory_reads_the_cell_of_the_address() -> None:
         assert (after & 1, after >> 5 & 1) == (address, cells[1 - address])
 
 
+@pytest.fixture(scope="module")
+def interactions() -> dict[str, rx.PyGraph]:
+    """Return which qubits of each program meet."""
+    made = {}
+    for name, circuit in programs(0):
+        flat = transpile(circuit, basis_gates=["u", "cx"], optimization_level=1)
+        pairs = {tuple(sorted(flat.find_bit(q).index for q in each.qubits)) for each in flat.data if each.name == "cx"}
+        made[name] = rx.PyGraph()
+        made[name].extend_from_edge_list([*pairs])
+    return made
+
+
 @pytest.mark.slow
 # Classes of Qiskit's library that its functions do not replace gate by gate.
 @pytest.mark.filterwarnings("ignore:The class:DeprecationWarning")
 @pytest.mark.parametrize(("device", "target"), list(devices()), ids=[name for name, _ in devices()])
-def test_every_program_needs_a_swap(device: str, target: Target) -> None:
+def test_every_program_needs_a_swap(interactions: dict[str, rx.PyGraph], device: str, target: Target) -> None:
     """Its partners fit the device in no layout."""
     edges = coupling_of(target).edges.tolist()
     whole = rx.PyGraph()
     whole.extend_from_edge_list([tuple(edge) for edge in edges])
-    made = list(programs(0))
-    assert len(made) == 25
-    for name, circuit in made:
-        flat = transpile(circuit, basis_gates=["u", "cx"], optimization_level=1)
-        pairs = {tuple(sorted(flat.find_bit(q).index for q in each.qubits)) for each in flat.data if each.name == "cx"}
-        graph = rx.PyGraph()
-        graph.extend_from_edge_list([*pairs])
+    assert len(interactions) == 25
+    for name, graph in interactions.items():
         found = rx.vf2_mapping(whole, graph, subgraph=True, induced=False, call_limit=3_000_000)
         assert next(iter(found), None) is None, f"{name} on {device}"

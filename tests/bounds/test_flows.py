@@ -40,7 +40,7 @@ def measure(graph, search, inside):
 def test_the_nearest_are_settled_with_all_ways_downhill():
     """Searches one after another on the same arrays, from several tasks, with limits and within sets."""
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(20):
         graph, search = draw(rng)
         size = len(graph.first) - 1
         for inside in (-1, 1, -1):

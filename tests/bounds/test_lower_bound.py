@@ -63,7 +63,7 @@ def fits(bound, optimum):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_bound_never_exceeds_the_optimum(rule, random_problem, brute_force, monkeypatch):
     """Tests both forms of the bound against brute force, with pins, forbidden pairs and memory."""
-    for seed in range(80):
+    for seed in range(12):
         limited = seed % 2 == 0
         problem = random_problem(rule, seed, tasks=5, nodes=6, pins=limited, forbidden=limited, memory=seed % 3 == 0)
         optimum, places = brute_force(problem)
@@ -140,7 +140,7 @@ def test_the_bounds_of_the_original_tools_example(rule, mesh, least, optimum):
 @pytest.mark.parametrize("rule", RULES)
 def test_costs_that_all_mappings_share_move_the_bound_alone(rule, random_problem):
     """Tests that a cost added to every node adds the work times that cost."""
-    for seed in range(20):
+    for seed in range(8):
         problem = random_problem(rule, seed, tasks=5, nodes=6)
         dearer = replace(problem, topology=replace(problem.topology, cost=problem.topology.cost + 3))
         places = launch_order(problem)
@@ -246,7 +246,7 @@ def test_the_strong_bound_gives_way_where_pairs_are_too_many(path_problem, monke
 @pytest.mark.parametrize("rule", RULES)
 def test_rearrangement_brackets_the_traffic_of_every_task(rule, random_problem, random_feasible):
     """Tests least <= traffic cost of a task <= worst on random feasible mappings."""
-    for seed in range(80):
+    for seed in range(20):
         problem = random_problem(rule, seed)
         places = random_feasible(problem, np.random.default_rng(seed))
         window = fold(problem, whole(problem), places)
@@ -268,7 +268,7 @@ def test_the_bound_of_the_path_problem_is_its_optimum(path_problem):
 def test_the_bound_holds_where_slots_are_too_many_to_match(random_problem, brute_force, monkeypatch):
     """Tests capacity problems whose assignment onto slots is left out."""
     monkeypatch.setattr(bounds, "SLOT_CELLS", 0)
-    for seed in range(30):
+    for seed in range(10):
         problem = random_problem("capacity", seed, tasks=5, nodes=5)
         optimum, places = brute_force(problem)
         for cells in (1 << 22, 0):

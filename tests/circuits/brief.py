@@ -10,13 +10,22 @@ from tiger.routing.ising.proposals import LayoutProposalParams, ProposalShapes
 
 
 def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
-    """Let the stages of every level that search score so many candidates, those of level 0 without windows."""
+    """Let the stages of every level that search score so many candidates, from a few layouts."""
     short = Budget(work, 0, work)
     brief = tuple(
-        replace(each, search=short, windows=short if each.windows.most else Budget(), trial=work, exact_states=0)
+        replace(
+            each,
+            search=short,
+            windows=short if each.windows.most else Budget(),
+            trial=work,
+            exact_states=0,
+            placement=replace(
+                each.placement, searchers=min(each.placement.searchers, 2), scouts=10, finalists=1, trials=20
+            ),
+        )
         for each in PARAMS_OF_LEVEL
     )
-    shapes = ProposalShapes(moves=min(work, ProposalShapes().moves))
+    shapes = ProposalShapes(halves=(), times=(0.5,), moves=min(work, ProposalShapes().moves))
     for user in ("solve", "entry.comparison"):
         monkeypatch.setattr(f"tiger.circuits.{user}.PARAMS_OF_LEVEL", brief)
     for user in ("routing.ising.proposals", "circuits.entry.comparison"):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
 from qiskit.transpiler import CouplingMap
 
+from tests.circuits.brief import shorten_levels
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.solve import Mapped
 from tiger.routing.coupling import Coupling, IndexArray
@@ -133,8 +134,9 @@ def quick(
 
 @contextmanager
 def quick_search() -> Iterator[None]:
-    """Put `quick` in the place of the search for a while, and try few layouts for SABRE."""
+    """Put `quick` in the place of the search for a while, reroute few windows, and try few layouts for SABRE."""
     with pytest.MonkeyPatch.context() as patch:
+        shorten_levels(patch, 20_000)
         patch.setattr("tiger.circuits.transpiler.mapping.map_circuit", quick)
         patch.setattr("tiger.circuits.transpiler.sabre_layout.GATES", (0, 0, 60, 120))
         yield

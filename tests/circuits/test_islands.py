@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.circuits.brief import shorten_levels
 from tests.circuits.test_solve import GRID, circuit
 from tests.routing.replay import find_flaw
 from tiger.circuits import solve
@@ -73,8 +74,9 @@ def processes() -> Iterator[Executor]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2])
-def test_executors_do_not_matter(processes: Executor, level: int) -> None:
+def test_executors_do_not_matter(processes: Executor, monkeypatch: pytest.MonkeyPatch, level: int) -> None:
     """Processes find the route that this one finds, which costs no more than that of one island."""
+    shorten_levels(monkeypatch, 20_000)
     dag = circuit(9, 60)[1].gate_dag
     params = LayoutParams(seed=5, level=level, islands=3)
     here = map_circuit(dag, GRID, params).route

@@ -145,15 +145,14 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_flaw(dag, GRID, found) == ""
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_bug_level_three_is_never_above_level_two(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_bug_level_three_is_never_above_level_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even where it has less work of its own."""
     brief = tuple(
         replace(each, search=Budget(work, 0, work), windows=Budget(work, 0, work), trial=1)
         for each, work in zip(PARAMS_OF_LEVEL, (1, 1, 300_000, 1), strict=True)
     )
     monkeypatch.setattr("tiger.circuits.solve.PARAMS_OF_LEVEL", brief)
-    dag = circuit(9, 90, seed)[1].gate_dag
+    dag = circuit(9, 60)[1].gate_dag
     two, three = (map_circuit(dag, GRID, LayoutParams(level=level)) for level in (2, 3))
     assert three.stages[-1].name == "level below"
     assert three.route.extra_cx == two.route.extra_cx < three.stages[-2].cost

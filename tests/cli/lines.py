@@ -4,9 +4,12 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from tiger.cli.app import commands
+import typer
 
-KNOWN = commands().commands
+from tiger.cli.app import app
+
+# Not those that run: a command keeps the options for help of the first context that it is parsed in.
+KNOWN = typer.main.get_command(app).commands
 ENDS = "|&;<>()\n"
 
 

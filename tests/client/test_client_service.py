@@ -79,7 +79,7 @@ def test_a_placement_is_that_of_a_local_run(client: Client) -> None:
 def test_a_plan_is_that_of_a_local_run(client: Client) -> None:
     """A job that is waited for, with the best plan to be emitted."""
     arguments = EXAMPLES / "models/gpt2-medium.json", "dgx:1"
-    here, there = (plan(*arguments, batch=8, tensor=1, top=3) for plan in (tiger.plan, client.plan))
+    here, there = (plan(*arguments, batch=8, tensor=1, top=3, schedule="1f1b") for plan in (tiger.plan, client.plan))
     assert (there.ranked, there.emit("megatron")) == (here.ranked, here.emit("megatron"))
     assert [job.status for job in client.jobs()][:1] == ["done"]
 

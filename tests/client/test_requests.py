@@ -196,14 +196,14 @@ def test_a_placement_states_model_and_cluster() -> None:
 
 def test_a_plan_states_model_cluster_and_options() -> None:
     """Its report emits the best plan, as a local one does."""
-    asked = planning(MODEL, CLUSTER, batch=8, top=2, tensor=1)
+    asked = planning(MODEL, CLUSTER, batch=8, top=2, tensor=1, schedule="1f1b")
     document = body(asked)
     assert (asked.path, document["cluster"], document["batch"], document["top"]) == ("plan", CLUSTER, 8, 2)
     assert body(planning(MODEL, CLUSTER, islands=2))["islands"] == 2
     with pytest.raises(InputError, match=r"^executor: "):
         planning(MODEL, CLUSTER, executor="dask://there:1")
     assert document["model"] == json.loads(MODEL.read_text())
-    report = tiger.plan(MODEL, CLUSTER, batch=8, top=2, tensor=1)
+    report = tiger.plan(MODEL, CLUSTER, batch=8, top=2, tensor=1, schedule="1f1b")
     again = asked.read(json.loads(json.dumps(report.to_dict())))
     assert (again, again.emit("megatron")) == (report, report.emit("megatron"))
     with pytest.raises(InputError, match=r"^batch: "):

@@ -181,7 +181,7 @@ def draw_samples(problem, folder, offset=True, **options):
 def test_energies_of_feasible_reads_are_checked(rule, offset, random_problem, tmp_path):
     """Tests samples with slack bits and without, energies with the offset and without, and wrong ones."""
     checked = 0
-    for seed in range(6):
+    for seed in range(4):
         problem = random_problem(rule, seed, tasks=5, nodes=6, pins=True, forbidden=True)
         rows, _ = draw_samples(problem, tmp_path, offset)
         found = decode_samples(problem, rows).stages[-1].detail["checked"]
@@ -190,7 +190,7 @@ def test_energies_of_feasible_reads_are_checked(rule, offset, random_problem, tm
             wrong = rows.energies * 1.25
             with pytest.raises(InputError, match="samples: expected samples of this problem, got a feasible read"):
                 decode_samples(problem, rows._replace(energies=wrong))
-    assert checked >= 4
+    assert checked >= 3
 
 
 def test_energies_at_another_penalty_are_checked(random_problem, tmp_path):

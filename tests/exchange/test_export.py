@@ -42,25 +42,28 @@ def fill_bits(problem, places):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("form", ["bqm", "coo"])
 @pytest.mark.parametrize("scale", [None, 0.4, 3.0])
-def test_the_energy_of_a_mapping_is_its_cost(rule, form, scale, random_problem, random_feasible, tmp_path):
+def test_the_energy_of_a_mapping_is_its_cost(rule, scale, random_problem, random_feasible, tmp_path):
     """Tests both formats, at the safe bound, below it and above, with pins, forbidden pairs and memory."""
-    target = tmp_path / f"model.{form}"
-    for seed in range(8):
+    for seed in range(4):
         problem = random_problem(rule, seed, pins=True, forbidden=True, memory=seed % 2 == 0)
-        written, model = write_model(problem, target, IsingParams(penalty_scale=scale)), load(target)
-        offset = written.offset if form == "coo" else 0.0
+        known = []
         for turn in range(3):
             places = random_feasible(problem, np.random.default_rng([seed, turn]))
-            energy = model.energy((fill_bits(problem, places), range(model.num_variables))) + offset
-            assert energy == pytest.approx(cost_of(problem, places).total, rel=1e-9, abs=1e-9)
+            known.append((fill_bits(problem, places), cost_of(problem, places).total))
+        for form in ("bqm", "coo"):
+            target = tmp_path / f"model.{form}"
+            written, model = write_model(problem, target, IsingParams(penalty_scale=scale)), load(target)
+            offset = written.offset if form == "coo" else 0.0
+            for bits, cost in known:
+                energy = model.energy((bits, range(model.num_variables))) + offset
+                assert energy == pytest.approx(cost, rel=1e-9, abs=1e-9), (seed, form)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_variables_are_named_in_order(rule, random_problem, random_feasible, tmp_path):
     """Tests that the names tell the same bits as the encoding, and that slack bits, which have a node, come last."""
-    for seed in range(8):
+    for seed in range(4):
         problem = random_problem(rule, seed, pins=True, forbidden=True)
         written = write_model(problem, tmp_path / "model.bqm")
         places = random_feasible(problem, np.random.default_rng(seed))
@@ -119,7 +122,7 @@ def test_capacities_may_go_without_slack(random_problem, tmp_path):
 def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, random_problem, random_places, tmp_path):
     """Tests its objective, which is the cost, and its constraints on mappings most of which break something."""
     seen = set()
-    for seed in range(40):
+    for seed in range(20):
         problem = random_problem(rule, seed, tasks=4, pins=True, forbidden=True, memory=True)
         written = write_model(problem, tmp_path / "model.cqm")
         model = load(tmp_path / "model.cqm")

@@ -17,7 +17,7 @@ Draw = Callable[..., ExpertProblem]
 @given(
     st.integers(2, 3), st.sampled_from([(2, 1), (4, 2), (4, 4), (6, 2), (5, 5)]), st.integers(0, 9_999), st.floats(1, 9)
 )
-@cases(quick=15, long=500)
+@cases(quick=10, long=500)
 def test_no_placement_is_below_its_bound(
     drawn_problem: Draw,
     least_hops: Callable[[ExpertProblem], float],

@@ -16,7 +16,7 @@ Draw = Callable[..., ExpertProblem]
 
 
 @given(st.integers(2, 4), st.sampled_from([(2, 2), (4, 2), (6, 3), (4, 4)]), st.integers(0, 99), st.floats(1, 9))
-@cases(quick=50, long=2_000)
+@cases(quick=15, long=2_000)
 def test_hops_are_those_of_every_transition(
     drawn_problem: Draw, layers: int, size: tuple[int, int], seed: int, far: float
 ) -> None:

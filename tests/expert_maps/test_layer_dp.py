@@ -15,7 +15,7 @@ Draw = Callable[..., ExpertProblem]
 
 
 @given(st.integers(2, 4), st.sampled_from([(2, 1), (4, 2), (4, 4), (6, 2)]), st.integers(0, 9_999), st.floats(1, 9))
-@cases(quick=15, long=500)
+@cases(quick=10, long=500)
 def test_it_is_the_best_of_all(
     drawn_problem: Draw,
     least_hops: Callable[[ExpertProblem], float],

@@ -61,7 +61,7 @@ def test_other_sources_are_refused() -> None:
 
 
 @given(st.text(max_size=60), st.sampled_from([".csv", ".json"]))
-@cases(quick=60, long=2_000)
+@cases(quick=15, long=2_000)
 def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str, ending: str) -> None:
     """And nothing else happens."""
     path = tmp_path_factory.mktemp("loads") / f"w{ending}"

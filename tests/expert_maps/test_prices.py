@@ -61,9 +61,7 @@ def test_a_step_is_priced_as_it_is_documented() -> None:
     assert np.array(report.loads.after) == pytest.approx(load)
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"replicas": 4}, {"replicas": 4, "groups": 4}, {"replicas": 8, "duplicates": 2}]
-)
+@pytest.mark.parametrize("changes", [{}, {"replicas": 4, "groups": 4}, {"replicas": 8, "duplicates": 2}])
 def test_one_objective_is_below_each_part_alone(changes: dict[str, Any]) -> None:
     """Of loads, by their map, and of transitions, by theirs; the bound is below it."""
     made = ask(**changes).objective

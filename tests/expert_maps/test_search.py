@@ -23,7 +23,7 @@ QUICK = ExpertParams(runs=1, proposals=200, steps=3, trials=10)
 
 
 @given(st.sampled_from([(12, 6), (12, 3), (20, 2), (8, 8)]), st.integers(0, 9_999), st.floats(1, 9))
-@cases(quick=20, long=500)
+@cases(quick=10, long=500)
 def test_every_step_is_balanced_and_no_worse(
     drawn_problem: Draw, is_balanced: Balanced, size: tuple[int, int], seed: int, far: float
 ) -> None:

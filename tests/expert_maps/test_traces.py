@@ -101,7 +101,7 @@ def test_the_last_tokens_are_held_out() -> None:
 
 
 @given(st.binary(max_size=200), st.integers(0, 150), st.sampled_from([".npy", ".csv", ".txt"]))
-@cases(quick=100, long=2_000)
+@cases(quick=25, long=2_000)
 def test_files_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, noise: bytes, at: int, end: str) -> None:
     """Whatever bytes stand in place of some of a good file."""
     whole = io.BytesIO()

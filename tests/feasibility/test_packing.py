@@ -55,7 +55,7 @@ def test_every_method_decides_as_enumeration_does(skip, monkeypatch):
     for name in skip:
         monkeypatch.setattr(packing, name, (lambda ask: iter(())) if name == "_orders" else (0, 0))
     decided = set()
-    for seed in range(150):
+    for seed in range(60):
         ask = draw_question(seed)
         every = itertools.product(range(len(ask.room)), repeat=int(ask.count.sum()))
         exists = any(fits(ask, np.array(bins)) for bins in every)
@@ -77,7 +77,7 @@ def test_nothing_is_packed():
     assert pack(ask_of(np.zeros((0, 1)), [3]), soon()).bins.tolist() == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_loads_of_many_digits_are_never_proved_too_many_when_they_fit(seed):
     """Tests planted packings without a byte to spare, by programs alone: found or undecided, never refused."""
     rng = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def test_loads_of_many_digits_are_never_proved_too_many_when_they_fit(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("items", "bins"), [(60, 10), (50, 5), (100, 25)])
+@pytest.mark.parametrize(("items", "bins"), [(60, 10), (50, 5)])
 def test_larger_bins_are_filled_exactly(items, bins):
     """Tests planted loads of up to 10^12 that are too many for trying every way."""
     rng = np.random.default_rng(items)
@@ -117,7 +117,7 @@ def test_sizes_that_come_often_are_packed_exactly():
 def test_the_same_question_has_the_same_answer():
     """Tests that random restarts are seeded."""
     rng = np.random.default_rng(5)
-    load = rng.integers(10**9, 10**12, 60)
+    load = rng.integers(10**9, 10**12, 40)
     ask = ask_of(load, np.full(6, int(load.sum() / 6 * 1.0001)))
     assert pack(ask, soon()).bins.tolist() == pack(ask, soon()).bins.tolist()
 

@@ -53,7 +53,7 @@ SPLIT = Topology.from_links(tuple(f"p{k}" for k in range(5)), Links.unit([(0, 1)
 def test_a_mapping_is_found_exactly_where_one_exists(rule, hardware, random_problem, random_feasible):
     """Tests against complete backtracking on problems that may be unsatisfiable, on connected and split hardware."""
     seen = set()
-    for seed in range(120):
+    for seed in range(30):
         options = {"pins": seed % 2 == 0, "forbidden": seed % 3 == 0, "memory": seed % 5 < 3, "feasible": False}
         problem = random_problem(rule, seed, tasks=5, nodes=5, hardware=hardware, **options)
         found = launch_order(problem)
@@ -104,7 +104,7 @@ def exists(problem, places, task=0):
 def test_scattered_hardware_is_decided_as_by_backtracking():
     """Tests parts, missing and one-way ways, pins, forbidden pairs, memory: a mapping exactly where one exists."""
     kinds = set()
-    for seed in range(400):
+    for seed in range(200):
         problem = scatter(seed)
         found = launch_order(problem)
         feasible = exists(problem, np.full(problem.tasks.size, -1))
@@ -490,16 +490,16 @@ def test_a_large_problem_is_filled_quickly():
 @pytest.mark.slow
 @pytest.mark.parametrize(("slots", "spare"), [(300, 1.05), (256, 1.01), (256, 1.0005)])
 def test_large_problems_with_memory_pins_and_forbidden_pairs_start_quickly(slots, spare):
-    """Tests 65,536 tasks of random memory on 256 nodes with few bytes to spare, 100 pins and 1,000 forbidden pairs."""
-    rng, size = np.random.default_rng(3), 65_536
+    """Tests 16,384 tasks of random memory on 64 nodes with few bytes to spare, 100 pins and 1,000 forbidden pairs."""
+    rng, size = np.random.default_rng(3), 16_384
     memory, pinned = rng.integers(1, 1000, size), rng.permutation(size)
     problem = Problem(
         tasks=tasks_of(size, memory=memory),
-        topology=nodes_of(256, slots=np.full(256, slots), memory=np.full(256, int(memory.sum() / 256 * spare))),
+        topology=nodes_of(64, slots=np.full(64, slots), memory=np.full(64, int(memory.sum() / 64 * spare))),
         rule="capacity",
-        pinned={f"t{t}": f"p{rng.integers(256)}" for t in pinned[:100]},
-        forbidden=[(f"t{t}", f"p{rng.integers(256)}") for t in pinned[100:1100]],
+        pinned={f"t{t}": f"p{rng.integers(64)}" for t in pinned[:100]},
+        forbidden=[(f"t{t}", f"p{rng.integers(64)}") for t in pinned[100:1100]],
     )
     begun = time.process_time()
     assert not violations(problem, launch_order(problem))
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 2

@@ -72,7 +72,7 @@ def test_faults_are_found_at_their_lines(text, reason):
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(text=damaged(PAIRS.read_text()))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a task graph or bad input comes of one."""

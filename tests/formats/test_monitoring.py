@@ -87,7 +87,7 @@ def test_long_lines_are_refused_at_once_and_briefly(line):
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(text=damaged(REAL))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a task graph or bad input comes of one."""

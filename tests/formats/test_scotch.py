@@ -89,7 +89,7 @@ def test_scotch_reads_the_same():
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(text=damaged(SQUARE.read_text()))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a task graph or bad input comes of one."""

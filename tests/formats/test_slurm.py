@@ -252,7 +252,7 @@ def test_bug_numbers_of_names_with_thousands_of_digits_are_refused():
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but a topology or bad input comes of one."""

@@ -3,7 +3,7 @@
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.xmltext import DEPTH_LIMIT, Element, read_elements
+from tiger.formats.xmltext import DEPTH_LIMIT, ELEMENT_LIMIT, Element, read_elements
 
 
 def test_elements_come_in_order_with_the_one_around_them():
@@ -24,10 +24,20 @@ def test_elements_come_in_order_with_the_one_around_them():
         ('<!DOCTYPE a [<!ENTITY x SYSTEM "/etc/passwd">]><a>&x;</a>', "line 1: expected XML without declarations"),
         ('<!DOCTYPE a SYSTEM "a.dtd">\n<a>&x;</a>', "line 2: expected no entities, got 'x'"),
         ("<a>" * (DEPTH_LIMIT + 1), "line 1: expected at most 262144 elements, 64 inside each other, got more"),
-        ("<a>" + "<b/>" * (1 << 18), "line 1: expected at most 262144 elements, 64 inside each other, got more"),
     ],
 )
 def test_what_is_no_plain_document_is_refused(text, reason):
     """Where it stands, before it grows."""
     with pytest.raises(InputError, match=f"^topology: {reason}"):
         read_elements(text, "topology")
+
+
+def test_documents_of_too_many_elements_are_refused():
+    """A limit of nine, in place of the usual one of a quarter of a million."""
+    text = "<a>" + "<b/>" * 8
+    assert ELEMENT_LIMIT == 1 << 18
+    with pytest.raises(
+        InputError, match=r"^topology: line 1: expected at most 9 elements, 64 inside each other, got more"
+    ):
+        read_elements(f"{text}<b/></a>", "topology", most=9)
+    assert len(read_elements(f"{text}</a>", "topology", most=9)) == 9

@@ -93,7 +93,7 @@ def optimum(problem: Problem) -> Fraction | None:
     return best
 
 
-@cases(quick=20, long=3000)
+@cases(quick=10, long=3000)
 @given(
     seed=st.integers(0, 2**63 - 1),
     parts=st.sampled_from([1, 2, 3, capacity.PARTS]),

@@ -28,7 +28,7 @@ def same(circuit: QuantumCircuit, unitary: object) -> bool:
     return bool(Operator(circuit).equiv(Operator(unitary)))
 
 
-@cases(quick=20, long=2000)
+@cases(quick=10, long=2000)
 @given(program=st.sampled_from([2, 3]).flatmap(programs))
 def test_a_text_is_read_as_it_is_meant(program: Program) -> None:
     """Every gate is there with its own definition, arguments and qubits, and once more after it is written."""
@@ -64,7 +64,7 @@ def circuits(draw: st.DrawFn) -> QuantumCircuit:
     return circuit
 
 
-@cases(quick=15, long=2000)
+@cases(quick=10, long=2000)
 @given(circuit=circuits())
 def test_what_is_written_is_read_back(circuit: QuantumCircuit) -> None:
     """Operation by operation; `switch` is written, but no parser here reads it."""
@@ -133,7 +133,7 @@ PIECES = st.sampled_from(
 )
 
 
-@cases(quick=60, long=4000)
+@cases(quick=15, long=4000)
 @given(head=st.sampled_from(["OPENQASM 2.0; ", "OPENQASM 3.0; "]), pieces=st.lists(PIECES, max_size=14))
 def test_any_text_is_read_or_refused(head: str, pieces: list[str]) -> None:
     """Nothing else is raised, and what is read can be written or not, without a crash."""

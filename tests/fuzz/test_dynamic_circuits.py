@@ -102,7 +102,7 @@ def questions(draw: st.DrawFn) -> DynamicCase:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@cases(quick=4, long=300)
+@cases(quick=2, long=300)
 @given(asked=questions(), stages=st.sampled_from(STAGES))
 def test_the_plugins_keep_what_bits_and_variables_read(
     level: int, asked: DynamicCase, stages: tuple[str | None, str | None]
@@ -134,7 +134,7 @@ def test_bug_a_store_in_front_of_an_exit_came_behind_it() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@cases(quick=4, long=300)
+@cases(quick=2, long=300)
 @given(asked=questions(), objective=st.sampled_from(["cx", "cx", "depth", "success"]))
 def test_layouts_keep_what_bits_and_variables_read(level: int, asked: DynamicCase, objective: str) -> None:
     """All that bits and variables may read is as likely, on the edges; extra CX are no more than Qiskit's."""

@@ -254,7 +254,7 @@ def test_files_are_sound_before_they_are_damaged(kind: str, name: str, tmp_path:
 
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
-@cases(quick=4, long=1_500)
+@cases(quick=2, long=1_500)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(
     kind: str, name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

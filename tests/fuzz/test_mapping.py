@@ -63,7 +63,7 @@ def check(problem, mappings, least, report):
     assert not report.optimal or cost <= least * SLACK
 
 
-@cases(quick=40, long=20_000)
+@cases(quick=15, long=20_000)
 @given(seed=Seeds, solver=st.sampled_from(SOLVERS))
 def test_reports_are_true(seed, solver):
     """Tests feasibility, cost, bound and proof under every rule."""

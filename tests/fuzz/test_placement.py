@@ -258,7 +258,7 @@ def graph_and_cluster(rng: random.Random, operators: int, devices: int) -> tuple
 
 
 @given(SEEDS)
-@cases(quick=40, long=3000)
+@cases(quick=15, long=3000)
 def test_chain_is_never_proved_beyond_the_best_line(seed: int) -> None:
     """The bottleneck of a chain and its bound agree with all orders of devices and all cuts."""
     rng = random.Random(seed)

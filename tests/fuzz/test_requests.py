@@ -150,7 +150,7 @@ def check_answer(status: int, headers: bytes, body: bytes) -> None:
 
 @pytest.mark.long
 @given(raw=requests())
-@cases(quick=100, long=3000)
+@cases(quick=25, long=3000)
 def test_no_bytes_are_taken_for_more_requests_than_they_are(address: Address, raw: bytes) -> None:
     """Whoever reads by the book counts as many, so that no proxy in between lets one pass inside another."""
     reading = wire.read(raw + LAST)
@@ -308,7 +308,7 @@ def _damage(draw: st.DrawFn, tree: dict[str, object]) -> None:
     made=bodies(),
     prefer=st.sampled_from(["respond-async", "respond-async", "wait=0", "wait=2"] if LONG else ["wait=0"]),
 )
-@cases(quick=50, long=2000)
+@cases(quick=15, long=2000)
 def test_a_damaged_body_is_refused_or_answered(address: Address, made: tuple[str, bytes], prefer: str) -> None:
     """A refusal says where the fault is, as strict JSON."""
     path, body = made

@@ -55,7 +55,7 @@ def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
 
 
 @given(data=st.data())
-@cases(quick=40, long=5000)
+@cases(quick=15, long=5000)
 def test_changed_files_are_read_or_refused(data):
     """Tests a sample set in which any value, at any depth, has become another: rows or InputError, nothing else."""
     found = dimod.SampleSet.from_samples(

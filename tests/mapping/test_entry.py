@@ -147,6 +147,7 @@ def test_bad_values_name_their_field(field: str, arguments: dict[str, object]) -
         {"forbidden": "00"},
         {"forbidden": 3},
         {"forbidden": ["00"]},
+        {"levels": "node=20"},
     ],
     ids=str,
 )

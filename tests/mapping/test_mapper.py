@@ -40,6 +40,10 @@ BRIEF = IsingParams(
     whole=Sampling(rounds=4, reads=24, sweeps=200), window=Sampling(rounds=1, reads=4, sweeps=50), passes=1
 )
 
+TINY = IsingParams(
+    whole=Sampling(rounds=2, reads=8, sweeps=50), window=Sampling(rounds=1, reads=4, sweeps=50), passes=1
+)
+
 
 def places_of(problem, report):
     """Return the node indices of a report's mapping."""
@@ -59,21 +63,20 @@ def drop_seconds(report):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_tells_the_truth(name, rule, random_problem, brute_force):
     """Tests feasibility, the recomputed cost, and bound <= optimum <= cost <= baseline, by every solver."""
-    for seed in range(2):
-        problem = random_problem(rule, seed, tasks=5, nodes=6, pins=True, forbidden=True, memory=True)
-        report = solve(problem, solver=name, seed=seed, ising=BRIEF)
-        places, optimum = places_of(problem, report), brute_force(problem)[0]
-        assert not violations(problem, places)
-        assert report.cost == cost_of(problem, places).total == report.compute_cost + report.communication_cost
-        assert report.lower_bound - 1e-9 <= optimum <= report.cost + 1e-9 <= report.baseline_cost + 2e-9
-        assert not report.optimal or report.cost == pytest.approx(optimum)
-        json.dumps(report.to_dict(), allow_nan=False)
+    problem = random_problem(rule, 1, tasks=5, nodes=6, pins=True, forbidden=True, memory=True)
+    report = solve(problem, solver=name, seed=1, ising=TINY)
+    places, optimum = places_of(problem, report), brute_force(problem)[0]
+    assert not violations(problem, places)
+    assert report.cost == cost_of(problem, places).total == report.compute_cost + report.communication_cost
+    assert report.lower_bound - 1e-9 <= optimum <= report.cost + 1e-9 <= report.baseline_cost + 2e-9
+    assert not report.optimal or report.cost == pytest.approx(optimum)
+    json.dumps(report.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
     """Tests that six tasks are solved to a proven optimum."""
-    for seed in range(8):
+    for seed in range(3):
         problem = random_problem(rule, seed)
         report = solve(problem)
         assert report.optimal
@@ -85,7 +88,7 @@ def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
 @pytest.mark.parametrize("name", ["neal", pytest.param("tabu", marks=pytest.mark.long)])
 def test_the_ising_path_finds_the_optimum_of_small_problems(name, rule, random_problem, brute_force):
     """Tests that six tasks come out optimal without any native search but polish."""
-    for seed in range(4):
+    for seed in range(2):
         problem = random_problem(rule, seed)
         assert solve(problem, solver=name, seed=seed, ising=BRIEF).cost == pytest.approx(brute_force(problem)[0])
 
@@ -99,14 +102,14 @@ def stencil(rows=4):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_and_effort_give_the_same_report(name):
-    """Tests every solver on any number of threads: none, one or two."""
+    """Tests every solver on no thread and on two."""
     # An exact search of sixteen tasks takes as long as all others together.
     problem = stencil(rows=3 if name == "exact" else 4)
-    reports = [solve(problem, solver=name, seed=5, effort=2)]
-    for threads in (1, 2):
-        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-            reports.append(solve(problem, solver=name, seed=5, effort=2, executor=pool))
-    assert all(drop_seconds(report) == drop_seconds(reports[0]) for report in reports)
+    alone = solve(problem, solver=name, seed=5, effort=2, ising=TINY)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        assert drop_seconds(solve(problem, solver=name, seed=5, effort=2, ising=TINY, executor=pool)) == drop_seconds(
+            alone
+        )
 
 
 def dense(tasks, solver="auto", **options):
@@ -118,31 +121,33 @@ def dense(tasks, solver="auto", **options):
 
 
 def test_islands_find_the_same_on_any_executor():
-    """Tests islands on no executor and on fewer, as many and more threads; how many islands there are plays a part."""
-    alone = dense(36, effort=2, islands=3)
-    for threads in (1, 3, 5):
+    """Tests islands on no executor and on fewer and more threads; how many islands there are plays a part."""
+    alone = dense(24, effort=2, islands=3)
+    for threads in (2, 5):
         with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-            assert drop_seconds(dense(36, effort=2, islands=3, executor=pool)) == drop_seconds(alone)
+            assert drop_seconds(dense(24, effort=2, islands=3, executor=pool)) == drop_seconds(alone)
     assert alone.islands == 3
     assert {stage.detail.get("islands") for stage in alone.stages if stage.name == "dense"} == {3}
-    assert alone.mapping != dense(36, effort=2).mapping
-    assert drop_seconds(dense(36, effort=2, islands=1)) == drop_seconds(dense(36, effort=2))
+    fewer = dense(24, effort=2, islands=1)
+    assert alone.mapping != fewer.mapping
+    assert drop_seconds(fewer) == drop_seconds(dense(24, effort=2))
 
 
 @pytest.mark.slow
-def test_islands_find_the_same_in_processes():
-    """Tests islands on two processes."""
+def test_processes_give_the_same_report():
+    """Tests islands and parts of a search in another process that starts afresh."""
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-        found = dense(36, effort=2, islands=3, executor=pool)
-    assert drop_seconds(found) == drop_seconds(dense(36, effort=2, islands=3))
+    ways = ({"effort": 2, "islands": 3}, {"solver": "search", "effort": 4})
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        found = [dense(24, executor=pool, **way) for way in ways]
+    assert [drop_seconds(report) for report in found] == [drop_seconds(dense(24, **way)) for way in ways]
 
 
 def test_islands_of_another_objective_spend_the_effort_each():
     """Tests that annealing for the largest load of a link has islands too, whose answer no thread changes."""
-    reports = [dense(36, objective="max-link-load", islands=2)]
+    reports = [dense(12, objective="max-link-load", islands=2)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        reports.append(dense(36, objective="max-link-load", islands=2, executor=pool))
+        reports.append(dense(12, objective="max-link-load", islands=2, executor=pool))
     assert drop_seconds(reports[0]) == drop_seconds(reports[1])
     assert reports[0].stages[-1].detail["islands"] == 2
 
@@ -167,7 +172,7 @@ def test_any_ocean_sampler_object_is_accepted(path_problem):
 
 def test_stages_record_what_each_reached(random_problem):
     """Tests names, falling costs, and the rounds of the tuner."""
-    report = solve(random_problem("levels", 3), solver="neal")
+    report = solve(random_problem("levels", 3), solver="neal", ising=BRIEF)
     assert [stage.name for stage in report.stages][:3] == ["baseline", "bound", "qubo"]
     assert all(a.cost >= b.cost for a, b in itertools.pairwise(report.stages))
     rounds = report.stages[2].detail["rounds"]
@@ -176,14 +181,16 @@ def test_stages_record_what_each_reached(random_problem):
 
 
 def test_a_time_limit_ends_a_search_without_end():
-    """Tests that search goes on until the limit and stops near it."""
+    """Tests that search goes on until the limit, stops near it and says so, unlike one that ends by itself."""
     problem = Problem(
         tasks=task_graph_of(nx.gnm_random_graph(64, 400, seed=1)), topology=build("torus:8x8"), rule="one-to-one"
     )
     begun = time.process_time()
-    report = solve(problem, time_limit_s=0.5)
-    assert report.seconds > 0.4
+    report = solve(problem, time_limit_s=0.3)
+    assert report.seconds > 0.25
     assert time.process_time() - begun < 10
+    assert any("time limit of 0.3 s" in warning for warning in report.warnings)
+    assert not solve(problem, solver="greedy").warnings
 
 
 @pytest.mark.slow
@@ -193,7 +200,7 @@ def test_an_endless_effort_obeys_the_time_limit():
         tasks=task_graph_of(nx.gnm_random_graph(64, 400, seed=1)), topology=build("torus:8x8"), rule="one-to-one"
     )
     for name in ("auto", "neal", "random"):
-        assert solve(problem, solver=name, effort=2**63 - 1, time_limit_s=0.3).seconds < 2.5
+        assert solve(problem, solver=name, effort=2**63 - 1, time_limit_s=0.1).seconds < 2.5
 
 
 @pytest.mark.slow
@@ -223,15 +230,6 @@ def test_bug_small_units_were_optimal_at_once():
         report = solve(Problem(tasks=task_graph_of(tasks), topology=build("ring:9"), rule="one-to-one"))
         assert report.cost == pytest.approx(9 * unit)
         assert report.baseline_cost == pytest.approx(18 * unit)
-
-
-def test_a_report_says_that_seconds_ended_it():
-    """Tests the warning, and that a solve that ends by itself has none."""
-    problem = Problem(
-        tasks=task_graph_of(nx.gnm_random_graph(64, 400, seed=1)), topology=build("torus:8x8"), rule="one-to-one"
-    )
-    assert any("time limit of 0.3 s" in warning for warning in solve(problem, time_limit_s=0.3).warnings)
-    assert not solve(problem, solver="greedy").warnings
 
 
 def test_a_report_says_that_nothing_was_gained():
@@ -508,8 +506,8 @@ def test_routings_that_do_not_fit_are_refused(topology, routing, reason):
 
 def test_bug_rounds_planned_by_time_skipped_bounds(monkeypatch):
     """A last round of five units ran without the bounds that were due at four."""
-    tasks = task_graph_of(nx.random_regular_graph(4, 40, seed=1))
-    hardware = build("torus:4x5")
+    tasks = task_graph_of(nx.random_regular_graph(4, 12, seed=1))
+    hardware = build("torus:2x3")
     problem = Problem(tasks=tasks, topology=hardware.with_slots([2] * hardware.size), rule="capacity")
     names = []
     for efforts in ((1, 4), (1, 5)):

@@ -1,8 +1,7 @@
 """Tests of how effort is dealt out and which stages a solver has."""
 
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from multiprocessing import get_context
 
 import networkx as nx
 import pytest
@@ -141,12 +140,12 @@ def test_windows_join_while_they_gain(random_problem):
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
 def test_threads_do_not_change_the_mapping(rule):
-    """Tests one and two threads on a problem for the dense and one for the multilevel search."""
-    graph, slots = nx.random_geometric_graph(64, 0.25, seed=1), 1 if rule == "one-to-one" else 4
-    hardware = build("torus:8x8" if rule == "one-to-one" else "torus:4x4")
+    """Tests no thread and two on a problem for the dense and one for the multilevel search."""
+    size, slots, spec = (36, 1, "torus:6x6") if rule == "one-to-one" else (64, 4, "torus:4x4")
+    graph, hardware = nx.random_geometric_graph(size, 0.25, seed=1), build(spec)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware.with_slots([slots] * hardware.size), rule=rule)
     with ThreadPoolExecutor(2) as pool:
-        assert drop_seconds(solve(problem, effort=6, executor=pool)) == drop_seconds(solve(problem, effort=6))
+        assert drop_seconds(solve(problem, effort=2, executor=pool)) == drop_seconds(solve(problem, effort=2))
 
 
 def test_efforts_of_any_size_are_dealt_out_without_memory():
@@ -163,24 +162,20 @@ def drop_seconds(report):
 
 
 @pytest.mark.slow
-def test_other_processes_give_the_same_report(random_problem):
-    """Tests two workers that start afresh."""
-    problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        report = solve(problem, solver="search", effort=4, executor=pool)
-    assert drop_seconds(report) == drop_seconds(solve(problem, solver="search", effort=4))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ["auto", "search", "greedy", "random", "neal", "exact"])
-@pytest.mark.parametrize("topology", ["torus:8x8x8", "torus:16x16x16"])
+@pytest.mark.parametrize(
+    ("solver", "topology"),
+    [
+        *((solver, "torus:16x16x16") for solver in ("auto", "search", "greedy", "random", "neal", "exact")),
+        *((solver, "torus:8x8x8") for solver in ("search", "neal")),
+    ],
+)
 def test_time_limits_are_heard(solver, topology):
     """Tests that no stage runs far beyond the limit, however much effort is asked for."""
     hardware = build(topology)
     graph = nx.gnm_random_graph(hardware.size, 4 * hardware.size, seed=1)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="one-to-one")
     warm(lambda _: None)
-    report = solve(problem, solver=solver, effort=2**63 - 1, time_limit_s=0.2)
+    report = solve(problem, solver=solver, effort=2**63 - 1, time_limit_s=0.1)
     assert report.feasible
     assert report.seconds < 3
 

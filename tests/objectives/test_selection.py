@@ -154,7 +154,7 @@ def test_objectives_fall_far_below_the_cheapest_mapping(objective):
 @pytest.mark.parametrize("objective", VALUES)
 @pytest.mark.parametrize(
     ("solver", "seeds"),
-    [("auto", (1, 2, 6)), ("search", (1, 2, 6)), ("random", (1, 2, 6)), ("neal", (2,)), ("tabu", (6,))],
+    [("auto", (1, 2, 6)), ("search", (1,)), ("random", (2,)), ("neal", (2,)), ("tabu", (6,))],
 )
 def test_every_solver_keeps_the_promises(objective, solver, seeds, random_problem):
     """The value is at most that of the cheapest mapping and of the baseline, and repeats with the seed."""

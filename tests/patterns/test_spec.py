@@ -4,9 +4,10 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fuzz.profile import cases
 from tiger.errors import InputError
 from tiger.patterns.messages import MESSAGE_LIMIT
 from tiger.patterns.spec import _READERS, KINDS, build, parse
@@ -188,7 +189,7 @@ def mutated(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=2000)
+@cases(quick=200, long=2_000)
 @given(text=mutated())
 def test_any_text_is_read_or_refused(text):
     """Nothing but InputError of the tasks escapes, and what is read has the number of ranks that was counted."""

@@ -37,7 +37,7 @@ def test_the_best_of_all_orders_of_six(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_best_of_all_orders_of_eight(
     seed: int, drawn_layers: DrawnLayers, drawn_cluster: DrawnCluster, least_of_all_orders: Oracle
 ) -> None:
@@ -84,7 +84,7 @@ def test_few_microbatches_or_slow_links_leave_devices_out(drawn_layers: DrawnLay
 
 def test_as_many_stages_as_asked_for(drawn_layers: DrawnLayers) -> None:
     """Systems that were started with five ranks need five stages."""
-    for schedule in (None, *SCHEDULES):
+    for schedule in (None, "1f1b", "interleaved"):
         params = PlaceParams(schedule=schedule, pipeline=5)
         placed = place_layers(drawn_layers(12, 2), read_cluster("dgx:1"), params)
         assert placed.plan is not None
@@ -94,7 +94,7 @@ def test_as_many_stages_as_asked_for(drawn_layers: DrawnLayers) -> None:
 def test_pins_are_kept(drawn_layers: DrawnLayers) -> None:
     """The first and the last layer go where they are told, with and without a schedule."""
     layers, cluster = drawn_layers(10, 4), read_cluster("dgx:1")
-    for schedule in (None, *SCHEDULES):
+    for schedule in (None, "1f1b", "interleaved"):
         params = PlaceParams(schedule=schedule, pinned={"l0": "m0.gpu5", "l9": "m0.gpu2"}, pipeline=4)
         placed = place_layers(layers, cluster, params)
         assert placed.plan is not None

@@ -15,9 +15,14 @@ from tiger.plotting.card import card, write_page
 MAPPING = map_stencil()
 
 
-def test_a_card_has_headline_picture_and_stages():
+@pytest.fixture(scope="module", name="made")
+def _made() -> str:
+    """Return the card of a mapping."""
+    return card(MAPPING)
+
+
+def test_a_card_has_headline_picture_and_stages(made):
     """Tests a mapping: one picture, whose words are text, and a row for each stage."""
-    made = card(MAPPING)
     assert made.count("<svg ") == 1
     assert MAPPING.headline in made
     assert "block order" in made
@@ -51,7 +56,7 @@ def test_a_card_of_a_service_alone_has_no_picture():
 def test_a_long_table_is_cut():
     """Tests thirty stages and a wide cell."""
     stage = replace(MAPPING.stages[0], name="x" * 99)
-    made = card(replace(MAPPING, stages=(stage,) * 30))
+    made = card(replace(MAPPING, stages=(stage,) * 30, problem=None))
     assert "<p>and 18 more</p>" in made
     assert f'<td style="padding:2px 10px 2px 0;text-align:left;vertical-align:top">{"x" * 60} ..</td>' in made
 
@@ -73,13 +78,12 @@ def test_a_page_has_all_pictures_and_loads_nothing():
     assert not re.search(r"<(?:script|link|img|iframe)\b|(?:src|url)\s*[=(]\s*['\"]?http", page)
 
 
-def test_a_crowd_of_shapes_is_an_image(monkeypatch):
+def test_a_crowd_of_shapes_is_an_image(made, monkeypatch):
     """Tests that a graph of many edges does not fill a notebook, and that words stay text."""
-    shapes = card(MAPPING)
     monkeypatch.setattr("tiger.plotting.card.SHAPES", 5)
     crowd = card(MAPPING)
-    assert crowd.count("<path") < shapes.count("<path")
-    assert crowd.count("data:image/png;base64") == shapes.count("data:image/png;base64") + 2
+    assert crowd.count("<path") < made.count("<path")
+    assert crowd.count("data:image/png;base64") == made.count("data:image/png;base64") + 2
     assert "TIGER: cost 12" in crowd
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 import tiger
 from tiger.errors import InputError
@@ -22,7 +23,6 @@ from tiger.training.models.operators import Operators
 from tiger.training.schedules.memory import footprint
 from tiger.training.schedules.simulator import simulate
 
-STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 NAMES = ("gpu0", "gpu1")
 
 
@@ -71,35 +71,26 @@ def report_of(schedule, memory=(9e9, np.inf)):
     )
 
 
-def draw_timeline(timeline, names, path, ranks=1):
-    """Write the upper panel alone."""
+def draw_timeline(timeline, names, ranks=1):
+    """Return a figure with the upper panel alone."""
     figure, (axes, _) = panels.panels_of(len(names))
     charts._draw_passes(axes, timeline, names, ranks)
-    write_figure(figure, path)
+    return figure
 
 
-def draw_memory(held, capacity, path):
-    """Write the lower panel alone."""
+def draw_memory(held, capacity):
+    """Return a figure with the lower panel alone."""
     figure, (_, axes) = panels.panels_of(len(NAMES))
     charts._draw_memory(axes, held, NAMES, capacity, max(when[-1] for when in held.when_s))
-    write_figure(figure, path)
+    return figure
 
 
-def texts(path):
-    """Return the words of a picture in svg, which are written in its comments."""
-    return path.read_text(encoding="utf-8")
+def words_of(figure):
+    """Return the words of a figure: those in its panels, titles and legends, and of its rows."""
+    words = [text.get_text() for text in figure.findobj(Text)]
+    return [*words, *(label.get_text() for axes in figure.axes for label in axes.get_yticklabels())]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_the_ending_chooses_the_format(tmp_path, ending):
-    """Tests the first bytes of every kind of file."""
-    path = tmp_path / f"a.{ending}"
-    draw_timeline(simulate(two_stages(), "1f1b", 4), NAMES, path)
-    assert path.read_bytes().startswith(STARTS[ending])
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schedule", "virtual", "title"),
     [
@@ -108,11 +99,10 @@ def test_the_ending_chooses_the_format(tmp_path, ending):
         ("zero-bubble", 1, "zero-bubble: 4 microbatches on 2 devices: "),
     ],
 )
-def test_the_title_tells_schedule_time_and_bubble(tmp_path, schedule, virtual, title):
+def test_the_title_tells_schedule_time_and_bubble(schedule, virtual, title):
     """Tests the words above the passes, and those of the legend."""
     made = simulate(two_stages(virtual), schedule, 4)
-    draw_timeline(made, NAMES, tmp_path / "a.svg")
-    drawn = texts(tmp_path / "a.svg")
+    drawn = words_of(draw_timeline(made, NAMES))
     assert f"{title}{made.iteration_s:.4g} s, bubble {made.bubble:.1%}" in drawn
     words = [
         "forward",
@@ -121,7 +111,7 @@ def test_the_title_tells_schedule_time_and_bubble(tmp_path, schedule, virtual, t
         "all-reduce",
         *(["weight gradient"] if schedule == "zero-bubble" else []),
     ]
-    assert all(f"<!-- {word} -->" in drawn for word in words)
+    assert {*words} <= {*drawn}
 
 
 @pytest.mark.parametrize(
@@ -138,41 +128,31 @@ def test_the_title_tells_how_many_devices_there_are(virtual, ranks, places):
     assert charts._places(4, virtual, ranks) == places
 
 
-def test_microbatches_are_numbered_from_1_where_there_is_room(tmp_path, monkeypatch):
+def test_microbatches_are_numbered_from_1_where_there_is_room(monkeypatch):
     """Tests that numbers go with too many passes, and the picture stays."""
     made = simulate(two_stages(), "1f1b", 3)
-    draw_timeline(made, NAMES, tmp_path / "numbers.svg")
-    assert texts(tmp_path / "numbers.svg").count("<!-- 3 -->") >= 4
+    assert words_of(draw_timeline(made, NAMES)).count("3") >= 4
     monkeypatch.setattr(charts, "NUMBERED_PASSES", 5)
-    draw_timeline(made, NAMES, tmp_path / "plain.svg")
-    assert texts(tmp_path / "plain.svg").count("<!-- 3 -->") < 4
-
-
-def test_the_same_picture_is_the_same_file(tmp_path):
-    """Tests that no date and no random name is written."""
-    made = simulate(two_stages(), "1f1b", 3)
-    for name in ("a.svg", "b.svg"):
-        draw_timeline(made, NAMES, tmp_path / name)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert words_of(draw_timeline(made, NAMES)).count("3") < 4
 
 
 def test_passes_without_any_time_are_drawn(tmp_path):
     """Tests an axis without length."""
-    draw_timeline(simulate(two_stages(second=0.0), "1f1b", 2), NAMES, tmp_path / "a.png")
+    write_figure(draw_timeline(simulate(two_stages(second=0.0), "1f1b", 2), NAMES), tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 0
 
 
-def test_rows_too_low_for_words_have_fewer_of_them(tmp_path, monkeypatch):
+def test_rows_too_low_for_words_have_fewer_of_them(monkeypatch):
     """Tests the labels of two devices whose rows are as low as those of hundreds: the first alone has any."""
     monkeypatch.setattr(panels, "row_in", lambda rows: 0.06)
     workload = two_stages()
     made = simulate(workload, "1f1b", 3)
-    draw_timeline(made, ["a machine with a very long name", "gpu1"], tmp_path / "time.svg")
-    draw_memory(footprint(made, workload), [8e9, 9e9], tmp_path / "memory.svg")
-    assert "<!-- a machine with a very l… -->" in texts(tmp_path / "time.svg")
-    assert "gpu1" not in texts(tmp_path / "time.svg")
-    assert "4 GB of 8 GB" in texts(tmp_path / "memory.svg")
-    assert "of 9 GB" not in texts(tmp_path / "memory.svg")
+    time = words_of(draw_timeline(made, ["a machine with a very long name", "gpu1"]))
+    memory = words_of(draw_memory(footprint(made, workload), [8e9, 9e9]))
+    assert "a machine with a very l…" in time
+    assert "gpu1" not in time
+    assert "4 GB of 8 GB" in memory
+    assert not any("of 9 GB" in words for words in memory)
 
 
 def test_passes_that_no_dot_is_left_for_are_left_out(monkeypatch):
@@ -195,42 +175,35 @@ def test_rows_of_many_devices_are_lower():
     assert panels.row_in(1000) == 0.06
 
 
-def test_memory_is_drawn_under_its_capacity(tmp_path):
+def test_memory_is_drawn_under_its_capacity():
     """Tests the words beside the rows: within capacity, and without one."""
     workload = two_stages()
     held = footprint(simulate(workload, "1f1b", 4), workload)
-    draw_memory(held, [8e9, np.inf], tmp_path / "a.svg")
-    drawn = texts(tmp_path / "a.svg")
-    assert "<!-- Memory: at most 4 GB -->" in drawn
-    assert "4 GB of 8 GB" in drawn
-    assert "<!-- 3 GB -->" in drawn
-    assert "beyond capacity" not in drawn
+    drawn = words_of(draw_memory(held, [8e9, np.inf]))
+    assert {"Memory: at most 4 GB", "4 GB of 8 GB", "3 GB"} <= {*drawn}
+    assert not any("beyond capacity" in words for words in drawn)
 
 
-@pytest.mark.slow
-def test_memory_beyond_capacity_is_said_so(tmp_path):
+def test_memory_beyond_capacity_is_said_so():
     """Tests a device that is too small, and one so large that its line would flatten all rows."""
     workload = two_stages()
     held = footprint(simulate(workload, "1f1b", 4), workload)
-    draw_memory(held, [3e9, 1e15], tmp_path / "a.svg")
-    assert "beyond capacity" in texts(tmp_path / "a.svg")
-    assert "3 GB of 1,000 TB" in texts(tmp_path / "a.svg")
-    assert "Memory: at most 4 GB; larger capacities are off the scale" in texts(tmp_path / "a.svg")
-    assert "<!-- capacity -->" in texts(tmp_path / "a.svg")
+    drawn = words_of(draw_memory(held, [3e9, 1e15]))
+    assert {"Memory: at most 4 GB; larger capacities are off the scale", "3 GB of 1,000 TB", "capacity"} <= {*drawn}
+    assert any("beyond capacity" in words for words in drawn)
 
 
 def test_a_placement_with_a_schedule_shows_passes_and_memory(tmp_path):
     """Tests both panels of one picture."""
     write(report_of("1f1b"), tmp_path / "a.svg")
-    drawn = texts(tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "1F1B: 4 microbatches on 2 devices" in drawn
     assert "3 GB of 9 GB" in drawn
 
 
-def test_a_placement_without_a_schedule_shows_loads_and_memory(tmp_path):
+def test_a_placement_without_a_schedule_shows_loads_and_memory():
     """Tests the bottleneck with its bound, and parameters alone."""
-    write(report_of(None), tmp_path / "a.svg")
-    drawn = texts(tmp_path / "a.svg")
+    drawn = words_of(tiger.draw(report_of(None)))
     assert "One microbatch: bottleneck 2.2 s, no split of these layers below 2.2 s" in drawn
     assert "1 GB of 9 GB" in drawn
 
@@ -255,7 +228,7 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch):
         check("a.png")
 
 
-def test_operators_for_latency_have_their_times(tmp_path):
+def test_operators_for_latency_have_their_times():
     """Tests the three panels: times of both passes, loads under their bound, memory; many short ones are joined."""
     operators = Operators(
         names=("a", "b", "c"),
@@ -275,15 +248,13 @@ def test_operators_for_latency_have_their_times(tmp_path):
     report = PlacementReport(
         feasible=True, solver="auto", seed=0, seconds=0.1, mode="dag", objective="latency", latency_s=7.0
     )
-    write(replace(report, stages=arrangement.stages(), arrangement=arrangement), tmp_path / "a.svg")
-    drawn = (tmp_path / "a.svg").read_text()
-    for text in (
+    drawn = words_of(tiger.draw(replace(report, stages=arrangement.stages(), arrangement=arrangement)))
+    assert {*drawn} >= {
         "One microbatch alone: 7 s, devices busy 50% of it",
         "forward",
         "backward",
         "One microbatch: bottleneck 4 s",
-    ):
-        assert f"<!-- {text} -->" in drawn
+    }
 
 
 def test_operators_too_short_to_be_seen_are_drawn_as_one():

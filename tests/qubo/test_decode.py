@@ -19,7 +19,7 @@ RULES = ("one-to-one", "levels", "capacity")
 @pytest.mark.parametrize("rule", RULES)
 def test_decoding_undoes_encoding(rule, random_problem, random_feasible):
     """Tests decode(encode(mapping)) == mapping, and that it counts as feasible."""
-    for seed in range(60):
+    for seed in range(12):
         problem = random_problem(rule, seed, forbidden=True, memory=True)
         places = random_feasible(problem, np.random.default_rng(seed))
         window = fold(problem, whole(problem), places)
@@ -33,7 +33,7 @@ def test_decoding_undoes_encoding(rule, random_problem, random_feasible):
 def test_reads_are_feasible_exactly_where_nothing_is_violated(rule, random_problem):
     """Tests the flag on random one-hot samples against the violations of the mapping."""
     rng = np.random.default_rng(1)
-    for seed in range(60):
+    for seed in range(12):
         problem = random_problem(rule, seed, memory=True, hardware="grid")
         window = fold(problem, whole(problem), problem.pins)
         qubo = encode(window)
@@ -115,7 +115,7 @@ def test_no_reads_break_nothing(path_problem):
 def test_repair_of_noise_is_feasible(rule, random_problem):
     """Tests that random bits become a feasible mapping under groups, pins and forbidden pairs included."""
     rng = np.random.default_rng(2)
-    for seed in range(60):
+    for seed in range(12):
         problem = random_problem(rule, seed, pins=True, forbidden=True)
         start = launch_order(problem)
         window = fold(problem, whole(problem), start)
@@ -126,7 +126,7 @@ def test_repair_of_noise_is_feasible(rule, random_problem):
 def test_repair_under_capacities_is_feasible_or_says_so(random_problem):
     """Tests that a repaired mapping respects slots and memory, and that most reads can be repaired."""
     rng, found = np.random.default_rng(2), 0
-    for seed in range(60):
+    for seed in range(12):
         problem = random_problem("capacity", seed, memory=True)
         start = launch_order(problem)
         window = fold(problem, whole(problem), start)
@@ -134,13 +134,13 @@ def test_repair_under_capacities_is_feasible_or_says_so(random_problem):
         if local is not None:
             found += 1
             assert not violations(problem, window.place(start, local))
-    assert found > 40
+    assert found > 7
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_repair_leaves_a_feasible_read_alone(rule, random_problem, random_feasible):
     """Tests that nothing is moved where nothing is wrong."""
-    for seed in range(60):
+    for seed in range(12):
         problem = random_problem(rule, seed, memory=True)
         places = random_feasible(problem, np.random.default_rng(seed))
         window = fold(problem, whole(problem), places)

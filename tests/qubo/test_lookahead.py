@@ -9,7 +9,7 @@ from tiger.qubo.lookahead import assign_level, place_forward
 
 def test_forward_starts_are_feasible(random_problem):
     """Tests pins and forbidden pairs, level by level."""
-    for seed in range(40):
+    for seed in range(12):
         problem = random_problem("levels", seed, tasks=8, nodes=5, pins=True, forbidden=True)
         assert not violations(problem, place_forward(problem, launch_order(problem), 1, assign_level, bool))
 
@@ -60,12 +60,12 @@ def test_later_levels_are_absent(path_problem, random_problem):
 def test_the_start_costs_what_its_mapping_costs(random_problem):
     """Tests that exact levels in order are no worse than the launch order on most graphs."""
     better = 0
-    for seed in range(20):
+    for seed in range(10):
         problem = random_problem("levels", seed, tasks=9, nodes=4)
         start = launch_order(problem)
         forward = place_forward(problem, start, 1, assign_level, bool)
         better += cost_of(problem, forward).total <= cost_of(problem, start).total
-    assert better >= 15
+    assert better >= 8
 
 
 def test_time_that_is_up_leaves_the_mapping(random_problem):

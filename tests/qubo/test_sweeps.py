@@ -17,7 +17,7 @@ from tiger.qubo.sweeps import Sweeps
 
 def test_no_level_can_be_placed_better_alone(random_problem):
     """Tests against all placements of every level, the others fixed, with pins and forbidden pairs."""
-    for seed in range(20):
+    for seed in range(6):
         problem = random_problem("levels", seed, tasks=7, nodes=4, pins=True, forbidden=True)
         places = Sweeps(problem).improve(launch_order(problem), bool)
         cost = cost_of(problem, places).total
@@ -31,7 +31,7 @@ def test_no_level_can_be_placed_better_alone(random_problem):
 
 def test_a_sweep_never_costs_more_and_stays_feasible(random_problem, random_feasible):
     """Tests random starts, which are left as they were."""
-    for seed in range(40):
+    for seed in range(12):
         problem = random_problem("levels", seed)
         start = random_feasible(problem, np.random.default_rng(seed))
         given = start.copy()

@@ -93,12 +93,12 @@ class Case:
 
 
 # Cases that some plan fits.
-CASES = [seed for seed in range(32) if Case(seed).start() is not None]
+CASES = [seed for seed in range(16) if Case(seed).start() is not None]
 
 
 def test_there_are_cases() -> None:
     """Of most of what is drawn."""
-    assert len(CASES) > 16
+    assert len(CASES) > 8
 
 
 @pytest.mark.parametrize("seed", CASES)

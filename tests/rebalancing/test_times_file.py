@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tiger
@@ -83,7 +83,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         read_times(tmp_path / "t.txt", LAYERS)
 
 
-@settings(max_examples=50)
 @given(text=st.text(st.sampled_from('0123456789.,[]{}-eE"ln:\n x'), max_size=60))
 @pytest.mark.parametrize("reader", [times_of_csv, times_of_json])
 def test_any_text_is_read_or_refused(reader: Callable[[str, object], list[np.ndarray]], text: str) -> None:

@@ -80,7 +80,7 @@ def test_levels_go_on_where_the_one_before_ended():
 def test_what_counts_is_feasible(rule, random_problem):
     """Tests pins, forbidden pairs and memory: an order is either feasible or costs None, and most are feasible."""
     counted = 0
-    for seed in range(60):
+    for seed in range(24):
         problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 == 0)
         found = baselines(problem, 0.0, cyclic_order(problem))
         if found.cyclic is not None:
@@ -90,7 +90,7 @@ def test_what_counts_is_feasible(rule, random_problem):
             assert not any(violations(problem, places) for places in drawn)
             assert found.random == pytest.approx(np.mean([cost_of(problem, places).total for places in drawn]))
         counted += (found.cyclic is not None) + (found.random is not None)
-    assert counted > 80
+    assert counted > 32
 
 
 @pytest.mark.slow

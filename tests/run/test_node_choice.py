@@ -32,9 +32,9 @@ def test_nodes_are_no_worse_than_any_others():
     ask = {"slots": 4, "seed": 1}
     best = min(
         tiger.assign("halo:3x4", "torus:3x3", allocation=list(chosen), **ask).cost
-        for chosen in combinations(["0,0", "0,1", "1,1", "1,2", "2,0", "2,2"], 3)
+        for chosen in combinations(["0,0", "0,1", "1,1", "1,2", "2,0"], 3)
     )
-    found = tiger.assign("halo:3x4", "torus:3x3", allocation="0,0 0,1 1,1 1,2 2,0 2,2", nodes=3, **ask)
+    found = tiger.assign("halo:3x4", "torus:3x3", allocation="0,0 0,1 1,1 1,2 2,0", nodes=3, **ask)
     assert found.cost == best
 
 
@@ -57,7 +57,7 @@ def test_slots_that_nobody_states_hold_an_even_share():
 def test_the_choice_is_the_same_for_the_same_seed():
     """Also where another thread runs parts of the work."""
     with ThreadPoolExecutor(2) as pool:
-        one, other = (tiger.assign("halo:4x4", "torus:4x4", slots=2, nodes=8, executor=e) for e in (None, pool))
+        one, other = (tiger.assign("halo:4x4", "torus:3x3", slots=4, nodes=4, executor=e) for e in (None, pool))
     assert one.mapping == other.mapping
 
 

@@ -1,5 +1,7 @@
 """Tests of the parts of branch and bound, as plain Python."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numba import njit
@@ -45,13 +47,24 @@ def test_placing_a_task_closes_its_node_to_its_group(plain):
     assert np.isinf(fields[1]).tolist() == [[False, False], [False, True], [False, False]]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("nodes", [1, 2, 15, 40, 200])
-def test_nodes_are_ranked_as_numba_ranks_them(nodes, plain):
+@pytest.mark.usefixtures("plain")
+def test_nodes_are_ranked_by_cost():
     """Tests random costs, many of them equal or infinite."""
-    argsort = njit(lambda values: np.argsort(values))
-    for seed in range(20):
+    for nodes, seed in itertools.product([1, 2, 15, 40, 200], range(4)):
         cost = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, np.inf, seed], nodes)
         order = np.zeros(nodes, np.int64)
         branch_and_bound.rank_nodes(cost, order)
-        assert order.tolist() == argsort(cost).tolist()
+        assert sorted(order) == list(range(nodes)), (nodes, seed)
+        assert cost[order].tolist() == sorted(cost), (nodes, seed)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("plain")
+def test_nodes_are_ranked_as_numba_ranks_them():
+    """Tests random costs, many of them equal or infinite."""
+    argsort = njit(lambda values: np.argsort(values))
+    for nodes, seed in itertools.product([1, 2, 15, 40, 200], range(12)):
+        cost = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, np.inf, seed], nodes)
+        order = np.zeros(nodes, np.int64)
+        branch_and_bound.rank_nodes(cost, order)
+        assert order.tolist() == argsort(cost).tolist(), (nodes, seed)

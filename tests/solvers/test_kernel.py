@@ -27,11 +27,6 @@ KERNELS = {
     if hasattr(compiled, "py_func")
 }
 
-CALL = (
-    "import numpy as np; from tiger.routing.swaps.renumbering import fill_levels;"
-    "none = np.zeros(0, np.int64); fill_levels(none.reshape(0, 2), none, none, none, none)"
-)
-
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_let_other_threads_run(name):
@@ -55,18 +50,26 @@ def test_bug_machines_without_a_writable_directory_compile_anew(monkeypatch):
 
 
 @pytest.mark.slow
-def test_bug_a_cache_of_another_version_is_replaced(tmp_path, monkeypatch):
-    """Tests an index that names a type which is no longer there: kernels could not be loaded, nor compiled anew."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    run = [sys.executable, "-c", CALL]
-    subprocess.run(run, check=True, capture_output=True)
-    for index in tmp_path.rglob("*.nbi"):
+def test_only_compiling_is_announced_and_a_cache_of_another_version_is_replaced(tmp_path):
+    """Tests processes that share a cache, at first empty, then with an index of a type that is gone, then whole.
+
+    Kernels could not be loaded then, nor compiled anew.
+    """
+    source, cache = tmp_path / "late.py", tmp_path / "cache"
+    source.write_text("from tiger.solvers.kernel import kernel\n\n@kernel\ndef run(value):\n    return value + 1\n")
+    environment = {"NUMBA_CACHE_DIR": str(cache), "PATH": "", "PYTHONPATH": str(tmp_path)}
+
+    def call():
+        command = [sys.executable, "-c", "import late; late.run(1)"]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stderr
+
+    assert kernel.MESSAGE in call()
+    for index in cache.rglob("*.nbi"):
         with index.open("rb") as file:
             version = pickle.load(file)
         index.write_bytes(pickle.dumps(version) + pickle.dumps((None, {})).replace(b"N}", b"ctiger.gone\nType\n}"))
-    for words in (kernel.MESSAGE, ""):
-        assert words in subprocess.run(run, check=True, capture_output=True, text=True).stderr
-    assert subprocess.run(run, check=True, capture_output=True).stderr == b""
+    assert kernel.MESSAGE in call()
+    assert call() == ""
 
 
 SOURCES = {
@@ -241,16 +244,6 @@ def test_compiling_is_announced_by_module(caplog):
     lines = [record.getMessage() for record in caplog.records]
     why = f"{kernel.MESSAGE}; {find_place().describe()}"
     assert lines == [why, "compiling: solvers.dense", "compiling: solvers.annealing"]
-
-
-@pytest.mark.slow
-def test_only_compiling_is_announced(tmp_path):
-    """Tests two processes that share an empty cache: the first compiles, the second loads."""
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
-    command = [sys.executable, "-c", CALL]
-    told = [subprocess.run(command, env=environment, check=True, capture_output=True, text=True) for _ in range(2)]
-    assert kernel.MESSAGE in told[0].stderr
-    assert told[1].stderr == ""
 
 
 def test_a_kernel_is_compiled_once_for_all_integers_it_is_called_with():

@@ -26,7 +26,7 @@ def repair_mapping(problem, places, stop=bool):
 def test_what_is_repaired_is_feasible(rule, random_problem, random_feasible):
     """Tests feasible mappings whose tasks have been shuffled among the nodes in use, pins aside."""
     found = 0
-    for seed in range(30):
+    for seed in range(12):
         problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=True, memory=seed % 3 > 0)
         rng = np.random.default_rng(seed)
         places = random_feasible(problem, rng)
@@ -35,7 +35,7 @@ def test_what_is_repaired_is_feasible(rule, random_problem, random_feasible):
         if better is not None:
             found += 1
             assert not violations(problem, better)
-    assert found >= 15
+    assert found >= 6
 
 
 def test_nothing_amiss_is_left_as_it_is(random_problem, random_feasible):

@@ -1,7 +1,5 @@
 """Tests of the search for the order of a ring, and of the objective `ring`."""
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -59,11 +57,11 @@ def random_problem(rng, *, alike):
 
 
 def mappings(problem):
-    """Yield every feasible mapping."""
-    for choice in itertools.product(range(problem.topology.size), repeat=problem.tasks.size):
-        places = np.array(choice)
-        if not violations(problem, places):
-            yield places
+    """Return every feasible mapping, of those that no node has too few slots for."""
+    size, nodes = problem.tasks.size, np.arange(problem.topology.size)
+    every = np.indices((len(nodes),) * size).reshape(size, -1).T
+    crowded = ((every[:, :, None] == nodes).sum(axis=1) > problem.topology.slots).any(axis=1)
+    return [places for places in every[~crowded] if not violations(problem, places)]
 
 
 def ways(problem, places):
@@ -73,7 +71,7 @@ def ways(problem, places):
     return (traffic * away).max(), (traffic * away).sum()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_small_rings_are_solved_and_bounded(seed):
     """Against all mappings: the least sum, the least slowest hop and the least sum with that, and both bounds."""
     problem = random_problem(np.random.default_rng(seed), alike=seed % 2)
@@ -107,7 +105,8 @@ def test_local_search_keeps_to_the_seats(slowest):
     problem = problem_of(ring_traffic(rng.permutation(20), 2, 1), away, rng.integers(0, 4, 14) + 1, "capacity")
     slots = np.repeat(np.arange(14), problem.topology.slots)
     start = rng.permutation(slots)[:20]
-    found = [RingOrder(slowest=slowest).search(problem, start, effort=1, seed=3, stop=bool).places for _ in range(2)]
+    brief = RingOrder(slowest=slowest, params=RingParams(kicks=300))
+    found = [brief.search(problem, start, effort=1, seed=3, stop=bool).places for _ in range(2)]
     assert (found[0] == found[1]).all()
     assert not violations(problem, found[0])
     assert ways(problem, found[0])[slowest is None] < ways(problem, start)[slowest is None]
@@ -131,11 +130,11 @@ def tiger_problem(size):
 
 
 def test_rings_in_the_plane_reach_the_bound_on_the_slowest_hop():
-    """Tests 40 nodes against the bound by biconnected components, and the sum against the search for costs alone."""
-    report = solve(tiger_problem(40), objective="ring", seed=1)
+    """Tests 16 nodes against the bound by biconnected components, and the sum against the search for costs alone."""
+    report = solve(tiger_problem(16), objective="ring", seed=1)
     assert report.objective.value == report.objective.bound < report.objective.baseline
     assert report.optimal
-    assert report.cost < 1.06 * solve(tiger_problem(40), seed=1).cost
+    assert report.cost < 1.06 * solve(tiger_problem(16), seed=1).cost
 
 
 @pytest.mark.parametrize(
@@ -167,15 +166,16 @@ def two_rings(rng, away, slots):
     return problem_of(traffic, away, slots, "capacity")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_several_rings_are_bounded_and_improved(seed):
     """Tests two rings against all mappings: bounds hold, and the search never falls behind where it starts."""
     rng = np.random.default_rng(seed)
     away = np.minimum(*(lambda table: (table, table.T))(rng.integers(1, 6, size=(4, 4))))
     np.fill_diagonal(away, 0)
     problem = two_rings(rng, away, np.array([2, 2, 2, 2]))
-    everything = [ways(problem, places) for places in mappings(problem)]
-    bounds, start = bound_ring(problem), next(iter(mappings(problem)))
+    feasible = mappings(problem)
+    everything = [ways(problem, places) for places in feasible]
+    bounds, start = bound_ring(problem), feasible[0]
     assert bounds.slowest <= min(everything)[0]
     assert bounds.total <= min(total for _, total in everything)
     found = RingSet(slowest=bounds.slowest).search(problem, start, effort=1, seed=0, stop=bool).places
@@ -237,18 +237,18 @@ def test_pins_are_kept():
 
 
 def test_a_tree_and_rails_are_ordered_with_proof():
-    """Tests eight machines of eight devices in shuffled order: two crossings a machine, and no more."""
-    machines = np.random.default_rng(0).permutation(64) // 8
+    """Tests eight machines of four devices in shuffled order: two crossings a machine, and no more."""
+    machines = np.random.default_rng(0).permutation(32) // 4
     for across in (10.0, 4.0):
-        rail = np.random.default_rng(1).permutation(64) % 8 if across == 4 else np.zeros(64, int)
-        rail = np.argsort(np.argsort(machines * 64 + np.arange(64))) % 8 if across == 4 else rail
+        rail = np.random.default_rng(1).permutation(32) % 4 if across == 4 else np.zeros(32, int)
+        rail = np.argsort(np.argsort(machines * 32 + np.arange(32))) % 4 if across == 4 else rail
         away = np.where(machines[:, None] == machines, 1.0, across + (rail[:, None] != rail))
         np.fill_diagonal(away, 0)
-        report = solve(problem_of(ring_traffic(np.arange(64), 1, 0), away), objective="ring", seed=1)
+        report = solve(problem_of(ring_traffic(np.arange(32), 1, 0), away), objective="ring", seed=1)
         assert report.objective.value == report.objective.bound == across
-        assert report.cost == report.lower_bound == 56 + 8 * across
+        assert report.cost == report.lower_bound == 24 + 8 * across
         assert report.optimal
-        assert cost_of(report_problem := problem_of(ring_traffic(np.arange(64), 1, 0), away), places(report)).total == (
+        assert cost_of(report_problem := problem_of(ring_traffic(np.arange(32), 1, 0), away), places(report)).total == (
             report.cost
         )
         assert not violations(report_problem, places(report))
@@ -256,7 +256,7 @@ def test_a_tree_and_rails_are_ordered_with_proof():
 
 def places(report):
     """Return the node indices of a report's mapping."""
-    return np.array([int(report.mapping[f"t{k}"][1:]) for k in range(64)])
+    return np.array([int(report.mapping[f"t{k}"][1:]) for k in range(32)])
 
 
 def test_bug_tasks_without_memory_take_every_slot():

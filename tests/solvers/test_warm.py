@@ -18,7 +18,7 @@ def test_warming_says_what_comes_next():
 def test_warming_leaves_no_kernel_out(rule, random_problem):
     """Tests that nothing is compiled afterwards, by listening to numba."""
     warm.warm(lambda _: None)
-    problem = random_problem(rule, 1, tasks=12, nodes=12)
+    problem = random_problem(rule, 1, tasks=8, nodes=8)
     with event.install_recorder("numba:compile") as recorder:
         for name in ("greedy", "exact", "random"):
             registry.search(name).search(problem, launch_order(problem), effort=1, seed=0, stop=bool)

@@ -113,6 +113,8 @@ def _read_inside(inside: HostContents, units: UnitName | None) -> DescribedHardw
 
 def _check_levels(stated: Mapping[str, float] | None, parts: Sequence[DescribedHardware]) -> dict[str, float]:
     """Return the distances stated of levels, which some part must have."""
+    if not isinstance(stated, Mapping | None):
+        raise TypeError(f"expected {LEVELS} as a mapping from level to distance, got {type(stated).__name__}")
     known = list(dict.fromkeys(name for part in reversed(parts) for name in part.distances))
     amounts: Mapping[str, object] = stated or {}
     distances = dict[str, float]()

@@ -7,6 +7,8 @@ import numpy as np
 
 Fields = TypeVar("Fields")
 TYPES = {int: np.int64, float: np.float64}
+# The types of records by the classes of their fields.
+RECORD_TYPES: dict[type[object], np.dtype[np.void]] = {}
 
 
 def allocate_records(fields: type[Fields], count: int = 1) -> Sequence[Fields]:
@@ -14,5 +16,6 @@ def allocate_records(fields: type[Fields], count: int = 1) -> Sequence[Fields]:
 
     A numpy record array: `records[k].name` reads and writes in Python and in functions compiled by numba.
     """
-    dtype = np.dtype([(name, TYPES[kind]) for name, kind in get_type_hints(fields).items()])
-    return cast("Sequence[Fields]", np.zeros(count, dtype).view(np.recarray))
+    if fields not in RECORD_TYPES:
+        RECORD_TYPES[fields] = np.dtype([(name, TYPES[kind]) for name, kind in get_type_hints(fields).items()])
+    return cast("Sequence[Fields]", np.zeros(count, RECORD_TYPES[fields]).view(np.recarray))

@@ -33,9 +33,15 @@ def database(postgres: pgserver.Postgres) -> str:
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
-def url(request: pytest.FixtureRequest) -> str | None:
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return the kind of database; modules of what does not depend on it leave one of them to `make check-long`."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def url(kind: str, request: pytest.FixtureRequest) -> str | None:
     """Return the URL of a database for a module, None for SQLite in the folder of its data."""
-    return None if request.param == "sqlite" else request.getfixturevalue("postgres").create()
+    return None if kind == "sqlite" else request.getfixturevalue("postgres").create()
 
 
 @pytest.fixture(scope="module")

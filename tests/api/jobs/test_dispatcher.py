@@ -23,6 +23,12 @@ from tiger.api.seams.job import DatabaseDownError, Job, JobOrder
 ClaimNext = Callable[..., Claim | None]
 
 
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return the kind of database."""
+    return str(request.param)
+
+
 def work(**asked: object) -> JobOrder:
     """Return work for the toy."""
     return JobOrder(kind="assign", body=json.dumps(asked).encode())

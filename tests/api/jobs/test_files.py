@@ -23,6 +23,12 @@ from tiger.errors import InputError
 ONE = JobFile(name="one.txt", description="The first.", media_type="text/plain", size=3, packed=zlib.compress(b"abc"))
 
 
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return the kind of database."""
+    return str(request.param)
+
+
 @pytest.fixture
 def database(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
     """Return a database with empty tables."""

@@ -17,6 +17,12 @@ WORK = JobOrder(kind="assign", body=b"{}")
 LONG = JobOrder(kind="assign", body=b'{"sleep": 300, "polite": 1}')
 
 
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return the kind of database."""
+    return str(request.param)
+
+
 async def wait_until_ended(jobs: DurableJobs, job_id: str) -> Job:
     """Return a job once it has ended."""
     async with asyncio.timeout(300):

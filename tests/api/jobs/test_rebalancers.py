@@ -59,36 +59,26 @@ def follow(here: tiger.Rebalancer, numbers: range) -> list[Decision]:
 
 
 def test_a_killed_server_goes_on_with_the_same_decisions(stack: ExitStack, tmp_path: Path) -> None:
-    """As if it had never been killed, a lost device and all."""
-    service, here = serve(stack, tmp_path / "a"), tiger.Rebalancer(MODEL, "dgx:1", options=OPTIONS)
-    where = begin(service)
+    """As if it had never been killed, a lost device and all; no other key knows of it, or may have more than half."""
+    service = serve(stack, tmp_path / "a", TIGER_API_KEYS=",".join(KEYS), TIGER_MAX_REBALANCERS="2")
+    here, (mine, other) = tiger.Rebalancer(MODEL, "dgx:1", options=OPTIONS), ({"X-API-Key": key} for key in KEYS)
+    where = begin(service, **mine)
+    check_ownership(service, where, mine, other)
+    service.http.headers.update(mine)
     before = [decide(service.http, where, {"loads": loads_of(k)}) for k in range(4)]
     before.append(decide(service.http, where, {"lost": "m0.gpu1"}))
     # By SIGKILL, with its workers.
     service.close()
     service.start()
-    service.ready()
+    service.ready().http.headers.update(mine)
     after = [decide(service.http, where, {"loads": loads_of(k)}) for k in range(4, 8)]
     expected = [*follow(here, range(4)), replace(here.lose("m0.gpu1"), seconds=0.0)]
     assert [*before, *after] == [*expected, *follow(here, range(4, 8))]
     assert tiger.RebalancerState.from_dict(service.http.get(where).json()) == here.state
 
 
-def test_two_servers_take_turns(stack: ExitStack, tmp_path: Path, database: str) -> None:
-    """Each goes on from where the other was."""
-    pair = [serve(stack, tmp_path / name, TIGER_DATABASE_URL=database) for name in "ab"]
-    where, here = begin(pair[0]), tiger.Rebalancer(MODEL, "dgx:1", options=OPTIONS)
-    found = [decide(pair[k % 2].http, where, {"loads": loads_of(k)}) for k in range(6)]
-    assert found == follow(here, range(6))
-    assert pair[1].http.delete(where).status_code == 204
-    assert pair[0].http.get(where).status_code == 404
-
-
-def test_a_rebalancer_of_another_key_is_unknown(stack: ExitStack, tmp_path: Path) -> None:
-    """Whatever is asked of it, it stays as it is; neither key may have more than half."""
-    service = serve(stack, tmp_path / "a", TIGER_API_KEYS=",".join(KEYS), TIGER_MAX_REBALANCERS="2")
-    mine, other = ({"X-API-Key": key} for key in KEYS)
-    where = begin(service, **mine)
+def check_ownership(service: Service, where: str, mine: dict[str, str], other: dict[str, str]) -> None:
+    """Check that a rebalancer stays as it is, whatever another key asks of it, and that it is one of one."""
     step = {"loads": loads_of(0)}
     answers = [service.http.get(where, headers=other), service.http.delete(where, headers=other)]
     answers.append(service.http.post(f"{where}/steps", json=step, headers=other))
@@ -99,6 +89,18 @@ def test_a_rebalancer_of_another_key_is_unknown(stack: ExitStack, tmp_path: Path
     assert service.http.get(where, headers=mine).json()["steps"] == 0
 
 
+@pytest.mark.long
+def test_two_servers_take_turns(stack: ExitStack, tmp_path: Path, database: str) -> None:
+    """Each goes on from where the other was."""
+    pair = [serve(stack, tmp_path / name, TIGER_DATABASE_URL=database) for name in "ab"]
+    where, here = begin(pair[0]), tiger.Rebalancer(MODEL, "dgx:1", options=OPTIONS)
+    found = [decide(pair[k % 2].http, where, {"loads": loads_of(k)}) for k in range(6)]
+    assert found == follow(here, range(6))
+    assert pair[1].http.delete(where).status_code == 204
+    assert pair[0].http.get(where).status_code == 404
+
+
+@pytest.mark.long
 def test_a_rebalancer_expires_after_its_last_step(stack: ExitStack, tmp_path: Path) -> None:
     """Its time begins again with each step; afterwards it is unknown."""
     service = serve(stack, tmp_path / "a", TIGER_RETENTION_DAYS=str(3 / 86400))

@@ -17,6 +17,12 @@ from tiger.api.seams.job import Job, JobOrder
 Lines = Callable[[], list[dict[str, Any]]]
 
 
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return the kind of database."""
+    return str(request.param)
+
+
 async def run_to_end(jobs: DurableJobs, **asked: object) -> Job:
     """Have the toy do something, and return the job once it has ended."""
     job = await jobs.submit(JobOrder(kind="place", body=json.dumps(asked).encode(), request_id="r.1"))

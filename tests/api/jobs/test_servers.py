@@ -95,6 +95,21 @@ def running(service: Service, count: int) -> list[str]:
     return ids
 
 
+def check_small_solves_while_the_database_hangs(server: Service, postgres: Postgres) -> None:
+    """Check that readiness says so: all of it is lost for who asks for all, and none of the workers."""
+    postgres.signal(signal.SIGSTOP)
+    try:
+        shown = server.http.get("/readyz")
+        assert (shown.status_code, shown.json()["database"], shown.json()["workers"]) == (503, False, True)
+        assert (shown.json()["routes"]["/assign"], shown.json()["routes"]["/jobs"]) == ("limited", "unavailable")
+        assert server.http.get("/readyz/workers").json() == {"workers": True}
+        assert server.http.get("/readyz/database").status_code == 503
+        assert server.http.post("/assign", json=TINY).json()["feasible"]
+    finally:
+        postgres.signal(signal.SIGCONT)
+    until(lambda: server.http.get("/readyz").status_code == 200, 60)
+
+
 @pytest.mark.long
 def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Service], database: str) -> None:
     """What these two had begun is done once, by the third; the halted one changes nothing when it goes on."""
@@ -114,6 +129,7 @@ def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Servi
 
 def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: Postgres) -> None:
     """It says so and takes no job; what it solved meanwhile is written, and what waited is done, once it is back."""
+    check_small_solves_while_the_database_hangs(alone, postgres)
     ids = running(alone, 2)
     postgres.stop()
     collect_refusals(alone)
@@ -126,21 +142,7 @@ def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: P
     assert alone.said("database") < 20
 
 
-def test_bug_small_solves_go_on_while_the_database_hangs(alone: Service, postgres: Postgres) -> None:
-    """Readiness says so: all of it is lost for a balancer that asks for all, and none of the workers."""
-    postgres.signal(signal.SIGSTOP)
-    try:
-        shown = alone.http.get("/readyz")
-        assert (shown.status_code, shown.json()["database"], shown.json()["workers"]) == (503, False, True)
-        assert (shown.json()["routes"]["/assign"], shown.json()["routes"]["/jobs"]) == ("limited", "unavailable")
-        assert alone.http.get("/readyz/workers").json() == {"workers": True}
-        assert alone.http.get("/readyz/database").status_code == 503
-        assert alone.http.post("/assign", json=TINY).json()["feasible"]
-    finally:
-        postgres.signal(signal.SIGCONT)
-    until(lambda: alone.http.get("/readyz").status_code == 200, 60)
-
-
+@pytest.mark.long
 def test_bug_a_body_is_not_blamed_for_workers_that_are_killed(stack: ExitStack, tmp_path: Path) -> None:
     """Whenever that is while they read it: the answer is the job, or 503 with when to ask again, and never 422."""
     service = Service(tmp_path / "a", TIGER_WORKERS="2")
@@ -160,6 +162,7 @@ def test_bug_a_body_is_not_blamed_for_workers_that_are_killed(stack: ExitStack, 
     assert found <= {(202, "1"), (503, "5")}
 
 
+@pytest.mark.long
 def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
     """As over the loss of its database, but that jobs can still be read."""
     ids = running(cramped, 2)
@@ -182,7 +185,6 @@ def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> 
     cramped.ready().wait_until_done(ids, 30)
 
 
-@pytest.mark.long
 @pytest.mark.long
 @pytest.mark.parametrize("disk", [20], indirect=True)
 def test_bug_a_queue_that_fills_its_disk_gets_over_it(cramped: Service) -> None:

@@ -21,9 +21,9 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run a server without keys for the tests of a module, and return its URL."""
+    """Run a server without keys for all tests of the page, and return its URL."""
     with run_server(tmp_path_factory.mktemp("server")) as address:
         yield address
 

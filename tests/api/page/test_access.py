@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,46 +22,51 @@ window.fetch = async (...asked) => {
 };"""
 
 
-def test_the_page_asks_for_the_key_and_keeps_it_for_the_tab(page: Any, tmp_path: Path, faults: list[str]) -> None:
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a server that has a key, and return its URL."""
+    with run_server(tmp_path_factory.mktemp("guarded"), TIGER_API_KEYS=KEY) as address:
+        yield address
+
+
+def test_the_page_asks_for_the_key_and_keeps_it_for_the_tab(page: Any, guarded: str, faults: list[str]) -> None:
     """A wrong key is asked for again; a good one is not in the address, and another tab has to be given it."""
-    with run_server(tmp_path, TIGER_API_KEYS=KEY) as url:
-        page.goto(url)
-        page.get_by_label("Key", exact=True).fill("a-key-that-is-not-known")
-        page.get_by_role("button", name="Use it").click()
-        page.get_by_text("The service does not know that key.").wait_for()
-        page.get_by_label("Key", exact=True).fill(KEY)
-        page.get_by_role("button", name="Use it").click()
-        page.get_by_label("or paste it").fill("ring:4")
-        page.get_by_label("Specification").fill("ring:4")
-        run_job(page)
-        assert KEY not in page.url
-        assert page.evaluate("[sessionStorage['tiger-key'], Object.keys(localStorage).length]") == [KEY, 0]
-        other = page.context.new_page()
-        other.goto(page.url)
-        other.get_by_role("heading", name="API key").wait_for()
+    page.goto(guarded)
+    page.get_by_label("Key", exact=True).fill("a-key-that-is-not-known")
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_text("The service does not know that key.").wait_for()
+    page.get_by_label("Key", exact=True).fill(KEY)
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_label("or paste it").fill("ring:4")
+    page.get_by_label("Specification").fill("ring:4")
+    run_job(page)
+    assert KEY not in page.url
+    assert page.evaluate("[sessionStorage['tiger-key'], Object.keys(localStorage).length]") == [KEY, 0]
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("heading", name="API key").wait_for()
     assert [fault for fault in faults if "401" not in fault] == []
     faults.clear()
 
 
-def test_a_late_refusal_of_the_key_before_asks_for_none(page: Any, tmp_path: Path, faults: list[str]) -> None:
+def test_a_late_refusal_of_the_key_before_asks_for_none(page: Any, guarded: str, faults: list[str]) -> None:
     """What was sent with the wrong key is sent again with the right one, though it is refused after that was given."""
     page.add_init_script(LATE)
-    with run_server(tmp_path, TIGER_API_KEYS=KEY) as url:
-        page.goto(url)
-        page.get_by_label("Key", exact=True).fill("a-key-that-is-not-known")
-        # The late refusals of no key and of the wrong one, each in its turn.
-        for key in (None, KEY):
-            with page.expect_response(lambda answer: answer.url.endswith("/solvers")):
-                if key:
-                    page.get_by_text("The service does not know that key.").wait_for()
-                    page.get_by_label("Key", exact=True).fill(key)
-                page.get_by_role("button", name="Use it").click()
-        page.get_by_text("The service does not know that key.").wait_for(state="hidden")
-        page.wait_for_timeout(700)
-        assert not page.get_by_role("heading", name="API key").is_visible()
-        page.get_by_label("or paste it").fill("ring:4")
-        page.get_by_label("Specification").fill("ring:4")
-        run_job(page)
+    page.goto(guarded)
+    page.get_by_label("Key", exact=True).fill("a-key-that-is-not-known")
+    # The late refusals of no key and of the wrong one, each in its turn.
+    for key in (None, KEY):
+        with page.expect_response(lambda answer: answer.url.endswith("/solvers")):
+            if key:
+                page.get_by_text("The service does not know that key.").wait_for()
+                page.get_by_label("Key", exact=True).fill(key)
+            page.get_by_role("button", name="Use it").click()
+    page.get_by_text("The service does not know that key.").wait_for(state="hidden")
+    page.wait_for_timeout(700)
+    assert not page.get_by_role("heading", name="API key").is_visible()
+    page.get_by_label("or paste it").fill("ring:4")
+    page.get_by_label("Specification").fill("ring:4")
+    run_job(page)
     assert [fault for fault in faults if "401" not in fault] == []
     faults.clear()
 

@@ -29,18 +29,17 @@ def service(**settings: Any) -> FastAPI:
     return create_app(Settings(workers=1, max_body_bytes=2000, **settings), in_memory)
 
 
-def operations(app: FastAPI) -> Iterator[tuple[str, str, Responses]]:
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, Responses]]:
     """Yield method, path and documented responses of every operation, `/jobs/x` for a job and `/files/y` for a file."""
-    for path, verbs in app.openapi()["paths"].items():
+    for path, verbs in document["paths"].items():
         for verb, operation in verbs.items():
             yield verb.upper(), path.replace("{job_id}", "x").replace("{name}", "y"), operation["responses"]
 
 
-def test_what_is_refused_is_documented() -> None:
+def test_what_is_refused_is_documented(document: dict[str, Any]) -> None:
     """Bodies, types, keys and parameters of every sort are tried."""
-    app = service()
-    client, found = TestClient(app), set()
-    for method, path, documented in operations(app):
+    client, found = TestClient(service()), set()
+    for method, path, documented in operations(document):
         sent = [{"content": body, "headers": headers} for body in BODIES for headers in HEADERS]
         for request in sent if method == "POST" else [{"params": {"wait": "x", "limit": "0", "after": ""}}, {}]:
             status = str(client.request(method, path, **request).status_code)
@@ -63,23 +62,25 @@ def test_what_is_refused_is_documented() -> None:
     ],
 )
 def test_whom_a_route_turns_away_is_documented(
-    status: int, settings: dict[str, Any], wrap: Callable[[FastAPI], Any], open_to_all: set[str]
+    document: dict[str, Any],
+    status: int,
+    settings: dict[str, Any],
+    wrap: Callable[[FastAPI], Any],
+    open_to_all: set[str],
 ) -> None:
     """No key, too many requests, another name."""
-    app = service(**settings)
-    client = TestClient(wrap(app), base_url="http://evil.example")
+    client = TestClient(wrap(service(**settings)), base_url="http://evil.example")
     client.get("/metrics")
-    for method, path, documented in operations(app):
+    for method, path, documented in operations(document):
         if path not in open_to_all:
             assert client.request(method, path).status_code == status, path
             assert str(status) in documented, path
 
 
-def test_other_methods_are_documented() -> None:
+def test_other_methods_are_documented(document: dict[str, Any]) -> None:
     """Every operation says that its path has no others."""
-    app = service()
-    client = TestClient(app)
-    for _, path, documented in operations(app):
+    client = TestClient(service())
+    for _, path, documented in operations(document):
         assert client.patch(path).status_code == 405
         assert "405" in documented, path
 
@@ -87,18 +88,19 @@ def test_other_methods_are_documented() -> None:
 @pytest.mark.parametrize(
     ("error", "status"), [(DatabaseDownError(), 503), (QueueFullError(), 429), (KeyReusedError(), 422)]
 )
-def test_what_fails_further_in_is_documented(error: Exception, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_further_in_is_documented(
+    document: dict[str, Any], error: Exception, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of jobs and of the database."""
 
     async def fail(*_: object) -> None:
         raise error
 
-    app = service()
     for name in ("submit", "get", "page"):
         monkeypatch.setattr(f"tests.api.memory.MemoryJobs.{name}", fail)
-    client = TestClient(app, headers={"Prefer": "respond-async"})
+    client = TestClient(service(), headers={"Prefer": "respond-async"})
     assert client.post("/assign", json=SMALL).status_code == status
-    for method, path, documented in operations(app):
+    for method, path, documented in operations(document):
         if path.startswith("/jobs"):
             assert str(client.request(method, path).status_code) in documented
         assert method != "POST" or str(status) in documented

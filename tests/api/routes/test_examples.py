@@ -24,9 +24,11 @@ EVERY = {"/assign": EXAMPLES, "/place": PLACEMENTS, "/plan": PLANS, "/experts": 
 
 
 @pytest.mark.parametrize(("path", "name"), [(path, name) for path, named in EVERY.items() for name in named])
-def test_every_example_of_the_document_has_an_answer(solving: TestClient, path: str, name: str) -> None:
+def test_every_example_of_the_document_has_an_answer(
+    solving: TestClient, document: dict[str, Any], path: str, name: str
+) -> None:
     """It runs as it stands there, and something feasible comes of it."""
-    documented = solving.get("/openapi.json").json()["paths"][path]["post"]["requestBody"]["content"]
+    documented = document["paths"][path]["post"]["requestBody"]["content"]
     examples: dict[str, Any] = documented["application/json"]["examples"]
     assert (set(examples), set(documented)) == (set(EVERY[path]), {"application/json"})
     found = solving.post(
@@ -37,9 +39,9 @@ def test_every_example_of_the_document_has_an_answer(solving: TestClient, path: 
 
 
 @pytest.mark.parametrize("name", REBALANCERS)
-def test_every_example_of_a_rebalancer_begins_one(solving: TestClient, name: str) -> None:
+def test_every_example_of_a_rebalancer_begins_one(solving: TestClient, document: dict[str, Any], name: str) -> None:
     """It has a plan with a figure and a bound."""
-    posts = solving.get("/openapi.json").json()["paths"]["/rebalancers"]["post"]["requestBody"]["content"]
+    posts = document["paths"]["/rebalancers"]["post"]["requestBody"]["content"]
     assert set(posts["application/json"]["examples"]) == set(REBALANCERS)
     begun = solving.post("/rebalancers", json=posts["application/json"]["examples"][name]["value"])
     assert begun.status_code == 201, begun.text
@@ -47,9 +49,9 @@ def test_every_example_of_a_rebalancer_begins_one(solving: TestClient, name: str
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_every_example_of_a_step_is_decided_upon(solving: TestClient, name: str) -> None:
+def test_every_example_of_a_step_is_decided_upon(solving: TestClient, document: dict[str, Any], name: str) -> None:
     """It is a step of the first example of a rebalancer, and layers move."""
-    paths = solving.get("/openapi.json").json()["paths"]
+    paths = document["paths"]
     content = paths["/rebalancers/{rebalancer_id}/steps"]["post"]["requestBody"]["content"]["application/json"]
     begun = solving.post("/rebalancers", json=REBALANCERS["frozen"]["value"])
     found = solving.post(f"{begun.headers['location']}/steps", json=content["examples"][name]["value"])

@@ -85,9 +85,8 @@ def test_experts_are_a_job(solving: TestClient) -> None:
     assert (report["schema"], report["placed"]["crossing"]) == ("tiger.experts/1", 0)
 
 
-def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
+def test_the_document_shows_request_and_report(document: dict[str, Any]) -> None:
     """With worked examples."""
-    document = refusing.get("/openapi.json").json()
     content = document["paths"]["/experts"]["post"]["requestBody"]["content"]["application/json"]
     assert (set(content["examples"]), content["schema"]) == (set(EXPERT_MAPS), refer("ExpertRequest"))
     assert document["components"]["schemas"]["ExpertRequest"]["required"] == ["trace", "cluster"]

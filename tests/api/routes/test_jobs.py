@@ -29,13 +29,24 @@ def clerk() -> Clerk:
     return clerk
 
 
+@pytest.fixture(scope="module")
+def settings() -> Settings:
+    """Return the settings of a service with two keys."""
+    return Settings(max_time_s=5.0, max_wait_s=0.2, api_keys=",".join(KEYS))  # type: ignore[arg-type]
+
+
 @pytest.fixture
-def client(clerk: Clerk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+def client(clerk: Clerk, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """Return a client, with the first of two keys, of a service whose jobs are done by the clerk."""
     monkeypatch.setattr("tiger.api.app.Workers", lambda *_: clerk)
-    settings = Settings(max_time_s=5.0, max_wait_s=0.2, api_keys=",".join(KEYS))  # type: ignore[arg-type]
     with TestClient(create_app(settings, in_memory), headers={"X-API-Key": KEYS[0]}) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def resting(settings: Settings) -> TestClient:
+    """Return such a client of a service that has not started, for what it refuses at once."""
+    return TestClient(create_app(settings, in_memory), headers={"X-API-Key": KEYS[0]})
 
 
 def submit(client: TestClient) -> str:
@@ -60,9 +71,9 @@ def test_a_job_is_shown(client: TestClient) -> None:
     assert job.created_s == pytest.approx(time.time(), abs=60)
 
 
-def test_bug_a_cursor_that_is_none_is_called_so(client: TestClient) -> None:
+def test_bug_a_cursor_that_is_none_is_called_so(resting: TestClient) -> None:
     """The answer was a regular expression."""
-    detail = client.get("/jobs", params={"after": "xx"}).json()["detail"]
+    detail = resting.get("/jobs", params={"after": "xx"}).json()["detail"]
     assert detail == '#/after: expected the cursor of a page, as `next` of the one before has it, got "xx"'
 
 
@@ -115,29 +126,30 @@ def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
     assert (names[0], names[-1], names.count("event: done")) == ("event: progress", "event: done", 1)
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "{}"),
-        ("GET", "{}?wait=1"),
-        ("GET", "{}/events"),
-        ("GET", "{}/view"),
-        ("GET", "{}/files"),
-        ("GET", "{}/files/mapping.csv"),
-        ("GET", "{}/files/%00"),
-        ("DELETE", "{}"),
-        ("DELETE", "{}?purge=true"),
-    ],
-)
-def test_a_job_of_another_key_is_unknown(client: TestClient, method: str, path: str) -> None:
+OF_A_JOB = [
+    ("GET", "{}"),
+    ("GET", "{}?wait=1"),
+    ("GET", "{}/events"),
+    ("GET", "{}/view"),
+    ("GET", "{}/files"),
+    ("GET", "{}/files/mapping.csv"),
+    ("GET", "{}/files/%00"),
+    ("DELETE", "{}"),
+    ("DELETE", "{}?purge=true"),
+]
+STRANGE = ("none", "%00", "a" * 200, "%F0%9F%90%AF")
+
+
+def test_a_job_of_another_key_is_unknown(client: TestClient) -> None:
     """It answers just as one that never was."""
     place = submit(client)
-    answers = [
-        client.request(method, path.format(place), headers={"X-API-Key": KEYS[1]}),
-        *(client.request(method, path.format(f"/jobs/{name}")) for name in ("none", "%00", "a" * 200, "%F0%9F%90%AF")),
-    ]
-    assert {answer.status_code for answer in answers} == {404}
-    assert len({answer.text for answer in answers}) == 1
+    for method, path in OF_A_JOB:
+        answers = [
+            client.request(method, path.format(place), headers={"X-API-Key": KEYS[1]}),
+            *(client.request(method, path.format(f"/jobs/{name}")) for name in STRANGE),
+        ]
+        assert {answer.status_code for answer in answers} == {404}, (method, path)
+        assert len({answer.text for answer in answers}) == 1, (method, path)
 
 
 def test_jobs_are_listed_by_page(client: TestClient) -> None:
@@ -211,16 +223,16 @@ def test_a_job_that_goes_on_is_not_purged(client: TestClient) -> None:
         ("/jobs/none?wait=inf", "#/wait"),
     ],
 )
-def test_a_bad_parameter_is_422(client: TestClient, path: str, pointer: str) -> None:
+def test_a_bad_parameter_is_422(resting: TestClient, path: str, pointer: str) -> None:
     """The problem points at it."""
-    answer = client.get(path)
+    answer = resting.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
 
 
-def test_the_document_describes_jobs(client: TestClient) -> None:
+def test_the_document_describes_jobs(document: dict[str, Any]) -> None:
     """With every answer that there may be."""
-    paths: dict[str, Any] = client.get("/openapi.json").json()["paths"]
+    paths = document["paths"]
     statuses = {f"{verb} {path}": set(route["responses"]) for path in paths for verb, route in paths[path].items()}
     always = {"200", "401", "405", "421", "422", "429", "500", "503"}
     assert statuses["get /jobs"] == always | {"422"}
@@ -235,7 +247,7 @@ def test_the_document_describes_jobs(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(("path", "known"), [("/jobs/none", "DELETE, GET"), ("/metrics", "GET"), ("/place", "POST")])
-def test_bug_a_wrong_method_is_told_all_that_the_path_knows(client: TestClient, path: str, known: str) -> None:
+def test_bug_a_wrong_method_is_told_all_that_the_path_knows(resting: TestClient, path: str, known: str) -> None:
     """Several routes may share a path."""
-    answer = client.put(path)
+    answer = resting.put(path)
     assert (answer.status_code, answer.headers["allow"]) == (405, known)

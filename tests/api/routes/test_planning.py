@@ -84,9 +84,8 @@ def test_a_plan_is_a_job(solving: TestClient) -> None:
     assert (report["schema"], report["feasible"]) == ("tiger.plan/1", True)
 
 
-def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
+def test_the_document_shows_request_and_report(document: dict[str, Any]) -> None:
     """With worked examples, and a cluster that a plan cannot do without."""
-    document = refusing.get("/openapi.json").json()
     content = document["paths"]["/plan"]["post"]["requestBody"]["content"]["application/json"]
     assert (set(content["examples"]), content["schema"]) == (set(PLANS), refer("PlanRequest"))
     assert document["components"]["schemas"]["PlanRequest"]["required"] == ["model", "cluster"]

@@ -11,6 +11,7 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap
 
 import tiger
+from tests.circuits.brief import shorten_levels
 from tests.fuzz.outcomes import outcomes
 
 LINE = CouplingMap.from_line(4)
@@ -73,8 +74,11 @@ def test_bug_layouts_take_what_acts_on_no_qubit(
 
 
 @pytest.mark.parametrize("level", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
-def test_bug_the_plugin_takes_variables_on_devices_with_error_rates(level: int) -> None:
+def test_bug_the_plugin_takes_variables_on_devices_with_error_rates(
+    monkeypatch: pytest.MonkeyPatch, level: int
+) -> None:
     """A store is an operation on no qubit."""
+    shorten_levels(monkeypatch, 1000)
     routed = transpile(stored_inside(), NOISY, optimization_level=level, seed_transpiler=1, layout_method="tiger",
                        routing_method="tiger")  # fmt: skip
     assert outcomes(routed) == pytest.approx(outcomes(stored_inside()))

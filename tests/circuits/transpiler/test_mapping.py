@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
 from qiskit.circuit import Parameter
@@ -44,7 +44,6 @@ def full(width: int) -> QuantumCircuit:
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
 @given(data=st.data(), level=st.sampled_from([0, 1, 2, 3]))
 def test_mapped_circuits_are_the_original(data: st.DataObject, level: int) -> None:
     """With control flow, barriers, measurements and directed edges, at every level."""
@@ -55,7 +54,6 @@ def test_mapped_circuits_are_the_original(data: st.DataObject, level: int) -> No
     assert replay(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
 
 
-@settings(max_examples=20)
 @given(data=st.data(), level=st.sampled_from([2, 3]), seed=st.integers(0, 99))
 def test_never_more_cx_than_qiskit(data: st.DataObject, level: int, seed: int) -> None:
     """SABRE with the same level and seed never wins, blocks of control flow included."""

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
@@ -62,7 +62,6 @@ def _physical(circuit: QuantumCircuit):
     return dag
 
 
-@settings(max_examples=25)
 @given(circuit=gate_circuits(), seed=st.integers(0, 99))
 def test_routes_of_sabre_are_valid_and_cost_the_same(circuit: QuantumCircuit, seed: int) -> None:
     """A routed circuit becomes a route with its SWAPs, and written out again it is the original."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
@@ -23,7 +23,6 @@ def _quick() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=15)
 @given(data=st.data(), level=st.sampled_from([0, 1, 2, 3]), seed=st.integers(0, 99))
 def test_circuits_are_the_original_and_no_worse_than_qiskits(data: st.DataObject, level: int, seed: int) -> None:
     """Laid out and routed circuits do the same, from level 2 on with no more CX gates than SABRE's."""

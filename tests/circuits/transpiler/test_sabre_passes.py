@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
@@ -32,7 +32,6 @@ def star(size: int) -> QuantumCircuit:
     return circuit
 
 
-@settings(max_examples=30)
 @given(data=st.data(), seed=st.integers(0, 99))
 def test_the_circuit_is_the_original(data: st.DataObject, seed: int) -> None:
     """With control flow, barriers, measurements and directed edges."""

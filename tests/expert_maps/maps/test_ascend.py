@@ -63,7 +63,7 @@ def test_other_gpus_are_refused():
 
 
 @pytest.mark.slow
-@cases(quick=200, long=2_000)
+@cases(quick=50, long=2_000)
 @given(text=damaged(json.dumps(GOOD)))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a map or bad input comes of one."""

@@ -78,7 +78,7 @@ def test_wrong_arrays_are_named(content, field):
 
 
 @pytest.mark.slow
-@cases(quick=200, long=2_000)
+@cases(quick=50, long=2_000)
 @given(at=st.integers(0, len(SOUND) - 1), byte=st.integers(0, 255), cut=st.integers(0, len(SOUND)))
 def test_damaged_files_are_read_or_refused(at, byte, cut):
     """Nothing but a map or bad input comes of one."""

@@ -43,7 +43,7 @@ def test_wrong_places_are_named(text, field):
 
 
 @pytest.mark.slow
-@cases(quick=200, long=2_000)
+@cases(quick=50, long=2_000)
 @given(text=damaged(TEXT))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a map or bad input comes of one."""

@@ -12,7 +12,7 @@ SIZES = st.sampled_from([(2, 4, 4, 2), (3, 6, 8, 4), (2, 4, 8, 4), (3, 5, 6, 2)]
 
 
 @given(SIZES, st.integers(0, 99), st.booleans())
-@cases(quick=40, long=2_000)
+@cases(quick=15, long=2_000)
 def test_a_price_is_that_of_every_pair_of_replicas(draw_problem, referee, size, seed, in_use):
     """One by one, with loads of the fullest devices and moves from the nearest ones."""
     problem = draw_problem(seed, size, in_use=in_use)

@@ -15,7 +15,7 @@ def search(problem, params=QUICK):
     return search_slots(problem, params, lambda: False)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("size", [(2, 4, 4, 2), (2, 3, 4, 2)])
 @pytest.mark.parametrize("in_use", [0, 1])
 def test_no_map_of_all_is_cheaper(draw_problem, referee, list_maps, seed, size, in_use):
@@ -30,8 +30,8 @@ def test_no_map_of_all_is_cheaper(draw_problem, referee, list_maps, seed, size, 
 @pytest.mark.parametrize("rules", [{}, {"in_use": 0}, {"groups": 4}, {"most": 4}, {"most": 0}])
 def test_rules_are_kept_and_no_start_is_cheaper(draw_problem, rules):
     """Of the map in use, whatever is asked."""
-    problem = draw_problem(3, (3, 8, 8, 4), **rules)
-    start = draw_problem(3, (3, 8, 8, 4)).in_use
+    problem = draw_problem(3, (2, 8, 8, 4), **rules)
+    start = draw_problem(3, (2, 8, 8, 4)).in_use
     found = search(problem)
     assert found.bound.total <= price_slots(problem, found.maps[0]).total <= price_slots(problem, start).total
     assert keeps_rules(problem.loads, found.maps[0])

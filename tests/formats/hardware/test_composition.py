@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
+from tiger.formats.hardware import composition
 from tiger.formats.hardware.composition import compose
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.topology import Links, Topology
@@ -34,11 +35,11 @@ def test_nodes_and_switches_of_a_tree_stay_switches():
     assert compose(taken, [PAIR], np.zeros(2, np.int64)).switches == ()
 
 
-def test_a_tree_that_is_full_of_units_goes_without_links():
+def test_a_tree_that_is_full_of_units_goes_without_links(monkeypatch):
     """Units and nodes together would be more than a matrix takes."""
-    network = build("tree:1000@9")
-    whole = compose(network, [build("torus:2x4")], np.zeros(1000, np.int64))
-    assert (whole.size, whole.links, whole.switches) == (8000, None, ())
+    monkeypatch.setattr(composition, "DENSE_LIMIT", 60)
+    whole = compose(build("tree:7@9"), [build("torus:2x4")], np.zeros(7, np.int64))
+    assert (whole.size, whole.links, whole.switches) == (56, None, ())
 
 
 @pytest.mark.parametrize("kind", ["dense", "links", "grid", "tree"])
@@ -83,13 +84,14 @@ def test_slots_costs_and_memory_are_those_of_the_units():
     assert whole.memory.tolist() == [7, 8, 7, 8]
 
 
-def test_bad_parts_are_refused():
+def test_bad_parts_are_refused(monkeypatch):
     """More units than a table takes or a tree has, and memory of nodes."""
     nothing = np.zeros(4096, np.int64)
     with pytest.raises(InputError, match=r"node_topology: expected 1 to 8192 units and nodes .* got 12288"):
         compose(build("torus:64x64"), [PAIR], nothing)
-    with pytest.raises(InputError, match="node_topology: expected at most 1048576 units in all nodes, got 2097152"):
-        compose(build("tree:1048576@1"), [PAIR], nothing)
+    monkeypatch.setattr(composition, "NODE_LIMIT", 15)
+    with pytest.raises(InputError, match="node_topology: expected at most 15 units in all nodes, got 16"):
+        compose(build("tree:8@1"), [PAIR], nothing)
     heavy = Topology(names=("a",), metric=TreeMetric((1,), (1.0,)), memory=np.array([1]))
     with pytest.raises(InputError, match="node_topology: expected memory stated inside the nodes alone"):
         compose(heavy, [PAIR], nothing[:1])

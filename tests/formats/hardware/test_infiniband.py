@@ -102,7 +102,7 @@ def test_bad_lines_are_named(change, reason):
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but hosts or bad input comes of one."""

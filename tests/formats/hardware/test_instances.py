@@ -66,7 +66,7 @@ def test_no_instances_are_refused():
 
 
 @pytest.mark.slow
-@cases(100, 2000)
+@cases(30, 2000)
 @given(data=st.data())
 def test_damaged_answers_are_read_or_refused(data):
     """Either there are instances, or an error names the field."""

@@ -102,7 +102,7 @@ def test_labels_are_for_nodes_of_kubernetes():
 
 
 @pytest.mark.slow
-@cases(100, 2000)
+@cases(30, 2000)
 @given(data=st.data())
 def test_damaged_lists_are_read_or_refused(data):
     """Either there are nodes, or an error names the field."""

@@ -143,7 +143,7 @@ def test_devices_that_are_not_there_are_refused(text, units, reason):
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but units or bad input comes of one."""

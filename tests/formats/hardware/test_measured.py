@@ -96,7 +96,7 @@ def test_bug_values_too_far_apart_were_taken_as_no_connection(text, got):
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(data=st.data())
 def test_damaged_tables_are_read_or_refused(data):
     """Nothing but nodes or bad input comes of one."""

@@ -92,7 +92,7 @@ def test_too_many_gpus_are_refused():
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but GPUs or bad input comes of one."""

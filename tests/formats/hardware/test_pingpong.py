@@ -128,7 +128,7 @@ def test_missing_pairs_are_named():
 
 
 @pytest.mark.slow
-@cases(quick=300, long=2_000)
+@cases(quick=60, long=2_000)
 @given(data=st.data())
 def test_damaged_outputs_are_read_or_refused(data):
     """Nothing but nodes or bad input comes of one."""

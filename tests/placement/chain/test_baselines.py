@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.chain.instances import all_cuts, layers_of
@@ -43,7 +43,6 @@ def test_times_are_balanced() -> None:
     assert by_time(layers, 2) == (0, 2, 3)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=8), st.integers(1, 8))
 def test_balanced_cuts_have_the_least_largest_sum(weights: list[int], stages: int) -> None:
     """Nothing is better among all cuts."""

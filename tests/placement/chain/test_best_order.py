@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.chain.instances import best_of_all, cluster_of, draw_case, layers_of, loads_of
@@ -100,7 +100,7 @@ def test_balance_counts_the_devices_that_may_be_used() -> None:
     assert balance_s(layers, cluster, LineParams()) == 2.0
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(10))
 def test_nothing_tried_is_better(seed: int) -> None:
     """All orders, subsets and cuts of random chains, with memory, ties, pins and missing links."""
     _compare(*draw_case(seed, 5, 3))
@@ -108,7 +108,7 @@ def test_nothing_tried_is_better(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seed", [*range(1000, 1100), *(pytest.param(k, marks=pytest.mark.long) for k in range(1100, 1400))]
+    "seed", [*range(1000, 1015), *(pytest.param(k, marks=pytest.mark.long) for k in range(1015, 1400))]
 )
 def test_nothing_tried_is_better_for_more(seed: int) -> None:
     """The same for up to seven layers and four devices."""
@@ -130,7 +130,6 @@ def _compare(*question: object) -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
 def test_merged_classes_bound_from_below(seed: int) -> None:
     """With any number of steps, down to one class of devices; with all of them the bound is the optimum."""
     layers, cluster, params = draw_case(seed, 6, 4)
@@ -144,7 +143,6 @@ def test_merged_classes_bound_from_below(seed: int) -> None:
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
-@settings(max_examples=20, deadline=None)
 def test_a_device_more_is_never_worse(seed: int, speed: float) -> None:
     """It may be left out."""
     layers, cluster, params = draw_case(seed, 6, 3)
@@ -156,7 +154,6 @@ def test_a_device_more_is_never_worse(seed: int, speed: float) -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
 def test_the_order_of_the_devices_does_not_matter(seed: int, other: int) -> None:
     """Renaming devices keeps the bottleneck."""
     layers, cluster, params = draw_case(seed, 6, 4)

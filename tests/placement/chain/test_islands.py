@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.chain.instances import cluster_of, draw_case, layers_of, loads_of
@@ -80,7 +80,6 @@ def test_nothing_is_tried_above_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 2), min_size=1, max_size=7), st.integers(1, 3000))
-@settings(max_examples=40, deadline=None)
 def test_what_is_found_is_exact_and_bounds_are_bounds(seed: int, machine: list[int], limit: int) -> None:
     """Two types of machines, of any sizes, with memory, pins and schedules."""
     layers, _, params = draw_case(seed, 7, len(machine))

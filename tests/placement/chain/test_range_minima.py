@@ -1,13 +1,12 @@
 """Tests of minima over windows."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.placement.chain.range_minima import Windows
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), min_size=1, max_size=12))
 def test_minima_are_those_of_every_window(entries: list[tuple[int, int]]) -> None:
     """Windows of any length, also empty and in no order, have the minimum that a slice has."""

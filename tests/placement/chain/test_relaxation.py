@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.chain.instances import cluster_of, draw_case, layers_of
@@ -55,7 +55,6 @@ def test_irregular_machines_have_a_close_bound() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 2000))
-@settings(max_examples=25, deadline=None)
 def test_it_bounds_from_below(seed: int, limit: int) -> None:
     """Any cluster with any machines."""
     layers, cluster, params = draw_case(seed, 6, 5)

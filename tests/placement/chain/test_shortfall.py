@@ -84,7 +84,7 @@ def test_memory_may_be_short_in_no_particular_place() -> None:
     assert found == Shortfall(kind="memory", missing_bytes=1)
 
 
-@pytest.mark.parametrize("seed", range(200, 260))
+@pytest.mark.parametrize("seed", range(200, 210))
 def test_with_what_is_missing_a_line_fits_and_with_a_byte_less_none(seed: int) -> None:
     """Random chains, tried in full."""
     layers, cluster, params = draw_case(seed, 5, 3)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.emission.deepspeed_parser import DeepSpeedSplit, parse
@@ -28,7 +28,6 @@ def test_a_plan_is_written(deploy: Deploy) -> None:
     assert isinstance(ast.parse(text).body[-1], ast.ClassDef)
 
 
-@settings(max_examples=30)
 @given(st.sets(st.integers(1, 19), max_size=7), st.integers(1, 2), st.integers(1, 3))
 def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: int) -> None:
     """Cuts, layers and ranks."""
@@ -40,7 +39,6 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: i
     assert [spec[0] for spec in split.layers].count("TiedLayerSpec") == 2
 
 
-@settings(max_examples=30)
 @given(st.sets(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4))
 def test_names_come_back(deploy: Deploy, names: set[str]) -> None:
     """Whatever letters they have."""

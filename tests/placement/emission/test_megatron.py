@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.emission.megatron_parser import MegatronSplit, parse, stages_of_layout
@@ -34,7 +34,6 @@ def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
     assert parse(HEAD_AWARE) == MegatronSplit(stages=("Et", "ttt", "ttt", "tL"), pipeline=4, tensor=1, num_layers=8)
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_a_plan_comes_back(deploy: Deploy, data: st.DataObject) -> None:
     """Whatever its cuts, virtual stages and tensor-parallel ranks."""

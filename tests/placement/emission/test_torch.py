@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.emission.torch_parser import TorchSplit, parse
@@ -30,7 +30,6 @@ def test_a_plan_is_written(deploy: Deploy) -> None:
     assert document["why"] == ["the head costs as much as 1.00 decoder layers, and the last stage holds 1 of 2"]
 
 
-@settings(max_examples=30)
 @given(st.sets(st.integers(1, 19), min_size=1, max_size=7), st.booleans())
 def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> None:  # noqa: FBT001 (a case, not a mode)
     """With virtual stages too."""
@@ -42,7 +41,6 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> Non
     assert (split.stages_per_rank, split.devices) == (made.plan.virtual, made.devices)
 
 
-@settings(max_examples=30)
 @given(st.sets(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4))
 def test_names_come_back(deploy: Deploy, names: set[str]) -> None:
     """Whatever letters they have."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.placement.emission.vllm_parser import VllmSplit, parse
@@ -31,7 +31,6 @@ def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
     assert parse(SPLIT) == VllmSplit(partition=(2, 3, 1), devices=((2, 0, 1),))
 
 
-@settings(max_examples=30)
 @given(st.sets(st.integers(2, 18), min_size=1, max_size=7), st.integers(1, 2), st.integers(1, 3), st.randoms())
 def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: int, random: object) -> None:
     """With the devices of every replica in the order of its ranks."""

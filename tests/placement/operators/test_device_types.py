@@ -37,7 +37,7 @@ def test_pins_tell_devices_apart() -> None:
     assert label_devices(OperatorTerms.from_operators(PAIR, even([1.0, 1.0, 1.0]), {0: 1})).tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_exchanging_two_of_a_kind_changes_no_load(seed: int) -> None:
     """But for its device."""
     terms, rng = draw_terms(seed), np.random.default_rng(seed)

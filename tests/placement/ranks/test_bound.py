@@ -15,7 +15,7 @@ from tiger.training.hardware.cluster import Cluster, Curve
 SEARCH = OrderSearch()
 
 
-@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12))])
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 5))])
 @pytest.mark.parametrize("shape", [(3, 2, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3)])
 def test_no_place_of_ranks_goes_below(seed, shape, transformer, replica_s):
     """On six devices of random speeds and links, on two machines or three, all orders are at or above the bound."""

@@ -3,7 +3,7 @@
 import math
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.placement.search.cut_moves import move_cuts
@@ -48,7 +48,6 @@ def test_a_stop_ends_at_the_best_so_far() -> None:
     assert move_cuts((0, 1, 6), lambda cuts: 1.0, 100, lambda: True).evaluations == 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.sets(st.integers(1, 9), min_size=1, max_size=5), st.lists(st.integers(0, 9), min_size=10, max_size=10))
 def test_every_stage_keeps_a_layer(inner: set[int], weights: list[int]) -> None:
     """Cuts rise whatever the evaluate says, and are never worse than the start."""

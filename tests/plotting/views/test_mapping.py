@@ -162,6 +162,8 @@ def test_twenty_thousand_tasks_take_half_a_second():
         begun = time.process_time()
         view = view_mapping(problem, mapping)
         seconds.append(time.process_time() - begun)
+        if seconds[-1] <= 0.5:
+            break
     assert min(seconds) <= 0.5
     assert max(len(view.tasks.x), len(view.topology.x)) <= 500
     assert max(len(view.tasks.a), len(view.topology.a)) <= 8000

@@ -165,4 +165,6 @@ def test_two_thousand_vertices_take_a_third_of_a_second(graph):
         begun = time.process_time()
         spots_of(graph)
         seconds.append(time.process_time() - begun)
+        if seconds[-1] <= 0.6:
+            break
     assert min(seconds) <= 0.6

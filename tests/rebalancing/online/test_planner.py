@@ -158,7 +158,7 @@ def test_a_planner_settles_and_stays(world: Callable[..., World]) -> None:
     assert line_of(planner.step(here.times(plan))) == line_of(plan)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_planner_that_was_told_the_truth_ends_where_it_starts(seed: int, world: Callable[..., World]) -> None:
     """Nothing that it tries is better than the best plan of all."""
     here = world(seed, spread=0.0)

@@ -34,7 +34,7 @@ def test_pairs_count_once() -> None:
     assert _admits(nx.path_graph(2), (0, 1), (1, 0), (0, 1)) == [True, True, True]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_what_fits_is_never_refused(seed: int) -> None:
     """Any subset of the device's edges, relabelled, is admitted in any order."""
     rng = np.random.default_rng(seed)

@@ -80,7 +80,7 @@ def test_a_circuit_without_gates_needs_nothing() -> None:
     assert [bound_swaps(dag, LINE) for dag in (build_dag(2), barrier)] == [0, 0]
 
 
-@cases(quick=100, long=2_000)
+@cases(quick=25, long=2_000)
 @given(tiny_problems())
 def test_no_route_has_fewer(problem: TinyProblem) -> None:
     """The bound is at most what a search through all layouts finds, from any layout or from a given one."""
@@ -89,7 +89,7 @@ def test_no_route_has_fewer(problem: TinyProblem) -> None:
     assert fewest is None or bound_swaps(dag, device, fixed=fixed) <= fewest
 
 
-@cases(quick=50, long=2_000)
+@cases(quick=15, long=2_000)
 @given(tiny_problems())
 def test_what_comes_after_a_node_is_bounded_too(problem: TinyProblem) -> None:
     """From the begin of the first node on and after none of them, there is at most what there is in all."""

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.routing.noise.operations import list_operations
@@ -59,7 +59,6 @@ def loss(operations, place, costs):
     return duration.loss + duration.idle
 
 
-@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from(sorted(SHAPES)))
 def test_branch_and_bound_finds_the_best_of_all(seed, shape):
     """Compares with all 720 permutations; those off the coupling map lose infinitely."""

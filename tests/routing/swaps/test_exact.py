@@ -28,7 +28,7 @@ def search(dag: GateDag, device: Coupling, params: ExactParams = MANY) -> ExactR
     return find_exact_route(dag, device, bound_swaps(dag, device), params)
 
 
-@cases(quick=100, long=2_000)
+@cases(quick=25, long=2_000)
 @given(tiny_problems())
 def test_routes_have_the_fewest_swaps(problem: TinyProblem) -> None:
     """As many as a search through all layouts finds, from the layout if one is given."""
@@ -44,7 +44,7 @@ def test_routes_have_the_fewest_swaps(problem: TinyProblem) -> None:
     assert start is None or (found.route.start == start).all()
 
 
-@cases(quick=50, long=2_000)
+@cases(quick=15, long=2_000)
 @given(tiny_problems())
 def test_a_search_that_does_not_end_bounds(problem: TinyProblem) -> None:
     """By no more than the fewest there are, however few states it holds."""

@@ -78,7 +78,7 @@ def draw(seed: int, gates: int = 40) -> GateDag:
     return replace(dag, price=np.array(price, np.int32))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_searches_find_cheaper_routes(seed: int) -> None:
     """With prices known the search, and then windows, end with routes that cost less, and that are routes."""
     dag = draw(seed)
@@ -90,7 +90,7 @@ def test_searches_find_cheaper_routes(seed: int) -> None:
     assert price_route(dag, better) <= price_route(dag, found) < 0.9 * price_route(dag, blind)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_windows_never_raise_the_price(seed: int) -> None:
     """Windows of a route that costs little end with one that costs no more; one that costs much gets much cheaper."""
     dag = draw(seed)

@@ -6,7 +6,7 @@ import pytest
 from tiger.routing.swaps.smallest import select
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_smallest_keys_come_first_with_their_values(seed: int) -> None:
     """Keys repeat, and any number of them is asked for."""
     rng = np.random.default_rng(seed)

@@ -66,7 +66,7 @@ def test_added_hops_are_what_a_swap_adds(goals: list[int], change: int) -> None:
     assert count_token_hops(LINE, tokens) == before + change
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_goal_swaps_bring_every_qubit_to_its_goal(seed: int) -> None:
     """A SWAP that does not take others away more than it helps exists on a line."""
     tokens, choice = line(np.random.default_rng(seed).permutation(4).tolist()), allocate_records(SwapChoice)

@@ -8,7 +8,7 @@ from tiger.solvers.annealing import fields as kernels
 from tiger.solvers.annealing.fields import DRAWS, CoolingSchedule, anneal_state
 from tiger.solvers.annealing.quadratic import quadratic
 
-SEEDS = range(12)
+SEEDS = range(6)
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_distances_are_those_of_the_metric(metric, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_total_is_the_cost(rule, drawn):
     """Tests against the objective, asymmetric distances and self-loops included."""
-    for seed in range(30):
+    for seed in range(10):
         problem, inst, places = drawn(rule, seed)
         assert moves.total(inst, places) == pytest.approx(cost_of(problem, places).total)
 
@@ -66,7 +66,7 @@ def test_the_total_is_the_cost(rule, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_cost_changes_are_differences_of_costs(rule, drawn):
     """Tests every relocation and every swap of a mapping, legal or not."""
-    for seed in range(8):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         before = cost_of(problem, places).total
         for t, q in itertools.product(range(problem.tasks.size), range(problem.topology.size)):
@@ -84,7 +84,7 @@ def test_cost_changes_are_differences_of_costs(rule, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_moves_are_legal_exactly_where_nothing_is_violated(rule, drawn):
     """Tests every relocation and every swap within a group of a feasible mapping."""
-    for seed in range(12):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         state, fixed = state_of(problem, places), mark_fixed(inst)
         for t, q in itertools.product(problem.free.tolist(), range(problem.topology.size)):
@@ -124,7 +124,7 @@ def same(problem, state, other):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_state_follows_every_move(rule, drawn):
     """Tests long random walks against a state made anew, and that they stay feasible."""
-    for seed in range(8):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
@@ -139,7 +139,7 @@ def test_the_state_follows_every_move(rule, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_descent_ends_where_no_move_gains(rule, drawn):
     """Tests all single moves of the result, and that another round changes nothing."""
-    for seed in range(8):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         state, fixed = state_of(problem, places), mark_fixed(inst)
         moves.descend(inst, state, fixed, 1000)
@@ -152,7 +152,7 @@ def test_descent_ends_where_no_move_gains(rule, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_compiled_descent_is_the_plain_one(rule, drawn):
     """Tests the same path in both."""
-    for seed in range(8):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
@@ -166,7 +166,7 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
     """Tests over two calls that it is feasible, and as cheap as the start and the states they end in."""
-    for seed in range(6):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
@@ -182,7 +182,7 @@ def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_kicks_never_end_dearer(rule, drawn):
     """Tests iterated local search from a local optimum, and its state."""
-    for seed in range(6):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
@@ -240,7 +240,7 @@ def single_moves(problem, places):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_best_move_is_the_best_of_all(rule, drawn):
     """Tests its cost change against trying every single move of the task."""
-    for seed in range(8):
+    for seed in range(4):
         problem, inst, places = drawn(rule, seed)
         state, fixed, before = state_of(problem, places), mark_fixed(inst), cost_of(problem, places).total
         changes = {t: [0.0] for t in inst.movable.tolist()}

@@ -42,7 +42,7 @@ def large():
 @pytest.mark.parametrize("rule", RULES)
 def test_searches_keep_their_promises(rule, random_problem):
     """Tests that mappings stay feasible, never get worse, repeat with the seed, and leave the start as it was."""
-    for seed in range(16):
+    for seed in range(6):
         problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=True, memory=seed % 3 == 0)
         start = launch_order(problem)
         given = start.copy()

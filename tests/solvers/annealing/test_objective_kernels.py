@@ -38,7 +38,7 @@ def drawn(random_problem, random_feasible):
 @pytest.mark.parametrize("rule", RULES)
 def test_loads_are_those_of_the_routes(rule, drawn):
     """Tests every kind of hardware, in units of the largest load of the start."""
-    for seed in range(24):
+    for seed in range(12):
         _, aim, places, (inst, objective, values) = drawn(rule, seed, nodes=(8, 9, 12)[seed % 3])
         total = kernels.reset_loads(inst, objective, values, places)
         load = values.load.copy()
@@ -60,7 +60,7 @@ def test_ends_are_those_of_the_schedule(drawn):
 @pytest.mark.parametrize("rule", RULES)
 def test_moves_change_loads_as_if_counted_anew(rule, drawn):
     """Tests swaps and relocations, legal or not yet done, and that undoing one restores the loads."""
-    for seed in range(8):
+    for seed in range(4):
         problem, aim, places, (inst, objective, values) = drawn(rule, seed)
         state, fixed, rng = state_of(problem, places), mark_fixed(inst), np.random.default_rng(seed)
         before = kernels.reset_loads(inst, objective, values, state.place)
@@ -80,7 +80,7 @@ def test_moves_change_loads_as_if_counted_anew(rule, drawn):
 @pytest.mark.parametrize(("rule", "loads"), [(rule, True) for rule in RULES] + [("levels", False)])
 def test_annealing_keeps_the_level_true(rule, loads, drawn):
     """Tests that the level is true, the best feasible, and nothing lost against the start."""
-    for seed in range(6):
+    for seed in range(4):
         problem, aim, places, (inst, objective, values) = drawn(rule, seed, loads=loads, pins=True, memory=True)
         if not inst.movable.size:
             continue

@@ -66,7 +66,7 @@ def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain
     for module in (boundary_annealing, ejection_chains, swap_annealing):
         for name, kernel in vars(module).copy().items():
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
-    for seed in range(12):
+    for seed in range(6):
         problem = random_problem(rule, seed, pins=True, memory=seed % 2 == 0, hardware="tree" if seed % 3 else "grid")
         start = launch_order(problem)
         places = refine(problem, start, seed=seed, params=SHORT)
@@ -131,7 +131,7 @@ def test_directed_distances_come_back_as_they_are():
 def test_traffic_never_crosses_disconnected_parts(random_problem):
     """Tests hardware in two parts."""
     for rule in RULES:
-        for seed in range(12):
+        for seed in range(4):
             problem = random_problem(rule, seed, hardware="split")
             start = launch_order(problem)
             assert not violations(

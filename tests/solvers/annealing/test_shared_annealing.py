@@ -67,13 +67,13 @@ def test_the_lowest_cost_is_that_of_the_mapping_kept(random_problem, seed):
 def test_small_problems_end_at_their_optimum(random_problem, brute_force):
     """At effort 1, where moves and swaps lead from any mapping to any other."""
     found = 0
-    for seed in range(12):
+    for seed in range(6):
         problem = random_problem("capacity", seed, tasks=8, nodes=4)
         if applies(problem) and not isinstance(start := launch_order(problem), tuple):
             places = SharedAnnealing().search(problem, start, effort=1, seed=0, stop=bool).places
             assert cost_of(problem, places).total == pytest.approx(brute_force(problem)[0])
             found += 1
-    assert found > 3
+    assert found > 2
 
 
 def test_same_seed_same_mapping_and_a_stop_ends_it():
@@ -122,8 +122,8 @@ def test_it_cools_to_the_end_in_the_time_left(left_s, spent_s):
 
 def test_bug_it_ended_above_its_start_where_costs_are_decades_apart():
     """A sum of changes that went through huge costs lost the small ones, and seemed lower than it was."""
-    rng = np.random.default_rng(0)
-    for seed in range(20):
+    for seed in (24, 25, 26):
+        rng = np.random.default_rng(seed)
         traffic = rng.integers(0, 2, (6, 6)) * 10.0 ** rng.integers(-200, 60, (6, 6))
         tasks = TaskGraph(names=tuple("abcdef"), traffic=sp.csr_array(np.triu(traffic, 1)))
         nodes = replace(build("ring:3"), slots=np.full(3, 4))
@@ -203,7 +203,7 @@ def test_draws_follow_the_weights():
     visits = np.zeros(3)
     state = state_of(problem, np.array([0, 0]))
     fill(inst, costs, state.place)
-    for seed in range(30_000):
+    for seed in range(12_000):
         anneal_shared(inst, costs, state, state.place.copy(), Draws(0.7, 2, 1, seed))
         visits[state.place[0]] += 1
     weights = np.exp(-np.arange(3) / 0.7)
@@ -213,32 +213,32 @@ def test_draws_follow_the_weights():
 def test_a_good_start_is_kept_and_a_poor_one_is_not():
     """The annealing begins cooler than its pilot from a mapping that the pilot does not reach."""
     rng = np.random.default_rng(0)
-    side = np.arange(400) // 20
-    near = (np.abs(side[:, None] - side) + np.abs(np.arange(400)[:, None] % 20 - np.arange(400) % 20)) == 1
-    tasks = TaskGraph(names=tuple(map(str, range(400))), traffic=sp.csr_array(np.triu(near).astype(float)))
-    nodes = replace(build("grid:10x10"), slots=np.full(100, 4))
+    side, along = np.arange(256) // 16, np.arange(256) % 16
+    near = (np.abs(side[:, None] - side) + np.abs(along[:, None] - along)) == 1
+    tasks = TaskGraph(names=tuple(map(str, range(256))), traffic=sp.csr_array(np.triu(near).astype(float)))
+    nodes = replace(build("grid:8x8"), slots=np.full(64, 4))
     problem = Problem(tasks=tasks, topology=nodes, rule="capacity")
-    good = (side // 2 * 10 + np.arange(400) % 20 // 2).astype(np.int64)
-    hottest = []
+    good = (side // 2 * 8 + along // 2).astype(np.int64)
+    params, hottest = SharedParams(task_work=200_000), []
     for start in (good, rng.permutation(good)):
         annealing = AnnealedMapping(problem, instance_of(problem), start, 0, bool)
-        hottest.append(annealing.find_temperatures(SharedParams(), SharedParams().work(400, 1))[0])
+        hottest.append(annealing.find_temperatures(params, params.work(256, 1))[0])
     assert hottest[0] < 0.5 * hottest[1]
-    places = SharedAnnealing().search(problem, good, effort=1, seed=0, stop=bool).places
+    places = SharedAnnealing(params).search(problem, good, effort=1, seed=0, stop=bool).places
     assert cost_of(problem, places).total == cost_of(problem, good).total
 
 
 def test_longer_annealing_ends_lower():
     """In the mean of a few seeds."""
-    problem = tight_problem(60, "torus:3x4")
-    start = launch_order(problem)
+    problem = tight_problem(40, "torus:3x4")
+    start, brief = launch_order(problem), SharedAnnealing(SharedParams(task_work=5_000))
     ends = [
         np.mean(
-            [cost_of(problem, FEW.search(problem, start, effort=e, seed=k, stop=bool).places).total for k in range(4)]
+            [cost_of(problem, brief.search(problem, start, effort=e, seed=k, stop=bool).places).total for k in range(4)]
         )
         for e in (1, 64)
     ]
-    assert ends[1] < ends[0]
+    assert ends[1] < 0.98 * ends[0]
 
 
 def test_it_is_for_mutual_finite_distances_and_shared_nodes():

@@ -105,7 +105,7 @@ def test_searches_end_when_told_and_repeat():
     assert model.cost(found) < model.cost(order)
 
 
-@pytest.mark.parametrize("size", [30, 60])
+@pytest.mark.parametrize("size", [30, pytest.param(60, marks=pytest.mark.slow)])
 def test_it_finds_more_than_annealing_on_random_matrices(size):
     """Tests equal work on three problems each."""
     costs = []

@@ -9,7 +9,7 @@ from tiger.solvers.annealing import tabu_kernels as kernels
 from tiger.solvers.annealing.quadratic import quadratic
 from tiger.solvers.annealing.tabu import TabuParams, tabu_state
 
-SEEDS = range(12)
+SEEDS = range(6)
 
 
 @pytest.fixture

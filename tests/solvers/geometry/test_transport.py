@@ -87,6 +87,6 @@ def test_bug_a_matching_ends_on_a_long_torus_with_holes():
     slots = np.ones(127 * 7, np.int64)
     slots[np.random.default_rng(0).permutation(slots.size)[:173]] = 0
     region = region_of(127, 7, slots=slots, wrap=True)
-    for _, folding in foldings(box(9, 11, 7), region.stages, 8):
+    for _, folding in foldings(box(9, 11, 7), region.stages, 3):
         found = transport(box(9, 11, 7), folding, region)
         assert (np.bincount(found, minlength=slots.size) <= slots).all()

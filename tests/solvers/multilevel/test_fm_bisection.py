@@ -108,7 +108,7 @@ def test_a_cut_out_of_bounds_is_brought_within():
 
 def test_meshes_are_cut_straight():
     """Tests grids, whose best cuts are their short sides."""
-    for rows, columns in ((12, 40), (20, 30), (8, 128)):
+    for rows, columns in ((12, 40), (8, 64)):
         best = min(
             cut(graph_of(nx.grid_2d_graph(rows, columns)), *[rows * columns // 2] * 2, seed)[1] for seed in (0, 1, 2)
         )

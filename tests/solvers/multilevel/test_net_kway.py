@@ -19,13 +19,11 @@ from tiger.topologies.spec import build
 FEW = NetKWayParams(parts=4, moves=40, quick=20)
 
 
-@pytest.mark.parametrize(
-    ("hardware", "led"), [("torus:3x3", False), ("torus:3x3", True), ("tree:2x4@1,10", True), ("tree:2x4@1,10", False)]
-)
+@pytest.mark.parametrize(("hardware", "led"), [("torus:3x3", False), ("torus:3x3", True), ("tree:2x4@1,10", True)])
 def test_it_keeps_to_slots_and_gains(hardware: str, *, led: bool) -> None:
     """From a mapping that is good and one that is not, with one tier and two; the same seed ends alike."""
-    problem = build_problem(sets_of(128, 5, count=200), build(hardware), Constraints(rule="capacity", imbalance=0.05))
-    start = np.repeat(np.arange(problem.topology.size), problem.topology.slots)[:128]
+    problem = build_problem(sets_of(96, 5, count=150), build(hardware), Constraints(rule="capacity", imbalance=0.05))
+    start = np.repeat(np.arange(problem.topology.size), problem.topology.slots)[:96]
     objective = multicast_of(problem)
     search = NetKWay(objective.arrays(), FEW, led=led)
     first, again = (search.search(problem, start, effort=2, seed=3, stop=bool).places for _ in range(2))
@@ -102,7 +100,7 @@ def test_bug_sets_that_were_all_within_clusters_were_contracted_again() -> None:
 @pytest.mark.parametrize("led", [True, False])
 def test_bug_the_best_mapping_was_annealed_in_place_where_nothing_is_joined(*, led: bool) -> None:
     """Clusters of one task have one level, whose places were those of the mapping kept: it ended worse or overfull."""
-    for seed in range(8):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         nodes = int(rng.integers(4, 12))
         problem = build_problem(sets_of(5 * nodes, seed, count=9), build(f"ring:{nodes}"), Constraints(slots=5))

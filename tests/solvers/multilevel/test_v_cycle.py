@@ -74,7 +74,7 @@ def test_cold_annealing_takes_no_move_that_costs():
 def test_a_v_cycle_is_no_worse_than_before_and_keeps_the_seats(params):
     """Tests random graphs, regions and ways to share them out, which stay as they were."""
     gained = 0
-    for seed in range(60):
+    for seed in range(20):
         graph, regions, before = draw(seed)
         copy, least = before.copy(), measure(graph, regions, before)
         found = params.improve(graph, regions, before, seed, bool)
@@ -82,7 +82,7 @@ def test_a_v_cycle_is_no_worse_than_before_and_keeps_the_seats(params):
         assert measure(graph, regions, found) <= least * (1 + 1e-12)
         assert (before == copy).all()
         gained += measure(graph, regions, found) < least
-    assert gained > 30
+    assert gained > 10
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -198,7 +198,7 @@ def test_extreme_volumes_keep_the_seats(volume):
 @pytest.mark.slow
 def test_annealing_cuts_a_mesh_better_than_pairs_alone():
     """Tests a triangulated grid on a tree, by two seeds."""
-    problem = problem_of(nx.triangular_lattice_graph(64, 127), "tree:8x4@1,100", slots=132)
+    problem = problem_of(nx.triangular_lattice_graph(32, 63), "tree:8x4@1,100", slots=36)
     costs = []
     for params in (MultilevelParams(v_cycle=None), MultilevelParams()):
         search, start = Multilevel(params), launch_order(problem)

@@ -33,6 +33,7 @@ from tiger.testing import check_sampler
 from tiger.topologies.spec import build
 
 SHAPES = {"pegasus": [16], "zephyr": [12, 4]}
+ONE_SOON = pytest.mark.parametrize("kind", ["pegasus", pytest.param("zephyr", marks=pytest.mark.long)])
 LARGEST = {"pegasus": 180, "zephyr": 184}
 WINDOW = {"pegasus": (436, 7), "zephyr": (384, 6)}
 
@@ -83,7 +84,7 @@ class Faulty(MockDWaveSampler):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SHAPES)
+@ONE_SOON
 def test_a_window_of_eight_tasks_embeds_at_once(kind, monkeypatch, tmp_path):
     """Tests 64 dense variables: at most two seconds of work the first time, and next to nothing from the file."""
     monkeypatch.setattr(busgraph_cache, "cache_rootdir", lambda: str(tmp_path))
@@ -98,7 +99,7 @@ def test_a_window_of_eight_tasks_embeds_at_once(kind, monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SHAPES)
+@ONE_SOON
 def test_the_largest_clique_sets_the_width_of_windows(kind):
     """Tests 13 x 13 variables on both."""
     sampler = QpuSampler(mock(kind))
@@ -333,7 +334,7 @@ def test_other_samplers_stay_as_they_are(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SHAPES)
+@ONE_SOON
 def test_sixty_four_tasks_are_mapped_through_mock_windows(kind):
     """Tests a solve from end to end, without the starts that leave nothing to windows, and what embeddings took."""
     params = IsingParams(starts=0)

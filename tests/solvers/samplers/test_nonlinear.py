@@ -27,7 +27,7 @@ def evaluate(problem, places):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
     """Tests the objective and every constraint, with pins, forbidden pairs and memory."""
-    for seed in range(30):
+    for seed in range(8):
         problem = random_problem(rule, seed, pins=True, forbidden=True, memory=seed % 2 == 0)
         places = random_feasible(problem, np.random.default_rng(seed))
         cost, feasible = evaluate(problem, places)
@@ -40,7 +40,7 @@ def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
 def test_a_mapping_is_feasible_if_nothing_is_violated(rule, random_problem, random_places):
     """Tests mappings drawn at random, most of which break something."""
     broken = 0
-    for seed in range(60):
+    for seed in range(20):
         problem = random_problem(rule, seed, tasks=4, pins=True, forbidden=True, memory=True)
         places = random_places(problem, np.random.default_rng(seed))
         window = fold(problem, whole(problem), places)
@@ -49,7 +49,7 @@ def test_a_mapping_is_feasible_if_nothing_is_violated(rule, random_problem, rand
         wrong = bool(violations(problem, places))
         assert evaluate(problem, places)[1] is not wrong
         broken += wrong
-    assert broken > 10
+    assert broken > 3
 
 
 def test_a_permutation_keeps_forbidden_pairs_apart(random_problem):

@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -100,7 +100,6 @@ def test_seconds_within_over_and_without_a_link():
     assert cluster.seconds(0, 2, [0.0, 5.0]).tolist() == [0, np.inf]
 
 
-@settings(max_examples=30)
 @given(clusters(), st.sampled_from([0.0, 3.0, 1e10]))
 def test_table_of_one_size_is_seconds_of_every_pair(cluster, size):
     """The table holds for every two devices what `seconds` says of them."""
@@ -164,7 +163,6 @@ def test_machines_do_not_tell_devices_apart():
     assert cluster_of(np.zeros((3, 3), int), machine=np.array([0, 0, 1])).device_types().tolist() == [0, 0, 0]
 
 
-@settings(max_examples=80)
 @given(clusters())
 def test_labels_agree_exactly_where_exchanges_change_nothing(cluster):
     """Two devices share a label if and only if exchanging them leaves all tables as they are."""
@@ -181,7 +179,6 @@ def test_many_devices_are_labelled_block_by_block():
     assert cluster.parts().tolist() == [0] * 700
 
 
-@settings(max_examples=40)
 @given(clusters())
 def test_parts_are_connected_components(cluster):
     """Labels of parts are those of the graph of links, rising from 0."""

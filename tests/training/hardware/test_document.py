@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -147,7 +147,6 @@ def test_thousands_of_devices_share_one_curve():
     assert (cluster.size, len(cluster.curves)) == (3000, 1)
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_written_links_are_read_back(data):
     """Bandwidth and latency of every link come back as times, in any order of ends, through JSON."""
@@ -162,7 +161,6 @@ def test_written_links_are_read_back(data):
     assert (cluster.link >= 0).sum() == 2 * len(pairs)
 
 
-@settings(max_examples=40)
 @given(st.lists(JSON, max_size=2), st.lists(JSON, max_size=2), JSON)
 def test_hostile_documents(devices, links, uniform):
     """Anything else ends as a cluster or as bad input of `cluster`."""

@@ -209,7 +209,7 @@ def test_what_is_malformed_is_named(changed, field):
     assert caught.value.field == f"cluster{field}"
 
 
-@cases(quick=300, long=2_000)
+@cases(quick=50, long=2_000)
 @given(data=st.data())
 def test_damaged_documents_are_read_or_refused(data):
     """Nothing but a cluster or bad input comes of one."""

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -138,7 +138,6 @@ def test_malformed_fields_beside_the_text(rest, field):
     assert caught.value.field == field
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_printed_matrices_are_read_back(data):
     """Any matrix of known classes gives every pair its rate."""
@@ -155,7 +154,6 @@ def test_printed_matrices_are_read_back(data):
         assert float(cluster.seconds(a, b, 1e12)) == pytest.approx(1e12 / rate, rel=1e-4)
 
 
-@settings(max_examples=40)
 @given(st.text(alphabet="GPU01 X\tNVSYIX\n#", max_size=60))
 def test_any_other_text(text):
     """Any text is a cluster or bad input."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -207,7 +207,6 @@ def test_the_limit_of_the_caller_counts(document):
         cluster_of_document(document, 3)
 
 
-@settings(max_examples=40)
 @given(
     st.dictionaries(
         st.sampled_from(["machines", "nics", "fallback", "devices"]),

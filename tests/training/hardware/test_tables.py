@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -91,7 +91,6 @@ def test_malformed_csv(text, where, reason):
     assert caught.value.field == "at"
 
 
-@settings(max_examples=40)
 @given(st.lists(st.floats(0, 1e3), min_size=2, max_size=9))
 def test_noise_is_smoothed_by_the_nearest_rising_times(times):
     """The fit never falls, keeps the sum, is nearer than the running maximum, and leaves rising times alone."""
@@ -103,7 +102,6 @@ def test_noise_is_smoothed_by_the_nearest_rising_times(times):
     assert np.array_equal(again, fit)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 1e3)), min_size=6, max_size=12))
 def test_smoothing_agrees_with_scipy(rows):
     """Repeated sizes weigh as often as they were measured."""

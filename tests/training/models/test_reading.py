@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -119,7 +119,6 @@ VALUES = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
 @given(
     document=VALUES | st.fixed_dictionaries({"layers": st.lists(st.fixed_dictionaries(dict.fromkeys(LAYER, VALUES)))})
 )

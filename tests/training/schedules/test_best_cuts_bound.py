@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.training.costs.plan import Plan
@@ -57,7 +57,6 @@ def best_of(layers, cluster, schedule, microbatches):
     return min(iteration_s(load, schedule, microbatches) for load in loads)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     schedule=st.sampled_from(SCHEDULES),
     seed=st.integers(0, 2**32 - 1),

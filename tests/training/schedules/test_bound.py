@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.training.costs.plan import Plan
@@ -46,7 +46,6 @@ def floors_of(layers, cluster, bottleneck):
     return PlanBounds.of(layers, places, bottleneck)
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     schedule=st.sampled_from(SCHEDULES),
     seed=st.integers(0, 2**32 - 1),

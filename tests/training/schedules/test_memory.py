@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.training.schedules.memory import count_peak_activations, footprint, in_flight, peak_bytes
@@ -44,7 +44,6 @@ def test_fullest_moments_are_kept_for_stages_of_different_size():
     assert count_peak_activations("interleaved", 2, 2, 4)[0].tolist() == [[4, 1], [3, 2]]
 
 
-@settings(deadline=None, max_examples=60)
 @given(schedule=st.sampled_from(SCHEDULES), seed=st.integers(0, 2**32 - 1), positions=st.integers(1, 4))
 def test_peaks_come_from_the_order_alone(random_stages, schedule, seed, positions):
     """Tests that the bytes at the fullest moments are those of the simulated time line."""

@@ -4,7 +4,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
@@ -81,7 +81,6 @@ def test_interleaving_needs_groups_of_microbatches(stages_of):
             simulated(stages_of([1] * 4, [1] * 4, 2), "interleaved", 3)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     schedule=st.sampled_from(["gpipe", "1f1b", "interleaved"]),
     seed=st.integers(0, 2**32 - 1),
@@ -99,7 +98,6 @@ def test_unequal_stages_take_what_a_slow_simulator_says(
     assert simulate(workload, schedule, microbatches).iteration_s == iteration_s(workload, schedule, microbatches)
 
 
-@settings(deadline=None, max_examples=40)
 @given(schedule=st.sampled_from(["gpipe", "1f1b", "interleaved", "zero-bubble"]), seed=st.integers(0, 2**32 - 1))
 def test_a_position_does_one_thing_at_a_time(random_stages, schedule, seed):
     """Tests that no pass begins before what its position received, sent and ran before it is over."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.training.schedules.memory import footprint
@@ -36,7 +36,6 @@ def test_without_weight_passes_it_is_no_slower_than_1f1b(random_stages):
         assert iteration_s(workload, "zero-bubble", 8) <= iteration_s(workload, "1f1b", 8)
 
 
-@settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), positions=st.integers(1, 6), microbatches=st.integers(1, 20))
 def test_unequal_stages_are_never_slower_than_with_1f1b(random_stages, seed, positions, microbatches):
     """Tests that splitting the backward pass can be no loss, with messages."""
@@ -45,7 +44,6 @@ def test_unequal_stages_are_never_slower_than_with_1f1b(random_stages, seed, pos
     assert made <= iteration_s(workload, "1f1b", microbatches) * (1 + 1e-12)
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), positions=st.integers(1, 5), microbatches=st.integers(1, 12))
 def test_the_order_found_takes_what_a_slow_simulator_says(
     random_stages, naive_iteration, seed, positions, microbatches
@@ -62,7 +60,6 @@ def test_the_order_found_takes_what_a_slow_simulator_says(
     ]
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), positions=st.integers(1, 5), microbatches=st.integers(1, 12))
 def test_no_position_holds_more_than_the_first_does_with_1f1b(random_stages, seed, positions, microbatches):
     """Tests the limit min(m, p), with microbatches held until their weight passes."""

@@ -324,14 +324,20 @@ def _time_route(tape: RouteTape, route: Route, costs: ErrorCosts) -> Duration:
 def _draw_params(rng: np.random.Generator, unit: float) -> Sequence[RouterParams]:
     """Draw how the router weighs distances, measured in units, of which a hop has UNIT: around the values of SABRE."""
     params = allocate_records(RouterParams)
-    params[0].lookahead = float(rng.choice([10, 20, 40]))
-    params[0].lookahead_weight = float(rng.choice([0.2, 0.4, 0.7]))
-    params[0].fade = float(rng.choice([1.0, 3.0]))
-    params[0].decay = unit * float(rng.choice([0.001, 0.01, 0.1]))
-    params[0].bridge_score = unit * float(rng.choice([-0.5, 0.0, NEVER]))
-    params[0].distance_power = float(rng.integers(2))
-    params[0].later_weight = float(rng.choice([0.5, 1.0]))
+    own = params[0]
+    own.lookahead = _pick(rng, (10.0, 20.0, 40.0))
+    own.lookahead_weight = _pick(rng, (0.2, 0.4, 0.7))
+    own.fade = _pick(rng, (1.0, 3.0))
+    own.decay = unit * _pick(rng, (0.001, 0.01, 0.1))
+    own.bridge_score = unit * _pick(rng, (-0.5, 0.0, NEVER))
+    own.distance_power = float(rng.integers(2))
+    own.later_weight = _pick(rng, (0.5, 1.0))
     return params
+
+
+def _pick(rng: np.random.Generator, values: tuple[float, ...]) -> float:
+    """Draw one of a few values, in a tenth of the time that `rng.choice` takes."""
+    return values[rng.integers(len(values))]
 
 
 def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:

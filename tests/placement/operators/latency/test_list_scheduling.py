@@ -57,7 +57,7 @@ def test_ranks_of_a_diamond() -> None:
     assert make_jobs(diamond()).tail.tolist() == [5.0, 3.0, 4.0, 1.0]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_operators_come_behind_what_they_consume(seed: int) -> None:
     """Also those that take no time."""
     terms = draw_terms(seed)
@@ -66,7 +66,7 @@ def test_operators_come_behind_what_they_consume(seed: int) -> None:
     assert (position[producer] < position[terms.consumer]).all()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_operators_numbered_as_listed_end_when_they_did(seed: int) -> None:
     """To the last digit, and each sends to the operators that it sent to."""
     terms = draw_terms(seed)
@@ -84,7 +84,7 @@ def test_operators_numbered_as_listed_end_when_they_did(seed: int) -> None:
         assert jobs.order[told].tolist() == jobs.consumer[jobs.consumer_start[u] : jobs.consumer_start[u + 1]].tolist()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_makespans_are_those_of_the_definition(seed: int) -> None:
     """Of random placements, in plain Python."""
     terms = draw_terms(seed)

@@ -33,7 +33,7 @@ def begin(terms: OperatorTerms, seed: int) -> tuple[Tables, AnnealingRun]:
     return made, AnnealingRun(now, make_proposal(size, seed_state(seed)), best, now.load.copy(), now.held.copy())
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_loads_are_right_at_the_end(seed: int) -> None:
     """After hot annealing, sets and swaps taken back included; and so is the best."""
     terms = draw_terms(seed)

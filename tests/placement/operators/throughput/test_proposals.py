@@ -22,7 +22,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_groups_go_elsewhere_and_where_they_may(seed: int) -> None:
     """Each at most once, and no mark is left behind."""
     terms, rng = draw_terms(seed), np.random.default_rng(seed)
@@ -40,7 +40,7 @@ def test_groups_go_elsewhere_and_where_they_may(seed: int) -> None:
         assert not proposal.mark.any()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_stages_stay_in_order(seed: int) -> None:
     """Whatever is proposed, along all arcs."""
     terms, rng = draw_terms(seed), np.random.default_rng(seed)
