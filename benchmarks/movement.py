@@ -15,9 +15,9 @@ from tiger.model.arrays import FloatArray
 from tiger.routing.coupling import IndexArray
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.ising.movement import count_movement, list_route_visits, list_static_visits
-from tiger.routing.ising.proposals import LayoutProposalParams, build_layout_at, place_gates, propose_layouts
+from tiger.routing.ising.proposals import ProposalParams, build_layout_at, place_gates, propose_layouts
 from tiger.routing.route import Route
-from tiger.routing.swaps.search import SearchOrigins, SwapSearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 
 SEEDS = (0,)
 WORK, LEVEL, THREADS = 2_000_000, 3, 2
@@ -61,7 +61,7 @@ def compute_savings(case: Case, seed: int) -> FloatArray | None:
     dag, coupling = model_of(case.circuit).gate_dag, case.coupling
     trivial = np.arange(coupling.size, dtype=np.int32)
     begun = time.perf_counter()
-    params = LayoutProposalParams(seed=seed)
+    params = ProposalParams(seed=seed)
     static = next(propose_layouts(dag, coupling, params)).anchor.place
     placed = time.perf_counter()
     tasks, arc = place_gates(dag, coupling, params, static)
@@ -86,5 +86,5 @@ def compute_savings(case: Case, seed: int) -> FloatArray | None:
 
 def from_start(case: Case, dag: GateDag, place: IndexArray, seed: int) -> Route:
     """Return what little routing finds from a layout."""
-    setting = SwapSearchParams(work=WORK, seed=seed)
+    setting = SearchParams(work=WORK, seed=seed)
     return search(dag, case.coupling, SearchOrigins(layouts=(place,), fixed=place), setting)

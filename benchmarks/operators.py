@@ -14,7 +14,7 @@ from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import loads_s
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.operators.solve import place_operators
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.cut_dp import cut
 from tiger.placement.operators.uniform import uniform_split
 from tiger.training.hardware.cluster import Cluster
@@ -50,7 +50,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
 
 def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
     """Yield what placements of a graph come to."""
-    terms = OperatorTerms.from_operators(operators, cluster, {})
+    terms = Terms.from_operators(operators, cluster, {})
     yield str(operators.size)
     yield str(cluster.size)
     plain = uniform_split(terms, draw_linear_order(terms, 0))
@@ -65,11 +65,11 @@ def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
     yield "-" if found.lower_bound_s is None else f"{found.lower_bound_s * 1e3:.3f}"
 
 
-def largest_s(terms: OperatorTerms, place: IntArray) -> float:
+def largest_s(terms: Terms, place: IntArray) -> float:
     """Return the largest load of a device."""
     return float(np.sum(loads_s(terms, place), axis=0).max())
 
 
-def format_load(terms: OperatorTerms, place: IntArray | None) -> str:
+def format_load(terms: Terms, place: IntArray | None) -> str:
     """Return the largest load in ms, a dash where nothing fits."""
     return "-" if place is None else f"{largest_s(terms, place) * 1e3:.3f}"

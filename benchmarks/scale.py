@@ -16,10 +16,10 @@ from benchmarks.peers import is_installed
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.latency.heft import place_by_heft
-from tiger.placement.operators.latency.list_scheduling import ListedOperators, make_jobs, makespan_s
+from tiger.placement.operators.latency.list_scheduling import JobList, make_jobs, makespan_s
 from tiger.placement.operators.latency.search import makespan_bound_s
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.graphs import read_operators
 from tiger.training.models.operators import Operators
@@ -76,9 +76,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
             yield title, method, *(f"{value:.2f}" for value in values), peak
 
 
-def answers(
-    operators: Operators, terms: OperatorTerms, say: Callable[[str], None]
-) -> Iterator[tuple[str, Answer | None]]:
+def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> Iterator[tuple[str, Answer | None]]:
     """Yield the answer of every method, None for one that is not installed."""
     for objective in ("throughput", "latency", "both") if operators.size < MANY else ("throughput",):
         say(objective)
@@ -110,9 +108,9 @@ def read_published(data: Path) -> Operators:
     return read_operators(found[0])[0]
 
 
-def _terms(operators: Operators) -> tuple[Operators, OperatorTerms]:
+def _terms(operators: Operators) -> tuple[Operators, Terms]:
     """Return operators with their terms on the devices."""
-    return operators, OperatorTerms.from_operators(operators, cluster(operators), {})
+    return operators, Terms.from_operators(operators, cluster(operators), {})
 
 
 def cluster(operators: Operators) -> Cluster:
@@ -198,7 +196,7 @@ def stack(layer: Operators, times: int) -> Operators:
 
     First and last are those in topological order that take time.
     """
-    jobs = make_jobs(OperatorTerms.from_operators(layer, cluster(layer), {}))
+    jobs = make_jobs(Terms.from_operators(layer, cluster(layer), {}))
     busy = [u for u in jobs.order.tolist() if layer.seconds[u] > 0]
     ahead, back = ([u for u in busy if layer.backward[u] == passed] for passed in (False, True))
     copy = layer.size * np.arange(times)[:, None]
@@ -270,7 +268,7 @@ def document(operators: Operators) -> dict[str, object]:
     return {"maxFPGAs": DEVICES, "maxSizePerFPGA": room, "maxCPUs": 0, "nodes": nodes, "edges": edges}
 
 
-def blocks(terms: OperatorTerms, jobs: ListedOperators) -> IntArray:
+def blocks(terms: Terms, jobs: JobList) -> IntArray:
     """Return blocks of equal work along the order in which the first operators of classes begin."""
     first = np.full(terms.groups, terms.operators)
     np.minimum.at(first, terms.group_of[jobs.order], np.arange(terms.operators))
@@ -281,13 +279,13 @@ def blocks(terms: OperatorTerms, jobs: ListedOperators) -> IntArray:
     return place
 
 
-def schedule_list(terms: OperatorTerms, jobs: ListedOperators) -> IntArray:
+def schedule_list(terms: Terms, jobs: JobList) -> IntArray:
     """Return the device where the first operator of each class ends the earliest, whatever memory there is."""
     roomy = replace(terms, capacity=np.full(terms.devices, np.inf))
     return place_by_heft(roomy, jobs, np.zeros(terms.groups, np.int64), 0.0)
 
 
-def metis(terms: OperatorTerms, _jobs: ListedOperators) -> IntArray | None:
+def metis(terms: Terms, _jobs: JobList) -> IntArray | None:
     """Return the parts of METIS, classes weighed by work and edges by messages, None where it is not installed."""
     if not is_installed("pymetis"):
         return None

@@ -164,16 +164,7 @@ def chains_of(inst: Instance, places: IntArray) -> Chains:
     head[places[order[first]]] = order[first]
     used = np.zeros(nodes, np.int64)
     np.add.at(used, places, inst.memory)
-    occupied = np.bincount(places, minlength=nodes)
+    size = np.bincount(places, minlength=nodes)
     return Chains(
-        places.copy(),
-        occupied,
-        used,
-        head,
-        after,
-        before,
-        np.empty(nodes),
-        np.empty(nodes, np.int64),
-        occupied * 0,
-        occupied * 0,
+        places.copy(), size, used, head, after, before, np.empty(nodes), np.empty(nodes, np.int64), size * 0, size * 0
     )

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
-from tiger.routing.ising.proposals import LayoutProposalParams, ProposalShapes
+from tiger.routing.ising.proposals import ProposalParams, ProposalShapes
 
 
 def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
@@ -29,4 +29,4 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
     for user in ("solve", "entry.comparison"):
         monkeypatch.setattr(f"tiger.circuits.{user}.PARAMS_OF_LEVEL", brief)
     for user in ("routing.ising.proposals", "circuits.entry.comparison"):
-        monkeypatch.setattr(f"tiger.{user}.LayoutProposalParams", partial(LayoutProposalParams, shapes=shapes))
+        monkeypatch.setattr(f"tiger.{user}.ProposalParams", partial(ProposalParams, shapes=shapes))

@@ -17,7 +17,7 @@ from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
 from tiger.routing.noise.placement import DepthObjective
-from tiger.routing.swaps.search import SwapSearchParams
+from tiger.routing.swaps.search import SearchParams
 from tiger.routing.swaps.shortest import route_shortest_paths
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 != 2] + [(k, k + 3) for k in range(6)])
@@ -214,4 +214,4 @@ def test_a_limit_that_binds_gives_most_of_its_time_to_wide_beams(monkeypatch: py
     limited, free = (call.args[3] for call in search.call_args_list)
     assert (limited.width, limited.phases) == (LIMITED.width, LIMITED.phases)
     assert limited.work == int(SEARCH_SHARE * 0.5 / SEARCH_S) < free.work
-    assert (free.width, free.phases) == (SwapSearchParams().width, SwapSearchParams().phases)
+    assert (free.width, free.phases) == (SearchParams().width, SearchParams().phases)

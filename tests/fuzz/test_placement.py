@@ -25,7 +25,7 @@ from tiger.placement.entry import operators as graphs
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.placement.operators.latency.list_scheduling import makespan_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.evaluator import Evaluator
 from tiger.planning.choices import families, positions, schedules_of
@@ -224,9 +224,9 @@ def check(report: PlacementReport, value: float | None, bound: float | None, bes
         assert value <= best * (1 + MET) * (1 + ORACLE), (value, best)
 
 
-def terms_of(model: Document, cluster: Document) -> OperatorTerms:
+def terms_of(model: Document, cluster: Document) -> Terms:
     """Return operators on a cluster as the search sees them."""
-    return OperatorTerms.from_operators(*graphs.pair_with_cluster(*graphs.read(model), cluster_from(cluster)), {})
+    return Terms.from_operators(*graphs.pair_with_cluster(*graphs.read(model), cluster_from(cluster)), {})
 
 
 def grids(devices: int, tensor: int, data: int, layers: int, virtual: int) -> Iterator[Plan]:

@@ -32,7 +32,7 @@ from tiger.routing.swaps.exact import ExactParams, find_exact_route, is_small
 from tiger.routing.swaps.linear import route_along_path
 from tiger.routing.swaps.phases import PhaseParams
 from tiger.routing.swaps.prices import price_route
-from tiger.routing.swaps.search import DEFAULT, SearchOrigins, SwapSearchParams, search
+from tiger.routing.swaps.search import DEFAULT, SearchOrigins, SearchParams, search
 from tiger.routing.swaps.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
@@ -52,7 +52,7 @@ BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
 # Under a limit beams are wider, in fewer searchers, and a routing takes up to two seconds. Else threads would idle.
-LIMITED = SwapSearchParams(width=1024, phases=PhaseParams(wide_most=192_000_000, enough=512))
+LIMITED = SearchParams(width=1024, phases=PhaseParams(wide_most=192_000_000, enough=512))
 # The level that holds the result of the one below.
 HOLDING_LEVEL = 3
 # States of an exact search at any effort: 240 MB.
@@ -62,7 +62,7 @@ MOST_STATES = 4_000_000
 # these leave 142 layers of 769 gates, the others 168 of 756, in the mean of three seeds.
 WINDOWS, SHALLOW = WindowParams(), WindowParams(depth=4.0)
 
-SearchJob = tuple[GateDag, Coupling, SearchOrigins, SwapSearchParams, Deadline]
+SearchJob = tuple[GateDag, Coupling, SearchOrigins, SearchParams, Deadline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,10 +255,10 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
     if not task.level.anchors or incumbent.ended:
         return
     # Here, as levels without proposals need neither Ising models nor the mapper: 35 MB, and 0.9 s to import.
-    from tiger.routing.ising.proposals import LayoutProposalParams, propose_layouts
+    from tiger.routing.ising.proposals import ProposalParams, propose_layouts
 
     stop = _share_time(incumbent.stop, PROPOSALS_SHARE)
-    params = LayoutProposalParams(
+    params = ProposalParams(
         solver=task.params.solver,
         seed=task.params.seed,
         effort=task.params.effort,
@@ -367,7 +367,7 @@ def _note_end(detail: dict[str, Detail], *, ended: bool) -> None:
 def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor]) -> Route:
     """Return what a short search finds from layouts for some time."""
     origins = _gather_origins(task, starts, ())
-    own = SwapSearchParams(work=task.level.trial, seed=task.params.seed, threads=task.params.threads)
+    own = SearchParams(work=task.level.trial, seed=task.params.seed, threads=task.params.threads)
     return search(task.dag, task.coupling, origins, _plan_search(task, incumbent, own), incumbent.stop)
 
 
@@ -381,7 +381,7 @@ def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterabl
     )
 
 
-def _plan_search(task: CircuitTask, incumbent: RouteIncumbent, params: SwapSearchParams) -> SwapSearchParams:
+def _plan_search(task: CircuitTask, incumbent: RouteIncumbent, params: SearchParams) -> SearchParams:
     """Return the parameters with the level's passages and the goal."""
     passages = task.level.search_passages(task.coupling, task.params.effort)
     return replace(params, passages=passages, goal=int(incumbent.bound or 0))

@@ -22,20 +22,14 @@ def write_kueue(order: RankOrder) -> str:
     """
     index = {rank: position for position, rank in enumerate(order.launched)}
     path = "/metadata/labels/kueue.x-k8s.io~1pod-group-pod-index"
-    return _write(
-        order, [[{"op": "add", "path": path, "value": str(index[rank])}] for rank in range(len(order.bindings))]
-    )
+    return _write(order, [[{"op": "add", "path": path, "value": str(index[r])}] for r in range(len(order.bindings))])
 
 
 def write_volcano(order: RankOrder) -> str:
     """Return the selector of the host of every rank, for the pod that has had the rank as its index from the start."""
     path = "/spec/nodeSelector"
     return _write(
-        order,
-        [
-            [{"op": "add", "path": path, "value": {"kubernetes.io/hostname": binding.host}}]
-            for binding in order.bindings
-        ],
+        order, [[{"op": "add", "path": path, "value": {"kubernetes.io/hostname": at.host}}] for at in order.bindings]
     )
 
 

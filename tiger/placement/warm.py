@@ -10,7 +10,7 @@ from tiger.placement.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.placement.operators.bounds.exact import place_exactly
 from tiger.placement.operators.latency.list_scheduling import makespan_s
 from tiger.placement.operators.latency.search import LatencyParams, search_latency
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.contiguous import split
 from tiger.placement.operators.throughput.multilevel import CycleParams, search_multilevel
 from tiger.placement.operators.throughput.search import AnnealerParams, search_placement
@@ -69,7 +69,7 @@ def _cluster() -> Cluster:
     )
 
 
-def _terms() -> OperatorTerms:
+def _terms() -> Terms:
     """Return operators that send to the next and to the next but one."""
     at = np.arange(OPERATORS - 2)
     operators = Operators(
@@ -80,4 +80,4 @@ def _terms() -> OperatorTerms:
         source=np.concatenate([at, at]),
         target=np.concatenate([at + 1, at + 2]),
     )
-    return OperatorTerms.from_operators(operators, _cluster(), {})
+    return Terms.from_operators(operators, _cluster(), {})

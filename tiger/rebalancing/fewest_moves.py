@@ -73,12 +73,7 @@ class CutProgram:
     def solve(self, limit_s: float) -> Cuts | None:
         """Return the cuts with the least seconds of moves below a limit, None if there are none."""
         self.moving_s, cuts = fewest_moves(
-            self._ahead_s,
-            self._slowdown,
-            (self._received_s, self._sent_s),
-            self._last,
-            self._prices_s,
-            limit_s,
+            self._ahead_s, self._slowdown, (self._received_s, self._sent_s), self._last, self._prices_s, limit_s
         )
         return tuple(cuts.tolist()) if np.isfinite(self.moving_s) else None
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
 
@@ -21,7 +21,7 @@ def cluster(kinds: str, memory_bytes: float = np.inf) -> Cluster:
     )
 
 
-def draw_terms(seed: int) -> OperatorTerms:
+def draw_terms(seed: int) -> Terms:
     """Draw terms: up to twelve operators in groups, on up to four devices, the last perhaps a cpu."""
     rng = np.random.default_rng(seed)
     size, devices = int(rng.integers(1, 13)), int(rng.integers(1, 5))
@@ -38,6 +38,4 @@ def draw_terms(seed: int) -> OperatorTerms:
         colour=rng.integers(0, max(1, 2 * size // 3), size),
     )
     kinds = "a" * (devices - 1) + ("c" if devices > 1 and rng.random() < 0.5 else "a")
-    return OperatorTerms.from_operators(
-        operators, cluster(kinds, 8.0 + float(operators.memory_bytes.sum()) / devices), {}
-    )
+    return Terms.from_operators(operators, cluster(kinds, 8.0 + float(operators.memory_bytes.sum()) / devices), {})

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.placement.operators.instances import cluster
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.models.operators import Operators
 
 
-def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -> OperatorTerms:
+def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -> Terms:
     """Return rows x columns groups of a second forward and two back, each consumed by the next of row and column.
 
     Messages take 0.1 s and a byte more, and a group holds a byte.
@@ -31,10 +31,10 @@ def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -
         colour=np.tile(np.arange(size), 2),
         backward=back,
     )
-    return OperatorTerms.from_operators(operators, cluster(kinds, memory_bytes), {})
+    return Terms.from_operators(operators, cluster(kinds, memory_bytes), {})
 
 
-def is_within(terms: OperatorTerms, place: np.ndarray) -> bool:
+def is_within(terms: Terms, place: np.ndarray) -> bool:
     """Return whether a placement keeps to memory and to where groups may go."""
     held = np.bincount(place, terms.memory, terms.devices)
     return bool((held <= terms.capacity).all() and terms.allowed[np.arange(terms.groups), place].all())

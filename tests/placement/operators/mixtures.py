@@ -9,7 +9,7 @@ import pytest
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.bounds import branch_and_bound, column_generation, exact, pricing_annealing
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.solvers import generator
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
@@ -28,7 +28,7 @@ def chain(seconds: list[float], sent_s: float, memory_bytes: list[float]) -> Ope
     )
 
 
-def mixture(seed: int) -> OperatorTerms:
+def mixture(seed: int) -> Terms:
     """Draw up to eight operators on up to three devices: cpus, speeds, pins, full memory, curves, links that lack."""
     rng = np.random.default_rng(seed)
     size, devices = int(rng.integers(1, 9)), int(rng.integers(1, 4))
@@ -57,17 +57,17 @@ def mixture(seed: int) -> OperatorTerms:
         kinds=tuple("cpu" if each else "accelerator" for each in cpu),
     )
     pinned = {int(k): int(rng.integers(devices)) for k in np.flatnonzero(rng.random(size) < 0.08)}
-    return OperatorTerms.from_operators(operators, cluster, pinned)
+    return Terms.from_operators(operators, cluster, pinned)
 
 
-def worth(terms: OperatorTerms, place: IntArray) -> float:
+def worth(terms: Terms, place: IntArray) -> float:
     """Return the largest load of a placement, infinite where it does not fit or is not allowed."""
     fits = (held_bytes(terms, place) <= terms.capacity).all() and terms.allowed[np.arange(terms.groups), place].all()
     with np.errstate(invalid="ignore"):
         return float(np.add(*loads_s(terms, place)).max()) if fits else np.inf
 
 
-def best_of_all(terms: OperatorTerms) -> tuple[float, IntArray | None]:
+def best_of_all(terms: Terms) -> tuple[float, IntArray | None]:
     """Return the smallest largest load of all placements, and one that has it, None where nothing fits."""
     every = (np.array(place) for place in itertools.product(range(terms.devices), repeat=terms.groups))
     best, found = np.inf, None

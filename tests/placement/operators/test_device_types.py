@@ -8,7 +8,7 @@ import pytest
 from tests.placement.operators.instances import cluster, draw_terms
 from tiger.placement.operators.device_types import drop_cpus, keep_linked, label_devices
 from tiger.placement.operators.loads import loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
 
@@ -29,12 +29,12 @@ def even(speed: list[float]) -> Cluster:
 
 def test_speeds_tell_devices_apart() -> None:
     """Labels rise as they come."""
-    assert label_devices(OperatorTerms.from_operators(PAIR, even([1.0, 2.0, 1.0, 2.0]), {})).tolist() == [0, 1, 0, 1]
+    assert label_devices(Terms.from_operators(PAIR, even([1.0, 2.0, 1.0, 2.0]), {})).tolist() == [0, 1, 0, 1]
 
 
 def test_pins_tell_devices_apart() -> None:
     """The device that something is pinned to is of a kind of its own."""
-    assert label_devices(OperatorTerms.from_operators(PAIR, even([1.0, 1.0, 1.0]), {0: 1})).tolist() == [0, 1, 0]
+    assert label_devices(Terms.from_operators(PAIR, even([1.0, 1.0, 1.0]), {0: 1})).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -51,12 +51,12 @@ def test_exchanging_two_of_a_kind_changes_no_load(seed: int) -> None:
 
 def test_links_tell_devices_apart() -> None:
     """The ends of a line of three may be exchanged, the middle with neither."""
-    assert label_devices(OperatorTerms.from_operators(PAIR, cluster("aaa"), {})).tolist() == [0, 1, 0]
+    assert label_devices(Terms.from_operators(PAIR, cluster("aaa"), {})).tolist() == [0, 1, 0]
 
 
 def test_linked_devices_reach_each_other() -> None:
     """In a ring of four without diagonals, two of them; even numbers leave all."""
-    terms = OperatorTerms.from_operators(PAIR, even([1.0] * 4), {})
+    terms = Terms.from_operators(PAIR, even([1.0] * 4), {})
     far = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) == 2
     ring = dataclasses.replace(terms, link=np.where(far, -1, terms.link))
     for number in range(1, 10, 2):
@@ -69,8 +69,8 @@ def test_linked_devices_reach_each_other() -> None:
 
 def test_cpus_are_left_out_now_and_then() -> None:
     """Unless a group has to be on one."""
-    terms = OperatorTerms.from_operators(PAIR, cluster("aac"), {})
+    terms = Terms.from_operators(PAIR, cluster("aac"), {})
     assert [drop_cpus(terms, number).allowed[0].tolist() for number in (1, 2)] == [[True] * 3, [True, True, False]]
     assert drop_cpus(terms, 4) is terms
-    pinned = OperatorTerms.from_operators(PAIR, cluster("aac"), {0: 2})
+    pinned = Terms.from_operators(PAIR, cluster("aac"), {0: 2})
     assert drop_cpus(pinned, 3) is pinned

@@ -6,13 +6,13 @@ import pytest
 from tests.placement.operators.instances import cluster
 from tests.placement.operators.mixtures import chain
 from tiger.placement.operators.incumbent import PlacementIncumbent
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 # Two operators of 1 s and 4 bytes, the first sends 3 s, on two devices of 8 bytes.
-TERMS = OperatorTerms.from_operators(chain([1.0] * 2, 3.0, [4.0] * 2), cluster("aa", 8.0), {})
+TERMS = Terms.from_operators(chain([1.0] * 2, 3.0, [4.0] * 2), cluster("aa", 8.0), {})
 
 
-def incumbent_of(terms: OperatorTerms = TERMS) -> PlacementIncumbent:
+def incumbent_of(terms: Terms = TERMS) -> PlacementIncumbent:
     """Return an incumbent that knows no placement."""
     return PlacementIncumbent(solution=None, terms=terms, stop=lambda: False)
 
@@ -30,7 +30,7 @@ def test_what_fits_and_is_better_is_taken() -> None:
 
 def test_what_does_not_fit_is_not_taken() -> None:
     """Three operators of 4 bytes on one of two devices of 8."""
-    incumbent = incumbent_of(OperatorTerms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}))
+    incumbent = incumbent_of(Terms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}))
     incumbent.offer(np.zeros(3, np.int64))
     assert incumbent.solution is None
 

@@ -7,11 +7,11 @@ from tests.placement.operators.instances import cluster, draw_terms
 from tests.placement.operators.plain import interpret
 from tiger.model.arrays import BoolArray
 from tiger.placement.operators.linear_orders import arcs, components, draw_linear_order
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.models.operators import Operators
 
 
-def graph(size: int, edges: list[tuple[int, int]], colour: list[int], backward: BoolArray) -> OperatorTerms:
+def graph(size: int, edges: list[tuple[int, int]], colour: list[int], backward: BoolArray) -> Terms:
     """Return the terms of a graph on one device."""
     operators = Operators(
         names=tuple(map(str, range(size))),
@@ -21,7 +21,7 @@ def graph(size: int, edges: list[tuple[int, int]], colour: list[int], backward: 
         colour=np.array(colour),
         backward=backward,
     )
-    return OperatorTerms.from_operators(operators, cluster("a"), {})
+    return Terms.from_operators(operators, cluster("a"), {})
 
 
 @pytest.fixture

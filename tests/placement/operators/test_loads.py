@@ -8,7 +8,7 @@ import pytest
 from tests.placement.operators.instances import cluster, draw_terms
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.models.operators import Operators
 
 # a sends 4 bytes to b and c; all take 1 s, on a cpu 10 s, and hold 1, 2 and 3 bytes.
@@ -23,7 +23,7 @@ FORK = Operators(
 )
 
 
-def by_hand(terms: OperatorTerms, place: IntArray) -> FloatArray:
+def by_hand(terms: Terms, place: IntArray) -> FloatArray:
     """Return all loads by the definition, operator after operator."""
     at, loads = place[terms.group_of], np.zeros(terms.devices)
     for u, d in enumerate(at):
@@ -46,13 +46,13 @@ def by_hand(terms: OperatorTerms, place: IntArray) -> FloatArray:
 )
 def test_a_producer_pays_once(place: list[int], compute: list[float], communication: list[float]) -> None:
     """And every receiving device once, however many consumers it has."""
-    found = loads_s(OperatorTerms.from_operators(FORK, cluster("aaa"), {}), np.array(place))
+    found = loads_s(Terms.from_operators(FORK, cluster("aaa"), {}), np.array(place))
     assert [part.tolist() for part in found] == [compute, communication]
 
 
 def test_a_cpu_pays_nothing() -> None:
     """Who sends to it does."""
-    compute, communication = loads_s(OperatorTerms.from_operators(FORK, cluster("ac"), {}), np.array([0, 1, 1]))
+    compute, communication = loads_s(Terms.from_operators(FORK, cluster("ac"), {}), np.array([0, 1, 1]))
     assert (compute.tolist(), communication.tolist()) == ([1, 20], [4, 0])
 
 
@@ -67,7 +67,7 @@ def test_loads_are_as_defined() -> None:
 
 def test_devices_without_a_link_take_for_ever() -> None:
     """Only if something goes from one to the other."""
-    terms = OperatorTerms.from_operators(FORK, cluster("aa"), {})
+    terms = Terms.from_operators(FORK, cluster("aa"), {})
     object.__setattr__(terms, "link", np.full((2, 2), -1))
     loads = [sum(loads_s(terms, np.array(place))) for place in itertools.product((0, 1), repeat=3)]
     assert [np.isfinite(load).all() for load in loads] == [True, *[False] * 6, True]
@@ -75,7 +75,7 @@ def test_devices_without_a_link_take_for_ever() -> None:
 
 def test_a_cpu_does_not_send_without_a_link_either() -> None:
     """Though it pays for no message."""
-    terms = OperatorTerms.from_operators(FORK, cluster("cc"), {})
+    terms = Terms.from_operators(FORK, cluster("cc"), {})
     object.__setattr__(terms, "link", np.full((2, 2), -1))
     compute, communication = loads_s(terms, np.array([0, 1, 0]))
     assert (compute.tolist(), communication.tolist()) == ([20, 10], [np.inf, np.inf])
@@ -83,4 +83,4 @@ def test_a_cpu_does_not_send_without_a_link_either() -> None:
 
 def test_memory_is_that_of_groups() -> None:
     """By device."""
-    assert held_bytes(OperatorTerms.from_operators(FORK, cluster("aaa"), {}), np.array([2, 0, 2])).tolist() == [2, 0, 4]
+    assert held_bytes(Terms.from_operators(FORK, cluster("aaa"), {}), np.array([2, 0, 2])).tolist() == [2, 0, 4]

@@ -12,7 +12,7 @@ from tiger.placement.operators.incumbent import PlacementIncumbent, fits
 from tiger.placement.operators.loads import loads_s
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.operators.solve import place_operators
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.run.progress import Progress
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
@@ -61,7 +61,7 @@ def test_figures_are_those_of_the_placement(
     monkeypatch.setattr(operator_search, "FEW", limit)
     pinned = {"d": "x"}
     found = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=contiguous, objective=objective, pinned=pinned))
-    terms = OperatorTerms.from_operators(DIAMOND, PAIR, {3: 0})
+    terms = Terms.from_operators(DIAMOND, PAIR, {3: 0})
     assert found.place is not None
     assert found.place[3] == 0
     assert fits(terms, found.place)
@@ -193,6 +193,6 @@ def test_bug_many_operators_in_few_groups_are_joined(
     assert joined.place is not None
     assert plain.bottleneck_s is not None
     assert joined.bottleneck_s == pytest.approx(plain.bottleneck_s, rel=0.01)
-    load = np.add(*loads_s(OperatorTerms.from_operators(graph, PAIR, {}), joined.place)).max()
+    load = np.add(*loads_s(Terms.from_operators(graph, PAIR, {}), joined.place)).max()
     assert joined.bottleneck_s == pytest.approx(float(load))
     assert joined.lower_bound_s == pytest.approx(plain.lower_bound_s, rel=1e-3)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.placement.operators.instances import cluster
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.models.operators import Operators
 
 # a and c are colocated; b can only run on a cpu.
@@ -26,17 +26,17 @@ THREE = Operators(
 def test_work_is_that_of_the_kind_by_its_speed() -> None:
     """A row a device."""
     fast = replace(cluster("ac"), speed=np.array([2.0, 1.0]))
-    assert OperatorTerms.from_operators(THREE, fast, {}).work.tolist() == [[0.5, 1, 1.5], [4, 5, 6]]
+    assert Terms.from_operators(THREE, fast, {}).work.tolist() == [[0.5, 1, 1.5], [4, 5, 6]]
 
 
 def test_sending_takes_what_is_stated_and_what_the_link_takes() -> None:
     """A row a curve: 1 and 2 bytes/s."""
-    assert OperatorTerms.from_operators(THREE, cluster("aaa"), {}).send.tolist() == [[9, 0, 0], [8, 0, 0]]
+    assert Terms.from_operators(THREE, cluster("aaa"), {}).send.tolist() == [[9, 0, 0], [8, 0, 0]]
 
 
 def test_a_group_holds_what_its_members_do() -> None:
     """Members, consumers and producers are listed by their owners."""
-    terms = OperatorTerms.from_operators(THREE, cluster("ac", 9.0), {})
+    terms = Terms.from_operators(THREE, cluster("ac", 9.0), {})
     assert (terms.operators, terms.groups, terms.devices) == (3, 2, 2)
     assert (terms.memory.tolist(), terms.capacity.tolist()) == ([5, 2], [9, np.inf])
     assert (terms.member_start.tolist(), terms.member.tolist()) == ([0, 2, 3], [0, 2, 1])
@@ -46,10 +46,10 @@ def test_a_group_holds_what_its_members_do() -> None:
 
 def test_a_group_may_go_where_all_its_operators_may() -> None:
     """Those of the cpu alone to the cpu, pinned ones to their device."""
-    terms = OperatorTerms.from_operators(THREE, cluster("aac"), {2: 1})
+    terms = Terms.from_operators(THREE, cluster("aac"), {2: 1})
     assert terms.allowed.tolist() == [[False, True, False], [False, False, True]]
 
 
 def test_contradictory_pins_leave_no_device() -> None:
     """Which is for the caller to see."""
-    assert not OperatorTerms.from_operators(THREE, cluster("aac"), {0: 0, 2: 1}).allowed[0].any()
+    assert not Terms.from_operators(THREE, cluster("aac"), {0: 0, 2: 1}).allowed[0].any()

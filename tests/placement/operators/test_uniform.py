@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.uniform import uniform_split
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
@@ -22,4 +22,4 @@ def test_runs_of_a_line_go_to_accelerators(kinds: str, split: list[int]) -> None
         link=np.zeros((size, size), np.int64),
         kinds=tuple("cpu" if kind == "cpu" else "accelerator" for kind in kinds.split()),
     )
-    assert uniform_split(OperatorTerms.from_operators(model, on, {}), np.array([0, 4, 1, 3, 2])).tolist() == split
+    assert uniform_split(Terms.from_operators(model, on, {}), np.array([0, 4, 1, 3, 2])).tolist() == split

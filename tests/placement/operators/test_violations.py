@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.violations import ADVICE, find_stage_violations, find_violations
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
@@ -41,9 +41,7 @@ def operators(memory: float = 4.0, *, bound: bool = False) -> Operators:
 
 def violations_of(model: Operators, on: Cluster, pinned: dict[int, int]) -> list[tuple[str, str]]:
     """Return what cannot be met."""
-    return [
-        (v.kind, v.message) for v in find_violations(model, on, pinned, OperatorTerms.from_operators(model, on, pinned))
-    ]
+    return [(v.kind, v.message) for v in find_violations(model, on, pinned, Terms.from_operators(model, on, pinned))]
 
 
 @pytest.mark.parametrize("pinned", [{}, {0: 1}, {0: 1, 1: 1, 2: 0}])
@@ -90,19 +88,19 @@ def test_bug_groups_on_a_cycle_that_fit_no_device_are_named() -> None:
     """Edges lead from a's group to c's and back, so that both share a stage: 12 bytes for 10."""
     model = replace(operators(), source=np.array([0, 2]), target=np.array([2, 1]))
     on = cluster("gpu", "gpu")
-    found = find_stage_violations(model, OperatorTerms.from_operators(model, on, {}))
+    found = find_stage_violations(model, Terms.from_operators(model, on, {}))
     message = (
         "the colocation group of 'a', 'b', operator 'c' have to share a stage, as edges lead from each to all: "
         "12 B, and no"
     )
     assert [violation.kind for violation in found] == ["memory"]
     assert found[0].message.startswith(message)
-    assert not find_stage_violations(model, OperatorTerms.from_operators(model, cluster("gpu", "gpu", room=12.0), {}))
+    assert not find_stage_violations(model, Terms.from_operators(model, cluster("gpu", "gpu", room=12.0), {}))
 
 
 def test_groups_on_a_cycle_that_may_share_no_device_are_named() -> None:
     """One of them is a cpu's, the other is pinned to an accelerator."""
     model = replace(operators(bound=True), source=np.array([0, 2]), target=np.array([2, 1]))
     on = cluster("gpu", "gpu", "cpu")
-    found = find_stage_violations(model, OperatorTerms.from_operators(model, on, {0: 0}))
+    found = find_stage_violations(model, Terms.from_operators(model, on, {0: 0}))
     assert [violation.kind for violation in found] == ["device"]

@@ -11,7 +11,7 @@ from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import prices
 from tiger.routing.swaps.prices import price_route
-from tiger.routing.swaps.search import SearchOrigins, SwapSearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.windows import WindowParams, polish
 
@@ -83,8 +83,8 @@ def test_searches_find_cheaper_routes(seed: int) -> None:
     """With prices known the search, and then windows, end with routes that cost less, and that are routes."""
     dag = draw(seed)
     plain = replace(dag, price=np.empty(0, np.int32))
-    blind = search(plain, RING, SearchOrigins(), SwapSearchParams(work=2_000_000))
-    found = search(dag, RING, SearchOrigins(routes=(blind,)), SwapSearchParams(work=2_000_000))
+    blind = search(plain, RING, SearchOrigins(), SearchParams(work=2_000_000))
+    found = search(dag, RING, SearchOrigins(routes=(blind,)), SearchParams(work=2_000_000))
     better = polish(dag, RING, found, WindowParams(work=200_000))
     assert find_flaw(dag, RING, found) == find_flaw(dag, RING, better) == ""
     assert price_route(dag, better) <= price_route(dag, found) < 0.9 * price_route(dag, blind)

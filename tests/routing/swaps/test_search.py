@@ -28,7 +28,7 @@ from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.rerouting import NEVER_COST
 from tiger.routing.swaps.search import (
     SearchOrigins,
-    SwapSearchParams,
+    SearchParams,
     _build_pool,
     _build_searcher,
     _deal_best,
@@ -40,8 +40,8 @@ from tiger.routing.swaps.views import build_views
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
 PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
-SMALL = SwapSearchParams(work=200_000)
-RACE = SwapSearchParams(work=3_000_000, width=32, phases=PhaseParams(wide_least=1))
+SMALL = SearchParams(work=200_000)
+RACE = SearchParams(work=3_000_000, width=32, phases=PhaseParams(wide_least=1))
 
 
 def draw(seed: int, qubits: int = 7, gates: int = 40) -> GateDag:
@@ -92,21 +92,21 @@ def test_the_search_beats_shortest_paths(seed: int) -> None:
 def test_a_known_route_is_never_exceeded() -> None:
     """Even where there is no work to be done."""
     dag = draw(5)
-    known = search(dag, GRID, SearchOrigins(), SwapSearchParams(work=2_000_000))
-    assert search(dag, GRID, SearchOrigins(routes=(known,)), SwapSearchParams(work=0)) is known
-    assert search(dag, GRID, SearchOrigins(routes=(known,)), SwapSearchParams(work=1000)).extra_cx <= known.extra_cx
+    known = search(dag, GRID, SearchOrigins(), SearchParams(work=2_000_000))
+    assert search(dag, GRID, SearchOrigins(routes=(known,)), SearchParams(work=0)) is known
+    assert search(dag, GRID, SearchOrigins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
 
 
 def test_threads_do_not_change_the_result() -> None:
     """One thread or three find the same route."""
-    one, three = (search(draw(2), GRID, SearchOrigins(), SwapSearchParams(work=10**6, threads=t)) for t in (1, 3))
+    one, three = (search(draw(2), GRID, SearchOrigins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
     assert one.steps.tolist() == three.steps.tolist()
     assert one.start.tolist() == three.start.tolist()
 
 
 def test_another_seed_searches_elsewhere() -> None:
     """Two short searches find two routes."""
-    one, other = (search(draw(2), GRID, SearchOrigins(), SwapSearchParams(work=20_000, seed=seed)) for seed in (0, 1))
+    one, other = (search(draw(2), GRID, SearchOrigins(), SearchParams(work=20_000, seed=seed)) for seed in (0, 1))
     assert one.steps.tolist() != other.steps.tolist()
 
 
@@ -146,7 +146,7 @@ def test_the_search_can_be_stopped() -> None:
     """The best known route is returned at once."""
     dag = draw(1)
     known = search(dag, GRID, SearchOrigins(), SMALL)
-    stopped = search(dag, GRID, SearchOrigins(routes=(known,)), SwapSearchParams(), stop=lambda: True)
+    stopped = search(dag, GRID, SearchOrigins(routes=(known,)), SearchParams(), stop=lambda: True)
     assert stopped.extra_cx == known.extra_cx
 
 
@@ -159,7 +159,7 @@ def test_circuits_without_gates_cost_nothing() -> None:
 @pytest.mark.parametrize("fixed", [None, identity(9)], ids=["free", "fixed"])
 def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both draw the same random numbers; this runs every kernel as plain Python."""
-    dag, params = draw(3, gates=15), SwapSearchParams(work=12_000)
+    dag, params = draw(3, gates=15), SearchParams(work=12_000)
     origins = SearchOrigins(fixed=fixed, layouts=(identity(9),))
     compiled = search(dag, GRID, origins, params)
     use_plain_functions(monkeypatch)
@@ -169,7 +169,7 @@ def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.
 def test_bug_a_phase_that_ends_before_its_first_route() -> None:
     """So little work leaves a route in the making, whose cost is not known."""
     dag = draw(6, gates=200)
-    found = search(dag, GRID, SearchOrigins(), SwapSearchParams(work=9_000))
+    found = search(dag, GRID, SearchOrigins(), SearchParams(work=9_000))
     assert find_flaw(dag, GRID, found) == ""
 
 
@@ -183,7 +183,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     use_plain_functions(monkeypatch)
     monkeypatch.setattr("tiger.routing.swaps.search.DETOUR", 0)
     far = Anchor(place=identity(10), done=np.arange(4) < 2)
-    found = search(dag, line, SearchOrigins(anchors=(far,), routes=(known,)), SwapSearchParams(work=3_000))
+    found = search(dag, line, SearchOrigins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
     assert find_flaw(dag, line, found) == ""
 
 
@@ -256,7 +256,7 @@ def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPa
         dealt.append(some)
 
     monkeypatch.setattr("tiger.routing.swaps.search._deal_best", note)
-    params = SwapSearchParams(work=3_000_000, width=64, phases=PhaseParams(wide_least=1))
+    params = SearchParams(work=3_000_000, width=64, phases=PhaseParams(wide_least=1))
     search(draw(1), GRID, SearchOrigins(), params)
     assert dealt
     starts = [[start for _, start in some] for some in dealt]
@@ -273,7 +273,7 @@ def test_bug_attempts_longer_than_a_chunk_take_no_work_of_their_own(monkeypatch:
 
     monkeypatch.setattr("tiger.routing.swaps.search.CHUNK", 10_000)
     monkeypatch.setattr("tiger.routing.swaps.search.advance", count)
-    search(draw(0), GRID, SearchOrigins(), SwapSearchParams(work=1_200_000))
+    search(draw(0), GRID, SearchOrigins(), SearchParams(work=1_200_000))
     assert 1_200_000 <= sum(done.values()) < 1_800_000
 
 
@@ -298,7 +298,7 @@ def test_bug_searchers_in_turn_stop_between_each_other(monkeypatch: pytest.Monke
     """A searcher may take half a second before it returns: the next does not begin when time is up."""
     calls: list[int] = []
     monkeypatch.setattr("tiger.routing.swaps.search.advance", lambda *_: calls.append(0))
-    search(draw(0), GRID, SearchOrigins(), SwapSearchParams(work=1_200_000), lambda: bool(calls))
+    search(draw(0), GRID, SearchOrigins(), SearchParams(work=1_200_000), lambda: bool(calls))
     assert len(calls) == 1
 
 
@@ -308,7 +308,7 @@ def test_bug_wide_beams_are_for_swaps_that_all_cost_the_same(monkeypatch: pytest
     dag = draw(0)
     price = np.append(np.ones(len(dag.pairs)), 13).astype(np.int32)
     assert (
-        find_flaw(dag, GRID, search(replace(dag, price=price), GRID, SearchOrigins(), SwapSearchParams(work=2_000_000)))
+        find_flaw(dag, GRID, search(replace(dag, price=price), GRID, SearchOrigins(), SearchParams(work=2_000_000)))
         == ""
     )
 
@@ -321,13 +321,13 @@ def test_bug_there_are_no_beams_where_moves_find_no_room(monkeypatch: pytest.Mon
     assert fits_beams(frontier.build_arrays(dag, GRID)[0])
     monkeypatch.setattr("tiger.routing.swaps.search.fits_beams", lambda _: False)
     monkeypatch.setattr("tiger.routing.swaps.search.build_moves", None)
-    assert find_flaw(dag, GRID, search(dag, GRID, SearchOrigins(), SwapSearchParams(work=300_000))) == ""
+    assert find_flaw(dag, GRID, search(dag, GRID, SearchOrigins(), SearchParams(work=300_000))) == ""
 
 
 def test_passages_alone_find_routes() -> None:
     """Without any other work the result is a route, and no worse than the one it begins with."""
     dag = draw(4)
-    plain = search(dag, GRID, SearchOrigins(), SwapSearchParams(work=0))
-    found = search(dag, GRID, SearchOrigins(), SwapSearchParams(work=0, passages=20))
+    plain = search(dag, GRID, SearchOrigins(), SearchParams(work=0))
+    found = search(dag, GRID, SearchOrigins(), SearchParams(work=0, passages=20))
     assert find_flaw(dag, GRID, plain) == find_flaw(dag, GRID, found) == ""
     assert found.extra_cx <= plain.extra_cx

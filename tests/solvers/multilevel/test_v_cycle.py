@@ -48,11 +48,7 @@ def draw(seed, most=200):
     # Some have room to spare, some regions may be empty.
     full = np.sort(rng.integers(0, count, size))
     slots = np.bincount(full, minlength=count) + rng.integers(0, 1 + seed % 3, count)
-    return (
-        graph_of(graph),
-        Regions(np.abs(np.subtract.outer(place, place)), slots),
-        rng.permutation(full),
-    )
+    return (graph_of(graph), Regions(np.abs(np.subtract.outer(place, place)), slots), rng.permutation(full))
 
 
 def test_cold_annealing_takes_no_move_that_costs():

@@ -21,9 +21,9 @@ from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.error_rates import errors_of_target
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
-from tiger.routing.ising.proposals import LayoutProposalParams, compare_movement
+from tiger.routing.ising.proposals import ProposalParams, compare_movement
 from tiger.routing.route import Route
-from tiger.routing.swaps.search import SearchOrigins, SwapSearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
 from tiger.solvers import registry
@@ -93,7 +93,7 @@ def measure_placements(
         routed=None,
     )
     if PARAMS_OF_LEVEL[params.level].anchors and params.solver not in registry.DWAVE and not deadline():
-        again = LayoutProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
+        again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
         moved = compare_movement(gate_dag, coupling, mapping.mapped.route, again)
     stages = {name: value for stage in mapping.mapped.stages for name, value in stage.detail.items()}
     extra_cx = {
@@ -111,7 +111,7 @@ def _route_trivially(gate_dag: GateDag, coupling: Coupling, level: int, deadline
         return None
     place = np.arange(coupling.size, dtype=np.int32)
     origins = SearchOrigins(layouts=(place,), fixed=place)
-    return search(gate_dag, coupling, origins, SwapSearchParams(work=own.trial), deadline).extra_cx
+    return search(gate_dag, coupling, origins, SearchParams(work=own.trial), deadline).extra_cx
 
 
 def _count(value: Detail) -> int | None:

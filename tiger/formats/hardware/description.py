@@ -54,6 +54,4 @@ def read_printed(text: str) -> DescribedHardware | Topology:
     raise InputError(FIELD, f"line {other[0]}: {what}, got {describe(other[1])}")
 
 
-_ROOTS: Mapping[str, Callable[[Sequence[Element]], DescribedHardware]] = {
-    "system": nccltopo.read_machine,
-}
+_ROOTS: Mapping[str, Callable[[Sequence[Element]], DescribedHardware]] = {"system": nccltopo.read_machine}

@@ -7,7 +7,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.entry.stage import PlacedStage
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.operators import Operators
 
@@ -32,7 +32,7 @@ class Arrangement:
 
     def stages(self) -> tuple[PlacedStage, ...]:
         """Return the stage of every device that holds operators, in the order of the line or of the cluster."""
-        terms = OperatorTerms.from_operators(self.operators, self.cluster, {})
+        terms = Terms.from_operators(self.operators, self.cluster, {})
         compute, communication = loads_s(terms, self.place)
         held = held_bytes(terms, self.place)
         at = self.place[terms.group_of]
@@ -57,7 +57,7 @@ class Arrangement:
         """Return when every operator runs for one microbatch alone, under list scheduling."""
         from tiger.placement.operators.latency.list_scheduling import make_jobs, run_schedule
 
-        terms = OperatorTerms.from_operators(self.operators, self.cluster, {})
+        terms = Terms.from_operators(self.operators, self.cluster, {})
         end_s = np.empty(terms.operators)
         run_schedule(make_jobs(terms), self.place, end_s, np.empty(terms.devices))
         device = self.place[terms.group_of]

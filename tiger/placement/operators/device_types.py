@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.hardware.cluster import NO_LINK
 
 
-def label_devices(terms: OperatorTerms) -> IntArray:
+def label_devices(terms: Terms) -> IntArray:
     """Return a label per device [k], rising from 0 as they come; exchanging two of one label changes no load.
 
     Such are of one speed, memory and pins, and have the same links to all others. O(k (n + C) + k^2 labels).
@@ -30,7 +30,7 @@ def label_devices(terms: OperatorTerms) -> IntArray:
     return label
 
 
-def keep_linked(terms: OperatorTerms, number: int) -> OperatorTerms:
+def keep_linked(terms: Terms, number: int) -> Terms:
     """Return the terms restricted to devices that are all linked to each other, or as they are for even numbers.
 
     Such devices are drawn by number, one after the other. O(k^2).
@@ -47,7 +47,7 @@ def keep_linked(terms: OperatorTerms, number: int) -> OperatorTerms:
     return dataclasses.replace(terms, allowed=terms.allowed & linked)
 
 
-def drop_cpus(terms: OperatorTerms, number: int) -> OperatorTerms:
+def drop_cpus(terms: Terms, number: int) -> Terms:
     """Return the terms without cpus for two numbers of four, unless a group needs one, and as they are otherwise.
 
     Lines along accelerators alone lower the largest load over the 19 graphs of dnn-partitioning, with the cpus that

@@ -8,7 +8,7 @@ from tiger.model.arrays import IntArray
 from tiger.placement.operators.latency.list_scheduling import makespan_s
 from tiger.placement.operators.loads import held_bytes, loads_s
 from tiger.placement.operators.params import Objective
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.run.incumbent import Incumbent
 from tiger.run.progress import Progress
 from tiger.training.costs.tolerances import MEMORY
@@ -23,7 +23,7 @@ class PlacementIncumbent(Incumbent[IntArray | None]):
     `latency_bound_s` are lower bounds for all placements, None before they are known.
     """
 
-    terms: OperatorTerms
+    terms: Terms
     line: tuple[int, ...] = ()
     makespan_weight: float = 0.0
     load_weight: float = 1.0
@@ -63,7 +63,7 @@ class PlacementIncumbent(Incumbent[IntArray | None]):
         self.watch(Progress(stage, None, value))
 
 
-def fits(terms: OperatorTerms, place: IntArray) -> bool:
+def fits(terms: Terms, place: IntArray) -> bool:
     """Return whether every group is where it may go, and within memory up to rounding."""
     allowed = terms.allowed[np.arange(terms.groups), place].all()
     return bool(allowed and (held_bytes(terms, place) <= terms.capacity * (1 + MEMORY)).all())

@@ -5,11 +5,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tiger.model.arrays import IntArray, distinct
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.solvers.kernel import kernel
 
 
-def draw_linear_order(terms: OperatorTerms, seed: int) -> IntArray:
+def draw_linear_order(terms: Terms, seed: int) -> IntArray:
     """Return a position from 0 for every group [C], along which all arcs go forwards.
 
     Groups on a cycle of arcs share a position. Depth-first from the last groups, ties at random by seed, so that
@@ -29,7 +29,7 @@ def draw_linear_order(terms: OperatorTerms, seed: int) -> IntArray:
     return position[part]
 
 
-def components(terms: OperatorTerms) -> tuple[IntArray, IntArray, IntArray]:
+def components(terms: Terms) -> tuple[IntArray, IntArray, IntArray]:
     """Return the strong component of every group [C], and the arcs between components, each once."""
     source, target = arcs(terms)
     count, part = _find_strong(terms.groups, source, target)
@@ -38,7 +38,7 @@ def components(terms: OperatorTerms) -> tuple[IntArray, IntArray, IntArray]:
     return part, key // count, key % count
 
 
-def arcs(terms: OperatorTerms) -> tuple[IntArray, IntArray]:
+def arcs(terms: Terms) -> tuple[IntArray, IntArray]:
     """Return the pairs of groups, the first of which may be in no later stage than the second.
 
     Edges between forward operators go forwards; those between backward operators backwards, or all forwards where

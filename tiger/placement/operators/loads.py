@@ -3,11 +3,11 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray, distinct
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.hardware.cluster import NO_LINK
 
 
-def loads_s(terms: OperatorTerms, place: IntArray) -> tuple[FloatArray, FloatArray]:
+def loads_s(terms: Terms, place: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the seconds of compute and of communication of every device [k], for groups on devices `place[C]`.
 
     Communication is infinite where it has no link, on a cpu too. O(n + e log e).
@@ -30,6 +30,6 @@ def loads_s(terms: OperatorTerms, place: IntArray) -> tuple[FloatArray, FloatArr
     return compute, np.where((terms.pays > 0) | np.isinf(paid), paid, 0.0)
 
 
-def held_bytes(terms: OperatorTerms, place: IntArray) -> FloatArray:
+def held_bytes(terms: Terms, place: IntArray) -> FloatArray:
     """Return the bytes that every device holds [k], for groups on devices `place[C]`."""
     return np.bincount(place, terms.memory, terms.devices).astype(np.float64)

@@ -16,7 +16,7 @@ from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.operator_search import MANY, bound_load, minimize_latency, minimize_load, offer_uniform
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.operators.result import OperatorPlacement
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.coarsening import coarsen
 from tiger.placement.operators.uniform import uniform_split
 from tiger.placement.operators.violations import find_stage_violations, find_violations, overall_violation
@@ -41,7 +41,7 @@ def place_operators(
     Same arguments, same placement. What cannot be met is in `violations`.
     """
     pinned = _pinned_devices(operators, cluster, params)
-    terms = OperatorTerms.from_operators(operators, cluster, pinned)
+    terms = Terms.from_operators(operators, cluster, pinned)
     violations = find_violations(operators, cluster, pinned, terms)
     if params.contiguous and not violations:
         violations = find_stage_violations(operators, terms)

@@ -11,7 +11,7 @@ from tiger.training.models.operators import Operators
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OperatorTerms:
+class Terms:
     r"""Hold n operators in C colocation groups, groups for short, and k devices, as compiled code reads them.
 
     `work[d, u]` are the seconds of operator u on device d, `send[c, u]` those of its output over a link of curve c,

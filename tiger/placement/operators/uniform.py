@@ -3,10 +3,10 @@
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
-def uniform_split(terms: OperatorTerms, position: IntArray) -> IntArray:
+def uniform_split(terms: Terms, position: IntArray) -> IntArray:
     """Return the device of every group, those of a device next to each other in the order that `position[C]` gives.
 
     Only accelerators, in the order of the cluster, unless there are none. Memory and pins play no part.

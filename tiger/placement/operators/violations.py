@@ -9,7 +9,7 @@ from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.model.wording import describe
 from tiger.placement.operators.linear_orders import components
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import TOO_LARGE
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.operators import Operators
@@ -20,7 +20,7 @@ ADVICE = "recomputed activations or states offloaded to the host take less"
 
 
 def find_violations(
-    operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: OperatorTerms
+    operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms
 ) -> tuple[Violation, ...]:
     """Return pins that contradict each other, groups that no device may run or hold, and memory that is too little.
 
@@ -32,7 +32,7 @@ def find_violations(
     return (*_too_large_groups(operators, terms), *_overfull_devices(cluster, terms))
 
 
-def find_stage_violations(operators: Operators, terms: OperatorTerms) -> tuple[Violation, ...]:
+def find_stage_violations(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
     """Return the groups on cycles that fit on no one device, so that no contiguous stages hold them.
 
     Groups that edges lead around among share a stage, whatever the line, hence a device. The set that lacks the most
@@ -57,7 +57,7 @@ def find_stage_violations(operators: Operators, terms: OperatorTerms) -> tuple[V
     return (Violation(kind="memory", message=f"{what}: {size}, and no device they may go to has more than {most}"),)
 
 
-def overall_violation(terms: OperatorTerms) -> Violation:
+def overall_violation(terms: Terms) -> Violation:
     """Return that groups do not fit into the devices in any way, though all together and each alone would."""
     needed, room = _totals(terms)
     held = f"{bytes_text(needed)} in all, do not fit into the {bytes_text(room)} of the devices"
@@ -103,7 +103,7 @@ def _pulled_apart_pairs(operators: Operators, cluster: Cluster, pinned: Mapping[
 
 
 def _refused_groups(
-    operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: OperatorTerms
+    operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms
 ) -> Iterator[Violation]:
     """Yield the groups that only a cpu runs where there is none, or that are pinned to an accelerator."""
     bound = np.unique(operators.colour[operators.cpu_only]).tolist()
@@ -119,7 +119,7 @@ def _refused_groups(
         yield Violation(kind="device", message=f"{group_text(operators, label)}: only a cpu runs it, and {where}")
 
 
-def _too_large_groups(operators: Operators, terms: OperatorTerms) -> Iterator[Violation]:
+def _too_large_groups(operators: Operators, terms: Terms) -> Iterator[Violation]:
     """Yield the groups that are larger than every device they may go to."""
     room = np.where(terms.allowed, terms.capacity, -np.inf).max(axis=1)
     for label in np.flatnonzero(terms.memory > room * (1 + TOO_LARGE)).tolist():
@@ -128,7 +128,7 @@ def _too_large_groups(operators: Operators, terms: OperatorTerms) -> Iterator[Vi
         yield Violation(kind="memory", message=f"{group_text(operators, label)}: {held}")
 
 
-def _overfull_devices(cluster: Cluster, terms: OperatorTerms) -> Iterator[Violation]:
+def _overfull_devices(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
     """Yield devices with too little memory for what is pinned there, and what all devices together lack."""
     single = terms.allowed.sum(axis=1) == 1
     only: IntArray = terms.allowed.argmax(axis=1)
@@ -143,7 +143,7 @@ def _overfull_devices(cluster: Cluster, terms: OperatorTerms) -> Iterator[Violat
         yield Violation(kind="memory", message=f"{size} in all, and the devices have {most}; {ADVICE}")
 
 
-def _totals(terms: OperatorTerms) -> tuple[float, float]:
+def _totals(terms: Terms) -> tuple[float, float]:
     """Return the bytes of groups that only devices of limited memory may run, and the memory of these devices."""
     end = np.isfinite(terms.capacity)
     bounded = ~(terms.allowed & ~end).any(axis=1)

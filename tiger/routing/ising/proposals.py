@@ -50,7 +50,7 @@ class ProposalShapes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LayoutProposalParams:
+class ProposalParams:
     """Set who proposes: a solver of the core by name or any Ocean sampler, its seed and effort.
 
     `fixed[n]` and `closed` are as in StaticParams; with qubits settled, every proposal is for the start. `losses` make
@@ -72,16 +72,14 @@ class LayoutProposalParams:
         return self.fixed is not None and bool((self.fixed >= 0).any())
 
 
-class LayoutProposal(NamedTuple):
+class Proposal(NamedTuple):
     """Name a layout and the time it is for."""
 
     name: str
     anchor: Anchor
 
 
-def propose_layouts(
-    dag: GateDag, coupling: Coupling, params: LayoutProposalParams, stop: Stop = bool
-) -> Iterator[LayoutProposal]:
+def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
     """Yield layouts of both formulations; none where none is feasible, or nothing is left to place.
 
     First the static layout, for the start and, as it is, for later times, then static layouts that fade from the start
@@ -95,10 +93,10 @@ def propose_layouts(
     place = _solve_static(dag, coupling, static, params, 0)
     if place is None:
         return
-    yield LayoutProposal("static", Anchor(done=level < 0, place=place))
+    yield Proposal("static", Anchor(done=level < 0, place=place))
     times = () if params.settled else tuple(int(share * (level.max() + 1)) for share in params.shapes.times)
     for share, time in zip(params.shapes.times, times, strict=False):
-        yield LayoutProposal(f"static at {share:g}", Anchor(done=level < time, place=place))
+        yield Proposal(f"static at {share:g}", Anchor(done=level < time, place=place))
     fading = [(f"static, half {half:g}", half, 0) for half in params.shapes.halves]
     fading += [
         (f"static around {share:g}", params.shapes.near, time)
@@ -108,7 +106,7 @@ def propose_layouts(
         faded = replace(static, half=half, around=time)
         near = None if stop() else _solve_static(dag, coupling, faded, params, number)
         if near is not None:
-            yield LayoutProposal(name, Anchor(done=level < time, place=near))
+            yield Proposal(name, Anchor(done=level < time, place=near))
     if not stop() and dag.gates:
         yield from _gate_layouts(dag, coupling, params, place, stop)
 
@@ -133,7 +131,7 @@ def _list_paired_qubits(dag: GateDag) -> IntArray:
 
 
 def _solve_static(
-    dag: GateDag, coupling: Coupling, static: StaticParams, params: LayoutProposalParams, number: int
+    dag: GateDag, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
 ) -> IndexArray | None:
     """Return a static layout, None where none is feasible."""
     seed = derive(params.seed, number)
@@ -142,8 +140,8 @@ def _solve_static(
 
 
 def _gate_layouts(
-    dag: GateDag, coupling: Coupling, params: LayoutProposalParams, place: IndexArray, stop: Stop
-) -> Iterator[LayoutProposal]:
+    dag: GateDag, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop
+) -> Iterator[Proposal]:
     """Yield the layouts of gates as tasks at several times."""
     tasks, arc = place_gates(dag, coupling, params, place, stop)
     level = assign_levels(dag)
@@ -151,11 +149,11 @@ def _gate_layouts(
         time = int(share * (level.max() + 1))
         found = None if stop() else build_layout_at(dag, coupling, tasks, arc, (time, params))
         if found is not None:
-            yield LayoutProposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
+            yield Proposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
 
 
 def place_gates(
-    dag: GateDag, coupling: Coupling, params: LayoutProposalParams, place: IndexArray, stop: Stop = bool
+    dag: GateDag, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop = bool
 ) -> tuple[GateTasks, IndexArray]:
     """Return gates as tasks and the arcs found for them, from a static layout `place[N]` on.
 
@@ -179,11 +177,7 @@ def place_gates(
 
 
 def build_layout_at(
-    dag: GateDag,
-    coupling: Coupling,
-    tasks: GateTasks,
-    arc: IndexArray,
-    time_and_params: tuple[int, LayoutProposalParams],
+    dag: GateDag, coupling: Coupling, tasks: GateTasks, arc: IndexArray, time_and_params: tuple[int, ProposalParams]
 ) -> IndexArray | None:
     """Return place[N] at a level: qubits that have gates then or on the next level where these are, the others near.
 
@@ -202,7 +196,7 @@ def build_layout_at(
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)
 
 
-def compare_movement(dag: GateDag, coupling: Coupling, route: Route, params: LayoutProposalParams) -> DataMovement:
+def compare_movement(dag: GateDag, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
     """Return how far data moves under the trivial layout, in both formulations, and in a routed circuit.
 
     The layouts are those of the proposals "static" and "levels" at the same parameters, which are searched for again.

@@ -12,7 +12,7 @@ from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.embedding import EmbeddingParams, find_perfect_layouts
 from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
-from tiger.routing.swaps.search import SearchOrigins, SwapSearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 
 
 def route_along_path(dag: GateDag, coupling: Coupling, params: EmbeddingParams) -> Route | None:
@@ -25,7 +25,7 @@ def route_along_path(dag: GateDag, coupling: Coupling, params: EmbeddingParams) 
         return None
     start = found[0]
     path = Coupling.of(coupling.size, [(a, b) for a, b in start[pairs].tolist()])
-    return search(dag, path, SearchOrigins(fixed=start), SwapSearchParams(work=0))
+    return search(dag, path, SearchOrigins(fixed=start), SearchParams(work=0))
 
 
 def _list_by_first_use(dag: GateDag) -> IndexArray:

@@ -52,7 +52,7 @@ DETOUR = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapSearchParams:
+class SearchParams:
     """Set how much work the search may do, in candidates scored over all searchers, and how wide its beams may get.
 
     A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least that
@@ -83,14 +83,14 @@ class SearchOrigins:
     fixed: IndexArray | None = None
 
 
-DEFAULT = SwapSearchParams()
+DEFAULT = SearchParams()
 
 
 def search(
     dag: GateDag,
     coupling: Coupling,
     origins: SearchOrigins,
-    params: SwapSearchParams = DEFAULT,
+    params: SearchParams = DEFAULT,
     stop: Callable[[], bool] = bool,
 ) -> Route:
     """Return the best route found, not optimal in general; the same for any number of threads.
@@ -125,7 +125,7 @@ def _list_starts(dag: GateDag, coupling: Coupling, origins: SearchOrigins) -> li
 
 
 def _search(
-    dag: GateDag, coupling: Coupling, origins: SearchOrigins, params: SwapSearchParams, stop: Callable[[], bool]
+    dag: GateDag, coupling: Coupling, origins: SearchOrigins, params: SearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
     views = build_views(dag, coupling)

@@ -6,9 +6,9 @@ from tests.placement.operators.instances import cluster
 from tests.placement.operators.mixtures import chain
 from tiger.placement.operators.bounds.contraction import Contraction
 from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
-TERMS = OperatorTerms.from_operators(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("aa", 2.5), {})
+TERMS = Terms.from_operators(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("aa", 2.5), {})
 
 
 @pytest.mark.parametrize(("target", "vertices"), [(8.0, [0, 1, 2]), (6.5, [0, 0, 0])])
@@ -27,5 +27,5 @@ def test_groups_that_fit_nowhere_make_a_target_impossible() -> None:
 
 def test_a_cpu_pays_nothing() -> None:
     """Each end of an edge may be on the cpu, which does not pay, so that none is kept."""
-    terms = OperatorTerms.from_operators(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("ac"), {})
+    terms = Terms.from_operators(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("ac"), {})
     assert Contraction.of(terms, DeviceTypeCosts.of(terms), 6.5).vertex.tolist() == [0, 1, 2]

@@ -10,7 +10,7 @@ from tests.placement.operators.mixtures import best_of_all, chain, interpret, mi
 from tiger.placement.operators.bounds import exact as exactly
 from tiger.placement.operators.bounds.bound import BoundParams
 from tiger.placement.operators.bounds.exact import place_exactly
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
 @pytest.fixture(name="plainly")
@@ -48,7 +48,7 @@ def test_branch_and_bound_agrees_with_all_placements() -> None:
 def test_without_nodes_the_bound_may_prove_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """No node at all, but a start that meets the bound."""
     monkeypatch.setattr(exactly, "NODES", 0)
-    terms = OperatorTerms.from_operators(chain([2.0] * 4, 0.0, [0.0] * 4), cluster("aa"), {})
+    terms = Terms.from_operators(chain([2.0] * 4, 0.0, [0.0] * 4), cluster("aa"), {})
     start = np.array([0, 0, 1, 1])
     found = place_exactly(terms, BoundParams(), bool, start)
     assert found.proven
@@ -60,7 +60,7 @@ def test_without_nodes_the_bound_may_prove_the_start(monkeypatch: pytest.MonkeyP
 def test_a_linear_program_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound is as close as its tolerance, and not claimed beyond: three of five groups have to share a device."""
     monkeypatch.setattr(exactly, "NODES", 0)
-    terms = OperatorTerms.from_operators(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
+    terms = Terms.from_operators(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
     found = place_exactly(terms, BoundParams(), bool, np.array([0, 0, 0, 1, 1]))
     assert not found.proven
     assert 6.0 * (1 - 2e-6) < found.bound_s < 6.0
@@ -76,7 +76,7 @@ def test_groups_of_many_operators_get_fewer_nodes(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(exactly, "search", lambda _, __, nodes: asked.append(nodes))
     for colour in (np.arange(10), np.zeros(10, np.int64)):
         model = replace(chain([1.0] * 10, 0.0, [0.0] * 10), colour=colour)
-        place_exactly(OperatorTerms.from_operators(model, cluster("aa"), {}), BoundParams(), lambda: True, None)
+        place_exactly(Terms.from_operators(model, cluster("aa"), {}), BoundParams(), lambda: True, None)
     assert asked == [1000 // 3, 1000 // 29]
 
 
@@ -84,7 +84,7 @@ def test_groups_of_many_operators_get_fewer_nodes(monkeypatch: pytest.MonkeyPatc
 def test_a_worse_start_is_kept_unproved_when_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """All five on one device, 10 s, and no node: kept, and the work divided is the bound."""
     monkeypatch.setattr(exactly, "NODES", 0)
-    terms = OperatorTerms.from_operators(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
+    terms = Terms.from_operators(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
     found = place_exactly(terms, BoundParams(), lambda: True, np.zeros(5, np.int64))
     assert not found.proven
     assert found.bound_s == pytest.approx(5.0)
@@ -93,7 +93,7 @@ def test_a_worse_start_is_kept_unproved_when_stopped(monkeypatch: pytest.MonkeyP
 @pytest.mark.usefixtures("plainly")
 def test_what_fits_nowhere_is_proved() -> None:
     """Three operators of more than half a device, on two: no place, and an infinite bound."""
-    terms = OperatorTerms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
+    terms = Terms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
     found = place_exactly(terms, BoundParams(), bool, None)
     assert found.proven
     assert found.place is None

@@ -10,10 +10,10 @@ from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.bounds.patterns import Patterns, PricingLimits
 from tiger.placement.operators.bounds.pricing_annealing import PricingRun, anneal, anneal_pattern
 from tiger.placement.operators.loads import loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
-def patterns(terms: OperatorTerms, unit_s: float = 100.0) -> Patterns:
+def patterns(terms: Terms, unit_s: float = 100.0) -> Patterns:
     """Return the patterns of all groups by themselves."""
     return Patterns.of(terms, Contraction.of(terms, DeviceTypeCosts.of(terms), 1e9), unit_s)
 
@@ -32,13 +32,13 @@ def test_a_share_costs_no_more_than_its_device_is_loaded_with() -> None:
 
 def test_with_equal_links_a_share_costs_what_its_device_is_loaded_with() -> None:
     """The middle two of four operators of 1 s that send for 3 s: 2 s of work, one received and one sent."""
-    made = patterns(OperatorTerms.from_operators(chain([1.0] * 4, 3.0, [0.0] * 4), cluster("aa"), {}))
+    made = patterns(Terms.from_operators(chain([1.0] * 4, 3.0, [0.0] * 4), cluster("aa"), {}))
     assert made.load(0, np.array([False, True, True, False])) == pytest.approx(0.08)
 
 
 def test_the_cheapest_pattern_is_that_of_an_end() -> None:
     """Worth two of four operators: those at an end, with one cut, for 2 + 1 s, not all for 4 s; worth five: none."""
-    made = patterns(OperatorTerms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
+    made = patterns(Terms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
     found = made.solve_pricing(0, (np.ones(4), 2.0), PricingLimits(0.0, 100))
     assert found.bound == pytest.approx(0.03)
     assert found.pattern is not None
@@ -49,7 +49,7 @@ def test_the_cheapest_pattern_is_that_of_an_end() -> None:
 def test_annealed_patterns_fit_and_stay_below_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three operators of 1 s, worth 1, 2 and 3, below 6 s, of which memory allows two: the last two, for 2 + 3 s."""
     interpret(monkeypatch)
-    made = patterns(OperatorTerms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}), 1.0)
+    made = patterns(Terms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}), 1.0)
     run = PricingRun(
         device_type=0, price=np.array([1.0, 2.0, 3.0]), target=6.0, begin=np.array([True, False, False]), hot=2.0
     )
@@ -59,9 +59,7 @@ def test_annealed_patterns_fit_and_stay_below_the_target(monkeypatch: pytest.Mon
 def test_bug_annealing_is_compiled_once_for_any_number_of_device_types() -> None:
     """Rows of costs are strided where devices are of two types, and would be another signature."""
     for device_types in ("aa", "ac"):
-        made = patterns(
-            OperatorTerms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster(device_types, 8.0), {}), 1.0
-        )
+        made = patterns(Terms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster(device_types, 8.0), {}), 1.0)
         run = PricingRun(device_type=0, price=np.ones(3), target=6.0, begin=np.zeros(3, np.bool_))
         anneal_pattern(made, run, 0, 1)
     assert len(anneal.signatures) == 1  # type: ignore[attr-defined]  # of the compiled function

@@ -10,12 +10,12 @@ from tiger.placement.operators.latency import heft as module
 from tiger.placement.operators.latency import list_scheduling
 from tiger.placement.operators.latency.heft import place_by_heft
 from tiger.placement.operators.latency.list_scheduling import make_jobs
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.greedy import spread
 from tiger.training.models.operators import Operators
 
 
-def place_listed(terms: OperatorTerms, start: IntArray) -> IntArray:
+def place_listed(terms: Terms, start: IntArray) -> IntArray:
     """Return the devices of groups that begin from reservations."""
     return place_by_heft(terms, make_jobs(terms), start, 0.0)
 
@@ -23,9 +23,7 @@ def place_listed(terms: OperatorTerms, start: IntArray) -> IntArray:
 def test_what_is_independent_runs_side_by_side() -> None:
     """Two operators without an edge, each on a device of its own."""
     two = Operators(names=("a", "b"), seconds=np.ones(2), source=np.array([], int), target=np.array([], int))
-    assert sorted(
-        place_listed(OperatorTerms.from_operators(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()
-    ) == [0, 1]
+    assert sorted(place_listed(Terms.from_operators(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()) == [0, 1]
 
 
 def test_a_chain_stays_where_it_began() -> None:

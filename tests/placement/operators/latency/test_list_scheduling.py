@@ -9,11 +9,11 @@ from tests.placement.operators.instances import cluster, draw_terms
 from tests.placement.operators.lattices import interpret
 from tiger.placement.operators.latency import list_scheduling
 from tiger.placement.operators.latency.list_scheduling import make_jobs, makespan_s, renumber_by_list, run_schedule
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.models.operators import Operators
 
 
-def diamond(kinds: str = "aa") -> OperatorTerms:
+def diamond(kinds: str = "aa") -> Terms:
     """Return a -> b, c -> d of 1, 2, 3 and 1 seconds, 10 times that on a cpu, that send for half a second."""
     operators = Operators(
         names=tuple("abcd"),
@@ -23,7 +23,7 @@ def diamond(kinds: str = "aa") -> OperatorTerms:
         source=np.array([0, 0, 1, 2]),
         target=np.array([1, 2, 3, 3]),
     )
-    return OperatorTerms.from_operators(operators, cluster(kinds), {})
+    return Terms.from_operators(operators, cluster(kinds), {})
 
 
 @pytest.mark.parametrize(

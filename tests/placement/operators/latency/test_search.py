@@ -12,7 +12,7 @@ from tiger.placement.chain.params import never_stop
 from tiger.placement.operators.latency.list_scheduling import makespan_s
 from tiger.placement.operators.latency.search import LatencyParams, makespan_bound_s, search_latency
 from tiger.placement.operators.loads import loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 QUICK = LatencyParams(passes=50_000)
 
@@ -21,13 +21,13 @@ def ignore(_stage: str, _place: object, _cost: float) -> None:
     """Take no notice."""
 
 
-def fitting(terms: OperatorTerms) -> list[np.ndarray]:
+def fitting(terms: Terms) -> list[np.ndarray]:
     """Return all placements within memory."""
     every = map(np.array, itertools.product(range(terms.devices), repeat=terms.groups))
     return [place for place in every if is_within(terms, place)]
 
 
-def small(seed: int) -> OperatorTerms:
+def small(seed: int) -> Terms:
     """Return drawn terms with at most a few thousand placements."""
     return next(t for t in map(draw_terms, itertools.count(100 * seed)) if 1 < t.devices**t.groups <= 3000)
 

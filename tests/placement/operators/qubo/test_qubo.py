@@ -11,10 +11,10 @@ from tiger.placement.operators.bounds.balance import balance_s
 from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.qubo import qubo
 from tiger.placement.operators.qubo.qubo import FAR, MEMORY, Encoding, encode
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
-def sent_twice(terms: OperatorTerms, place: IntArray, share_s: float) -> float:
+def sent_twice(terms: Terms, place: IntArray, share_s: float) -> float:
     """Return twice what is sent, once for every group that reads an operator, in units of the share."""
     at, total = place[terms.group_of], 0.0
     for u in range(terms.operators):
@@ -28,7 +28,7 @@ def sent_twice(terms: OperatorTerms, place: IntArray, share_s: float) -> float:
     return total
 
 
-def formula(terms: OperatorTerms, encoding: Encoding, place: IntArray) -> float:
+def formula(terms: Terms, encoding: Encoding, place: IntArray) -> float:
     """Return the energy of a place by the sums that define it."""
     one_hot = np.eye(terms.devices)[place]
     work, held = (encoding.work.T * one_hot).sum(axis=0), (encoding.memory.T * one_hot).sum(axis=0)
@@ -63,14 +63,14 @@ def test_the_energy_of_a_placement_is_the_formula() -> None:
 
 def test_samples_decode_to_what_was_encoded() -> None:
     """The bits of a place give its one-hot rows back."""
-    terms = OperatorTerms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aac"), {2: 1})
+    terms = Terms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aac"), {2: 1})
     encoding, place = encode(terms), np.array([0, 2, 1, 0])
     assert encoding.decode(encoding.sample(place)[None])[0].argmax(axis=1).tolist() == place.tolist()
 
 
 def test_the_ground_state_has_a_device_for_every_group() -> None:
     """Of three operators on two devices, all 64 states, at the safe penalties."""
-    encoding = encode(OperatorTerms.from_operators(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
+    encoding = encode(Terms.from_operators(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
     bqm = encoding.bqm(encoding.penalties)
     states = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = states[int(np.argmin(bqm.energies(states)))]
@@ -81,4 +81,4 @@ def test_a_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -
     """The message says how many couplers there would be, and what to do."""
     monkeypatch.setattr(qubo, "COUPLER_LIMIT", 10)
     with pytest.raises(InputError, match="at most 10 couplers for a sampler, this one has 26; choose the solver auto"):
-        encode(OperatorTerms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
+        encode(Terms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))

@@ -5,9 +5,9 @@ import numpy as np
 from tests.placement.operators.instances import cluster
 from tests.placement.operators.mixtures import chain
 from tiger.placement.operators.qubo.repair import repair
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
-TERMS = OperatorTerms.from_operators(chain([1.0, 2.0, 3.0, 4.0], 0.0, [4.0, 3.0, 2.0, 1.0]), cluster("aa", 6.0), {})
+TERMS = Terms.from_operators(chain([1.0, 2.0, 3.0, 4.0], 0.0, [4.0, 3.0, 2.0, 1.0]), cluster("aa", 6.0), {})
 
 
 def test_a_place_that_fits_stays() -> None:
@@ -27,5 +27,5 @@ def test_groups_without_a_device_go_where_least_is_to_be_done() -> None:
 
 def test_forbidden_devices_are_left() -> None:
     """An operator pinned to the second device does not stay on the first."""
-    terms = OperatorTerms.from_operators(chain([1.0, 1.0], 0.0, [1.0, 1.0]), cluster("aa"), {0: 1})
+    terms = Terms.from_operators(chain([1.0, 1.0], 0.0, [1.0, 1.0]), cluster("aa"), {0: 1})
     assert repair(terms, np.zeros(2, np.int64)).tolist() == [1, 0]

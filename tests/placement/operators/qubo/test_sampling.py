@@ -9,7 +9,7 @@ from tests.placement.operators.mixtures import chain
 from tests.placement.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.qubo.sampling import sample
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s
 from tiger.solvers import registry
 
@@ -20,7 +20,7 @@ def _plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-TERMS = OperatorTerms.from_operators(
+TERMS = Terms.from_operators(
     chain([3.0, 1.0, 2.0, 2.0, 1.0, 3.0], 0.5, [4.0, 1.0, 1.0, 1.0, 1.0, 4.0]), cluster("aa", 6.0), {}
 )
 
@@ -63,5 +63,5 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
 
 def test_nothing_fits() -> None:
     """Three operators of more than half a device, on two; and one that may go nowhere."""
-    terms = OperatorTerms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
+    terms = Terms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
     assert sample(terms, dimod.ExactSolver(), AnnealerParams(), lambda: True, ignore) is None

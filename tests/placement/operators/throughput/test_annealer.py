@@ -7,7 +7,7 @@ from tests.placement.operators.instances import draw_terms
 from tiger.model.arrays import IntArray
 from tiger.placement.chain.params import never_stop
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     UNSTAGED,
     Annealer,
@@ -20,7 +20,7 @@ from tiger.placement.operators.throughput.annealer import (
 )
 
 
-def start(terms: OperatorTerms, seed: int) -> IntArray:
+def start(terms: Terms, seed: int) -> IntArray:
     """Return random places."""
     return np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
 

@@ -7,7 +7,7 @@ from tests.placement.operators.instances import draw_terms
 from tests.placement.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import annealing
 from tiger.placement.operators.throughput.annealing import AnnealingRun, Best, Energy
 from tiger.placement.operators.throughput.proposals import make_proposal
@@ -24,7 +24,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-def begin(terms: OperatorTerms, seed: int) -> tuple[Tables, AnnealingRun]:
+def begin(terms: Terms, seed: int) -> tuple[Tables, AnnealingRun]:
     """Return a run from random places."""
     made, size = make_tables(terms, np.arange(terms.groups), NONE), terms.groups
     now = make_state(terms, made, np.random.default_rng(seed).integers(0, terms.devices, size))

@@ -10,19 +10,19 @@ from tests.placement.operators.lattices import interpret, lattice
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import coarsening
 from tiger.placement.operators.throughput.coarsening import blocks, cluster_labels, coarsen
 from tiger.training.models.operators import Operators
 
 
-def draw_labels(terms: OperatorTerms, seed: int) -> IntArray:
+def draw_labels(terms: Terms, seed: int) -> IntArray:
     """Draw the labels of groups."""
     found = np.random.default_rng(seed).integers(0, max(1, 2 * terms.groups // 3), terms.groups)
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
-def operators(sent: list[float], edges: list[tuple[int, int]], colour: list[int]) -> OperatorTerms:
+def operators(sent: list[float], edges: list[tuple[int, int]], colour: list[int]) -> Terms:
     """Return operators of a second each on three devices."""
     size, ends = len(sent), np.array(edges, np.int64).reshape(-1, 2)
     made = Operators(
@@ -33,7 +33,7 @@ def operators(sent: list[float], edges: list[tuple[int, int]], colour: list[int]
         target=ends[:, 1],
         colour=np.array(colour),
     )
-    return OperatorTerms.from_operators(made, cluster("aaa"), {})
+    return Terms.from_operators(made, cluster("aaa"), {})
 
 
 @pytest.mark.parametrize("seed", range(10))

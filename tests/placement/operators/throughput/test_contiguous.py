@@ -12,7 +12,7 @@ from tiger.model.arrays import IntArray
 from tiger.placement.chain.params import never_stop
 from tiger.placement.operators.linear_orders import arcs
 from tiger.placement.operators.loads import held_bytes
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import contiguous
 from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s
 from tiger.placement.operators.throughput.contiguous import OrderedPlacement, order_stages, split
@@ -22,7 +22,7 @@ def ignore(stage: str, place: IntArray, load: float) -> None:
     """Take what is reported."""
 
 
-def least_of_all(terms: OperatorTerms) -> float:
+def least_of_all(terms: Terms) -> float:
     """Return the smallest largest load of all lines."""
     source, target = arcs(terms)
     stages = np.array(list(itertools.product(range(terms.devices), repeat=terms.groups)))
@@ -33,7 +33,7 @@ def least_of_all(terms: OperatorTerms) -> float:
     return min((largest_load_s(terms, place) for place in fits), default=np.inf)
 
 
-def is_in_order(terms: OperatorTerms, line: OrderedPlacement) -> bool:
+def is_in_order(terms: Terms, line: OrderedPlacement) -> bool:
     """Return whether every device holds one stage, and no arc goes backwards."""
     stage, (source, target) = np.full(terms.devices, -1), arcs(terms)
     stage[list(line.devices)] = np.arange(len(line.devices))
@@ -89,7 +89,7 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 
 def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
     """A chain of three over two devices: the middle one on its own is no stage."""
-    terms = OperatorTerms.from_operators(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
+    terms = Terms.from_operators(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
     made = order_stages(terms, np.array([2, 2, 0]))
     assert made is not None
     assert made.devices == (2, 0)

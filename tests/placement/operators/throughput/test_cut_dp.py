@@ -11,7 +11,7 @@ from tests.placement.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import cut_dp
 from tiger.placement.operators.throughput.cut_dp import cut
 
@@ -22,13 +22,13 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-def with_equal_links(seed: int) -> OperatorTerms:
+def with_equal_links(seed: int) -> Terms:
     """Return drawn terms with the first curve between all devices."""
     terms = draw_terms(seed)
     return dataclasses.replace(terms, link=np.minimum(terms.link, 0))
 
 
-def least_of_all(terms: OperatorTerms, position: IntArray) -> float:
+def least_of_all(terms: Terms, position: IntArray) -> float:
     """Return the smallest largest load of all lines along an order."""
     size, best = int(position.max()) + 1, np.inf
     for used in range(1, min(terms.devices, size) + 1):

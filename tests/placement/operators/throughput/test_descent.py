@@ -10,10 +10,10 @@ from tests.placement.operators.lattices import interpret, is_within, lattice
 from tiger.placement.chain.params import never_stop
 from tiger.placement.operators.loads import loads_s
 from tiger.placement.operators.throughput import descent, state
-from tiger.placement.operators.throughput.descent import LoadDescentParams, descend
+from tiger.placement.operators.throughput.descent import DescentParams, descend
 from tiger.placement.operators.throughput.greedy import spread
 
-SQUARES = LoadDescentParams(doublings=(1,))
+SQUARES = DescentParams(doublings=(1,))
 
 
 @pytest.fixture(autouse=True)
@@ -45,10 +45,10 @@ def test_a_group_on_the_wrong_side_comes_back() -> None:
 def test_a_full_device_takes_no_group() -> None:
     """The first has not a byte left."""
     start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
-    assert (descend(lattice(1, 8, "aa", 3.0), start, LoadDescentParams(), 0, never_stop) == start).all()
+    assert (descend(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never_stop) == start).all()
 
 
 def test_stopping_leaves_the_start() -> None:
     """At once."""
     start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
-    assert (descend(lattice(1, 8, "aa"), start, LoadDescentParams(), 0, lambda: True) == start).all()
+    assert (descend(lattice(1, 8, "aa"), start, DescentParams(), 0, lambda: True) == start).all()

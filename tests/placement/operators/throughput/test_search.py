@@ -10,7 +10,7 @@ from tests.placement.operators.instances import cluster, draw_terms
 from tiger.model.arrays import IntArray
 from tiger.placement.chain.params import never_stop
 from tiger.placement.operators.loads import held_bytes
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import search
 from tiger.placement.operators.throughput.annealer import largest_load_s
 from tiger.placement.operators.throughput.search import AnnealerParams, StageParams, search_placement
@@ -21,7 +21,7 @@ def ignore(stage: str, place: IntArray, load: float) -> None:
     """Take what is reported."""
 
 
-def least_of_all(terms: OperatorTerms) -> float:
+def least_of_all(terms: Terms) -> float:
     """Return the smallest largest load of all placements that fit."""
     best = np.inf
     for devices in itertools.product(range(terms.devices), repeat=terms.groups):
@@ -31,7 +31,7 @@ def least_of_all(terms: OperatorTerms) -> float:
     return best
 
 
-def least_load(terms: OperatorTerms, seed: int = 0) -> float:
+def least_load(terms: Terms, seed: int = 0) -> float:
     """Return the largest load that is found, infinite for none."""
     place = search_placement(terms, AnnealerParams(seed=seed), never_stop, ignore)
     return np.inf if place is None else largest_load_s(terms, place)
@@ -90,7 +90,7 @@ def test_degenerate_sizes(size: int, devices: int) -> None:
     """One operator, one device, more devices than operators; no edges, and no work."""
     names, none = tuple(map(str, range(size))), np.empty(0, np.int64)
     operators = Operators(names=names, seconds=np.arange(float(size)), source=none, target=none)
-    terms = OperatorTerms.from_operators(operators, cluster("a" * devices), {})
+    terms = Terms.from_operators(operators, cluster("a" * devices), {})
     assert least_load(terms) == (sum(range(size)) if devices == 1 else size - 1)
     idle = dataclasses.replace(terms, work=np.zeros_like(terms.work))
     assert least_load(idle) == 0.0
@@ -125,7 +125,7 @@ def test_small_groups_are_annealed_as_ever(monkeypatch: pytest.MonkeyPatch) -> N
     assert found[1] == found[0]
 
 
-def scattered_terms(size: int, together: int, seed: int) -> OperatorTerms:
+def scattered_terms(size: int, together: int, seed: int) -> Terms:
     """Return a chain of operators on four devices in groups of so many, a fifth of the operators anywhere."""
     rng = np.random.default_rng(seed)
     chain = Operators(
@@ -136,4 +136,4 @@ def scattered_terms(size: int, together: int, seed: int) -> OperatorTerms:
         target=np.arange(1, size),
         colour=np.where(rng.random(size) < 0.8, np.arange(size), rng.permutation(size)) // together,
     )
-    return OperatorTerms.from_operators(chain, cluster("aaaa"), {})
+    return Terms.from_operators(chain, cluster("aaaa"), {})

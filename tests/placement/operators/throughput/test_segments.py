@@ -9,11 +9,11 @@ import pytest
 from tests.placement.operators.instances import draw_terms
 from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.segments import segments
 
 
-def with_equal_links(terms: OperatorTerms) -> OperatorTerms:
+def with_equal_links(terms: Terms) -> Terms:
     """Return the terms with the first curve between all devices."""
     return dataclasses.replace(terms, link=np.minimum(terms.link, 0))
 

@@ -9,9 +9,9 @@ from tests.placement.operators.instances import draw_terms
 from tests.placement.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.loads import held_bytes, loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import state as kernels
-from tiger.placement.operators.throughput.state import PlacementState, make_state
+from tiger.placement.operators.throughput.state import LoadState, make_state
 from tiger.placement.operators.throughput.tables import Tables, make_tables
 
 NONE: IntArray = np.empty(0, np.int64)
@@ -23,7 +23,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-def move(made: Tables, now: PlacementState, g: int, b: int) -> None:
+def move(made: Tables, now: LoadState, g: int, b: int) -> None:
     """Put a vertex on a device, unless it is there."""
     if now.place[g] == b:
         return
@@ -32,7 +32,7 @@ def move(made: Tables, now: PlacementState, g: int, b: int) -> None:
     kernels.move_vertex(made, now, g, b)
 
 
-def draw_groups(seed: int) -> tuple[OperatorTerms, IntArray, Tables]:
+def draw_groups(seed: int) -> tuple[Terms, IntArray, Tables]:
     """Return drawn terms, their groups in at most six vertices, and the tables."""
     terms, rng = draw_terms(seed), np.random.default_rng(seed)
     label = np.unique(rng.integers(0, 6, terms.groups), return_inverse=True)[1].astype(np.int64)

@@ -10,7 +10,7 @@ from tiger.placement.operators.bounds.column_generation import column_generation
 from tiger.placement.operators.bounds.contraction import Contraction
 from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.bounds.patterns import Patterns
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import SUMS
 
 # Steps of bisection for the target at which contraction fails, to 2^-24 of the range of bounds.
@@ -32,7 +32,7 @@ class BoundParams:
     largest: int = 6_000
 
 
-def load_bound_s(terms: OperatorTerms, params: BoundParams, stop: Callable[[], bool], known_s: float) -> float:
+def load_bound_s(terms: Terms, params: BoundParams, stop: Callable[[], bool], known_s: float) -> float:
     """Return a lower bound on the largest load, in seconds, at most `known_s`, the best load known.
 
     The largest of four: the work divided at will, the largest group, groups that messages keep together until they
@@ -56,13 +56,13 @@ def load_bound_s(terms: OperatorTerms, params: BoundParams, stop: Callable[[], b
     return np.inf if bound >= enough and known_s == np.inf else bound
 
 
-def _most_s(terms: OperatorTerms) -> float:
+def _most_s(terms: Terms) -> float:
     """Return seconds that any placement with all its links stays below: all work and all messages at their longest."""
     return float(terms.work.max(axis=0).sum() + terms.devices * terms.send.max(axis=0, initial=0.0).sum()) * 2 + 1.0
 
 
 def _contraction_s(
-    terms: OperatorTerms, costs: DeviceTypeCosts, bounds: tuple[float, float], stop: Callable[[], bool]
+    terms: Terms, costs: DeviceTypeCosts, bounds: tuple[float, float], stop: Callable[[], bool]
 ) -> float:
     """Return the largest target between two bounds at which contracted groups fit nowhere, by bisection."""
     low, high = bounds

@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.rounding import TIE
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.training.costs.tolerances import MEMORY, TOO_LARGE
 
@@ -68,7 +68,7 @@ class Tree(NamedTuple):
     value: FloatArray
 
 
-def make_instance(terms: OperatorTerms, label: IntArray) -> OperatorInstance:
+def make_instance(terms: Terms, label: IntArray) -> OperatorInstance:
     """Return the instance, for labels [k] of devices that can be exchanged; the groups that cost most come first."""
     work = np.array([np.bincount(terms.group_of, row, terms.groups) for row in terms.work])
     least = np.where(terms.allowed.T, work, np.inf).min(axis=0)
@@ -101,7 +101,7 @@ def make_instance(terms: OperatorTerms, label: IntArray) -> OperatorInstance:
     )
 
 
-def make_root(terms: OperatorTerms, limit: float) -> Tree:
+def make_root(terms: Terms, limit: float) -> Tree:
     """Return the root of the search for a largest load below a limit."""
     groups, k, n = terms.groups, terms.devices, terms.operators
     edges = 2 * len(terms.consumer) + 1

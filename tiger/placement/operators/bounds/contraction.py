@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,7 +29,7 @@ class Contraction:
         return bool(self.costs.allowed.any(axis=0).all())
 
     @classmethod
-    def of(cls, terms: OperatorTerms, costs: DeviceTypeCosts, target_s: float) -> Self:
+    def of(cls, terms: Terms, costs: DeviceTypeCosts, target_s: float) -> Self:
         r"""Return the vertices of groups that share a device in every placement with all loads below a target.
 
         An edge from operator u to v is contracted if :math:`\min_d (w_d + s_{d u}) \ge T` over the devices of one end,
@@ -49,7 +49,7 @@ class Contraction:
         costs = self.costs
         return replace(self, costs=replace(costs, allowed=costs.allowed & (costs.work < target_s)))
 
-    def _uncut_edges(self, terms: OperatorTerms, target_s: float) -> BoolArray:
+    def _uncut_edges(self, terms: Terms, target_s: float) -> BoolArray:
         """Return which edges must stay within a device [e]."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
         vertex = self.vertex[terms.group_of]
@@ -64,7 +64,7 @@ class Contraction:
         uncut: BoolArray = (least >= target_s) & (vertex[producer] != vertex[terms.consumer])
         return uncut
 
-    def _contract_edges(self, terms: OperatorTerms, uncut: BoolArray) -> Self:
+    def _contract_edges(self, terms: Terms, uncut: BoolArray) -> Self:
         """Return the vertices with those joined that the edges connect."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))[uncut]
         ends = self.vertex[terms.group_of[producer]], self.vertex[terms.group_of[terms.consumer[uncut]]]

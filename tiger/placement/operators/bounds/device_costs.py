@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import TOO_LARGE
 from tiger.training.hardware.cluster import NO_LINK
 
@@ -32,7 +32,7 @@ class DeviceTypeCosts:
         return len(self.count)
 
     @classmethod
-    def of(cls, terms: OperatorTerms) -> Self:
+    def of(cls, terms: Terms) -> Self:
         """Return the costs of device types, in the order of the first device of each; O(k n)."""
         types: dict[tuple[object, ...], list[int]] = {}
         for device in range(terms.devices):
@@ -48,19 +48,19 @@ class DeviceTypeCosts:
         )
 
 
-def _traits(terms: OperatorTerms, device: int) -> tuple[object, ...]:
+def _traits(terms: Terms, device: int) -> tuple[object, ...]:
     """Return what tells the type of a device, apart from its links, as a key."""
     own = terms.work[device].tobytes(), terms.allowed[:, device].tobytes()
     return *own, float(terms.capacity[device]), float(terms.pays[device])
 
 
-def _curves(terms: OperatorTerms, device: int) -> list[int]:
+def _curves(terms: Terms, device: int) -> list[int]:
     """Return the curves of the links of a device."""
     curves: list[int] = np.unique(terms.link[device]).tolist()
     return [curve for curve in curves if curve != NO_LINK]
 
 
-def _least_paid_s(terms: OperatorTerms, device: int) -> FloatArray:
+def _least_paid_s(terms: Terms, device: int) -> FloatArray:
     """Return what a device pays at least for what each operator sends between it and any other [n]."""
     if terms.pays[device] == 0:
         return np.zeros(terms.operators)

@@ -10,7 +10,7 @@ from tiger.placement.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.placement.operators.bounds.branch_and_bound import make_instance, make_root, search
 from tiger.placement.operators.device_types import label_devices
 from tiger.placement.operators.loads import loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import MET, SUMS
 
 # Limits for a unit of effort: nodes of branch and bound, and visits of operators and edges by these; `stop` is called
@@ -28,7 +28,7 @@ class ExactPlacement:
 
 
 def place_exactly(
-    terms: OperatorTerms, params: BoundParams, stop: Callable[[], bool], start: IntArray | None
+    terms: Terms, params: BoundParams, stop: Callable[[], bool], start: IntArray | None
 ) -> ExactPlacement:
     """Return a placement [C] with the least largest load, no worse than the `start`, and whether that is proved.
 

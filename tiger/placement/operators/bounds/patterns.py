@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.placement.operators.bounds.contraction import Contraction
 from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
 class PricingLimits(NamedTuple):
@@ -59,7 +59,7 @@ class Patterns:
         return self.groups + len(self.pin_start) + len(self.pin)
 
     @classmethod
-    def of(cls, terms: OperatorTerms, contraction: Contraction, unit_s: float) -> Self:
+    def of(cls, terms: Terms, contraction: Contraction, unit_s: float) -> Self:
         """Return the patterns of contracted groups; O(e log e). Costs and memory above two units count as two.
 
         No device can hold a pattern of either, and solvers do badly with coefficients that are far apart.

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.placement.operators.latency.list_scheduling import ListedOperators, arrival_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.latency.list_scheduling import JobList, arrival_s
+from tiger.placement.operators.terms import Terms
 from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.training.costs.tolerances import MEMORY
 
@@ -41,7 +41,7 @@ class Reservations(NamedTuple):
     pending: FloatArray
 
 
-def place_by_heft(terms: OperatorTerms, jobs: ListedOperators, start: IntArray, lookahead: float) -> IntArray:
+def place_by_heft(terms: Terms, jobs: JobList, start: IntArray, lookahead: float) -> IntArray:
     """Return the device of every group [C], from reservations `start[C]` within memory.
 
     A device counts as busy for `lookahead` times the seconds of operators to come of its groups, for these stay with
@@ -54,7 +54,7 @@ def place_by_heft(terms: OperatorTerms, jobs: ListedOperators, start: IntArray, 
     return place
 
 
-def make_reservations(terms: OperatorTerms, start: IntArray) -> Reservations:
+def make_reservations(terms: Terms, start: IntArray) -> Reservations:
     """Return the reservations of groups on devices `start[C]`; O(k n)."""
     head, next_group = np.full(terms.devices, NONE, np.int64), np.full(terms.groups, NONE, np.int64)
     order = np.argsort(start, kind="stable")
@@ -78,7 +78,7 @@ def make_reservations(terms: OperatorTerms, start: IntArray) -> Reservations:
 
 @kernel
 def _place_listed(
-    jobs: ListedOperators, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray
+    jobs: JobList, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray
 ) -> None:
     """Place groups as their first operators are listed; the rows of `scratch` are overwritten."""
     end, free = scratch[0], scratch[1]
@@ -96,7 +96,7 @@ def _place_listed(
 
 @inner_kernel
 def _choose_device(
-    jobs: ListedOperators, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray, u: int
+    jobs: JobList, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray, u: int
 ) -> int:
     """Return the device where an operator ends the earliest among those where its group fits."""
     end, free, score = scratch[0], scratch[1], scratch[2]

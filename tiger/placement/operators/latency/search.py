@@ -15,7 +15,7 @@ from tiger.placement.operators.latency.heft import place_by_heft
 from tiger.placement.operators.latency.list_scheduling import make_jobs, renumber_by_list
 from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.greedy import fill, spread
 from tiger.solvers.generator import seed_state
 from tiger.training.costs.tolerances import MEMORY, SUMS
@@ -53,7 +53,7 @@ class LatencyParams:
     cooler: float = 0.004
 
 
-def makespan_bound_s(terms: OperatorTerms) -> float:
+def makespan_bound_s(terms: Terms) -> float:
     r"""Return a lower bound on the makespan: the longest path on the fastest devices, or all work on all devices.
 
     For prices :math:`\lambda \ge 0` of the devices that sum to 1, no largest compute load, and so no makespan, is below
@@ -79,7 +79,7 @@ def makespan_bound_s(terms: OperatorTerms) -> float:
 
 
 def search_latency(
-    terms: OperatorTerms,
+    terms: Terms,
     params: LatencyParams,
     starts: Sequence[IntArray],
     stop: Callable[[], bool],
@@ -102,7 +102,7 @@ def search_latency(
 class _LatencySearch:
     """Hold the known placements, the best first."""
 
-    def __init__(self, terms: OperatorTerms, params: LatencyParams) -> None:
+    def __init__(self, terms: Terms, params: LatencyParams) -> None:
         self.terms, self.jobs, self.params = terms, make_jobs(terms), params
         self.listed = renumber_by_list(self.jobs)
         self.weights: FloatArray = np.array([params.makespan_weight, params.load_weight])

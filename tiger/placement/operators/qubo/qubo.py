@@ -23,7 +23,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray, distinct
 from tiger.placement.operators.bounds.balance import balance_s
 from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.qubo.encode import COUPLER_LIMIT
 from tiger.qubo.penalties import MARGIN, TYPICAL, Penalties
 from tiger.training.hardware.cluster import NO_LINK
@@ -123,7 +123,7 @@ class Encoding:
         return self.index[source][:, one].ravel(), self.index[target][:, other].ravel(), energy[one, other].T.ravel()
 
 
-def encode(terms: OperatorTerms) -> Encoding:
+def encode(terms: Terms) -> Encoding:
     """Return the encoding of the devices of C groups; O(C k + e k^2); InputError above 5 million couplers."""
     source, target, operator, readers = _reads(terms)
     key, pair = np.unique(source * terms.groups + target, return_inverse=True)
@@ -153,7 +153,7 @@ def encode(terms: OperatorTerms) -> Encoding:
     )
 
 
-def _reads(terms: OperatorTerms) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _reads(terms: Terms) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return, for each operator and other group that reads it: its group, that group, itself, and how many read it."""
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     goal = terms.group_of[terms.consumer]

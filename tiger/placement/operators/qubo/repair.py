@@ -3,11 +3,11 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import MEMORY
 
 
-def repair(terms: OperatorTerms, place: IntArray) -> IntArray:
+def repair(terms: Terms, place: IntArray) -> IntArray:
     """Return a device for every group: `place[C]` where it fits there, another one otherwise, or for -1.
 
     Groups that hold most come first; each of the others goes where there is room, else where least is missing, and

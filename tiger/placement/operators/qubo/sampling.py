@@ -15,7 +15,7 @@ from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes
 from tiger.placement.operators.qubo.qubo import Encoding, encode
 from tiger.placement.operators.qubo.repair import repair
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s, refine
 from tiger.placement.operators.throughput.cut_dp import cut
 from tiger.qubo.params import Sampling
@@ -47,7 +47,7 @@ Tell = Callable[[str, IntArray, float], None]
 
 
 def sample(
-    terms: OperatorTerms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool], on_step: Tell
+    terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool], on_step: Tell
 ) -> IntArray | None:
     """Return the device of every group [C] with the smallest largest load that a sampler leads to, None if none fits.
 
@@ -76,7 +76,7 @@ def sample(
 class Rounds:
     """Hold what rounds of sampling share, the best place so far, and the place that windows are cut from."""
 
-    terms: OperatorTerms
+    terms: Terms
     sampler: Sampler
     params: AnnealerParams
     stop: Callable[[], bool]
@@ -87,7 +87,7 @@ class Rounds:
     best: IntArray | None = None
 
     @classmethod
-    def of(cls, terms: OperatorTerms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool]) -> "Rounds":
+    def of(cls, terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool]) -> "Rounds":
         """Return rounds that have not begun, around a line cut by dynamic programming, or one that is repaired."""
         position = draw_linear_order(terms, derive(params.seed, PARAMS.rounds))
         start = cut(terms, position, derive(params.seed, PARAMS.rounds))

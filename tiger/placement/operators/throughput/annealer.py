@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.operators.loads import loads_s
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealing import AnnealingRun, Best, Energy, anneal
 from tiger.placement.operators.throughput.proposals import make_proposal
 from tiger.placement.operators.throughput.state import make_state
@@ -64,13 +64,13 @@ class RefinementParams:
 class Annealer:
     """Anneal the devices of vertices, sets of groups with the same `label[C]`."""
 
-    terms: OperatorTerms
+    terms: Terms
     label: IntArray
     tables: Tables
     stop: Callable[[], bool]
 
     @classmethod
-    def of(cls, terms: OperatorTerms, label: IntArray, rank: IntArray, stop: Callable[[], bool]) -> Self:
+    def of(cls, terms: Terms, label: IntArray, rank: IntArray, stop: Callable[[], bool]) -> Self:
         """Return the annealer of vertices that keep to the order of stages `rank[k]`, to none where that is empty."""
         return cls(terms, label, make_tables(terms, label, rank), stop)
 
@@ -102,7 +102,7 @@ class Annealer:
         return AnnealingRun(state, proposal, best, state.load.copy(), state.held.copy())
 
 
-def refine(terms: OperatorTerms, place: IntArray, params: AnnealerParams, stop: Callable[[], bool]) -> IntArray:
+def refine(terms: Terms, place: IntArray, params: AnnealerParams, stop: Callable[[], bool]) -> IntArray:
     """Return places [C] with a largest load no larger than that of `place[C]`, by cold annealing of single groups.
 
     From places that do not keep to memory or links it may return others that do not. O(C k degree) time, O(k n + e)
@@ -115,18 +115,18 @@ def refine(terms: OperatorTerms, place: IntArray, params: AnnealerParams, stop: 
     return annealer.anneal(place, start if np.isfinite(start) else ideal_load_s(terms), run)[0]
 
 
-def count_tries(terms: OperatorTerms, most: int, per_group: int) -> int:
+def count_tries(terms: Terms, most: int, per_group: int) -> int:
     """Return how many proposals a run may make: fewer where groups have many operators, as each takes longer."""
     visits = (terms.operators + 2 * len(terms.consumer)) // terms.groups + 1
     return max(min(most, per_group * terms.groups, VISITS // visits), 1)
 
 
-def largest_load_s(terms: OperatorTerms, place: IntArray) -> float:
+def largest_load_s(terms: Terms, place: IntArray) -> float:
     """Return the largest load, in seconds."""
     loads: FloatArray = np.add(*loads_s(terms, place))
     return float(loads.max())
 
 
-def ideal_load_s(terms: OperatorTerms) -> float:
+def ideal_load_s(terms: Terms) -> float:
     """Return the seconds of work on the fastest devices, in k equal parts."""
     return float(terms.work.min(axis=0).sum() / terms.devices) or 1.0

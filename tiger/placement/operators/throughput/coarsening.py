@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.model.arrays import FloatArray, IntArray, distinct
-from tiger.placement.operators.terms import OperatorTerms, group_by_key
+from tiger.placement.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.coarsening import cluster as match_vertices
@@ -13,7 +13,7 @@ from tiger.solvers.multilevel.coarsening import cluster as match_vertices
 PARTS = 1_000_000
 
 
-def coarsen(terms: OperatorTerms, label: IntArray) -> OperatorTerms:
+def coarsen(terms: Terms, label: IntArray) -> Terms:
     """Return terms whose groups are those of one label `label[C]`, 0 to the largest all used.
 
     Every load of a placement of them is that of the same placement carried down, `place[label]`. Operators of a group
@@ -41,7 +41,7 @@ def coarsen(terms: OperatorTerms, label: IntArray) -> OperatorTerms:
     member_start, member = group_by_key(of, np.arange(count), groups)
     consumer_start, consumer = group_by_key(source, target, count)
     producer_start, producer = group_by_key(target, source, count)
-    return OperatorTerms(
+    return Terms(
         work=_sum_by_number(number, terms.work, count),
         send=_sum_by_number(number[sends], terms.send[:, sends], count),
         link=terms.link,
@@ -60,7 +60,7 @@ def coarsen(terms: OperatorTerms, label: IntArray) -> OperatorTerms:
     )
 
 
-def cluster_labels(terms: OperatorTerms, part: IntArray, size: int, seed: int) -> IntArray:
+def cluster_labels(terms: Terms, part: IntArray, size: int, seed: int) -> IntArray:
     """Return labels that join groups with those they exchange the most with, about two at a time.
 
     None of them has more than a share of one in `size` of all work or memory, unless a group of its own has that;
@@ -75,7 +75,7 @@ def cluster_labels(terms: OperatorTerms, part: IntArray, size: int, seed: int) -
     return label
 
 
-def blocks(terms: OperatorTerms, position: IntArray, size: int) -> IntArray:
+def blocks(terms: Terms, position: IntArray, size: int) -> IntArray:
     """Return labels that join groups next to each other on a line, `position[C]`, into about `size` blocks."""
     share = np.cumsum(np.bincount(position, _parts(terms)))
     block = np.unique(np.minimum(share * size // (share[-1] + 1), size - 1), return_inverse=True)[1]
@@ -83,7 +83,7 @@ def blocks(terms: OperatorTerms, position: IntArray, size: int) -> IntArray:
     return label
 
 
-def _messages(terms: OperatorTerms, owner: IntArray, passes: IntArray) -> tuple[IntArray, IntArray]:
+def _messages(terms: Terms, owner: IntArray, passes: IntArray) -> tuple[IntArray, IntArray]:
     """Return every operator and pass beside its own group that receives from it once, in the order of operators."""
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     leaves = owner[producer] != owner[terms.consumer]
@@ -92,7 +92,7 @@ def _messages(terms: OperatorTerms, owner: IntArray, passes: IntArray) -> tuple[
     return key // size, key % size
 
 
-def _merged_numbers(terms: OperatorTerms, passes: IntArray, sender: IntArray, goal: IntArray) -> IntArray:
+def _merged_numbers(terms: Terms, passes: IntArray, sender: IntArray, goal: IntArray) -> IntArray:
     """Return a number per operator, equal for those that become one."""
     degree, ranks = np.bincount(sender, minlength=terms.operators), _ranks(terms)
     start = np.concatenate([[0], np.cumsum(degree)])
@@ -110,7 +110,7 @@ def _merged_numbers(terms: OperatorTerms, passes: IntArray, sender: IntArray, go
     return _absorb(number, passes, degree)
 
 
-def _ranks(terms: OperatorTerms) -> IntArray:
+def _ranks(terms: Terms) -> IntArray:
     """Return a number per operator, equal where the links rank alike by how long its messages take."""
     if len(terms.send) < 2:
         return np.zeros(terms.operators, np.int64)
@@ -134,7 +134,7 @@ def _sum_by_number(number: IntArray, rows: FloatArray, count: int) -> FloatArray
     return np.array([np.bincount(number, row, count) for row in rows]).reshape(len(rows), count)
 
 
-def _parts(terms: OperatorTerms) -> IntArray:
+def _parts(terms: Terms) -> IntArray:
     """Return the share of work or memory of every group, the larger one, in millionths of an average group's share."""
     work = np.bincount(terms.group_of, terms.work.min(axis=0), terms.groups)
     shares = [amount / amount.sum() for amount in (work, terms.memory) if amount.sum() > 0]
@@ -142,7 +142,7 @@ def _parts(terms: OperatorTerms) -> IntArray:
     return np.maximum(np.ceil(share * terms.groups * PARTS), 1).astype(np.int64)
 
 
-def _exchanges(terms: OperatorTerms) -> tuple[IntArray, IntArray, FloatArray]:
+def _exchanges(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the groups that each one exchanges messages with, and for how long [C + 1], [.], [.]."""
     sender, goal = _messages(terms, terms.group_of, 2 * terms.group_of)
     seconds = terms.send.mean(axis=0)[sender] if len(terms.send) else np.zeros(len(sender))

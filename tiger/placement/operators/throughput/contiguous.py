@@ -10,7 +10,7 @@ from tiger.model.seeds import derive
 from tiger.placement.operators.device_types import keep_linked
 from tiger.placement.operators.linear_orders import arcs, components, draw_linear_order
 from tiger.placement.operators.loads import held_bytes
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     Annealer,
     AnnealerParams,
@@ -45,10 +45,7 @@ SAME = 1e-9
 
 
 def split(
-    terms: OperatorTerms,
-    params: AnnealerParams,
-    stop: Callable[[], bool],
-    on_step: Callable[[str, IntArray, float], None],
+    terms: Terms, params: AnnealerParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> OrderedPlacement | None:
     """Return the line of stages, one a device, with the smallest largest load that is found; None where none fits.
 
@@ -63,7 +60,7 @@ def split(
     return lines.found[0][1] if lines.found else None
 
 
-def order_stages(terms: OperatorTerms, place: IntArray) -> OrderedPlacement | None:
+def order_stages(terms: Terms, place: IntArray) -> OrderedPlacement | None:
     """Return places [C] as a line of stages, None where no order of the devices keeps to all arcs; O(e + k^3)."""
     before, after = (place[side] for side in arcs(terms))
     waits = np.zeros((terms.devices, terms.devices), np.bool_)
@@ -81,7 +78,7 @@ def order_stages(terms: OperatorTerms, place: IntArray) -> OrderedPlacement | No
 class _StageLines:
     """Hold different lines of stages, (largest load, line), the best first."""
 
-    terms: OperatorTerms
+    terms: Terms
     params: AnnealerParams
     stop: Callable[[], bool]
     found: list[tuple[float, OrderedPlacement]] = field(default_factory=list)

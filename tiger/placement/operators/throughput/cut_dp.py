@@ -11,7 +11,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.placement.operators.device_types import label_devices
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.segments import segments
 from tiger.solvers.kernel import kernel
 
@@ -27,7 +27,7 @@ class OrderedPlacement:
     devices: tuple[int, ...]
 
 
-def cut(terms: OperatorTerms, position: IntArray, seed: int) -> OrderedPlacement | None:
+def cut(terms: Terms, position: IntArray, seed: int) -> OrderedPlacement | None:
     """Return the line of stages along `position[C]` with the smallest largest load, or None where nothing fits.
 
     ExactResult for this order where all links are alike, up to 1,024 positions and as long as devices are of few types:

@@ -10,15 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import UNSTAGED
-from tiger.placement.operators.throughput.state import (
-    PlacementState,
-    apply_change,
-    compute_change,
-    make_state,
-    move_vertex,
-)
+from tiger.placement.operators.throughput.state import LoadState, apply_change, compute_change, make_state, move_vertex
 from tiger.placement.operators.throughput.tables import Tables, make_tables
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -27,16 +21,14 @@ GAIN = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadDescentParams:
+class DescentParams:
     """Set the powers 2^d, `doublings` d, of the sums of loads that are minimized in turn, in at most `rounds` each."""
 
     doublings: tuple[int, ...] = (2, 4, 6)
     rounds: int = 8
 
 
-def descend(
-    terms: OperatorTerms, place: IntArray, params: LoadDescentParams, seed: int, stop: Callable[[], bool]
-) -> IntArray:
+def descend(terms: Terms, place: IntArray, params: DescentParams, seed: int, stop: Callable[[], bool]) -> IntArray:
     """Return places [C] that no single move to a neighbour's device improves, or those of the last round.
 
     Places within memory and links stay so. O(k degree) for a group at a border.
@@ -54,7 +46,7 @@ def descend(
 
 
 @kernel
-def _round(tables: Tables, state: PlacementState, order: IntArray, mark: IntArray, scale: float, doublings: int) -> int:
+def _round(tables: Tables, state: LoadState, order: IntArray, mark: IntArray, scale: float, doublings: int) -> int:
     """Visit every vertex once, and return how many have moved."""
     moved = 0
     for g in order:
@@ -82,7 +74,7 @@ def _round(tables: Tables, state: PlacementState, order: IntArray, mark: IntArra
 
 
 @inner_kernel
-def _power_change(state: PlacementState, scale: float, doublings: int) -> float:
+def _power_change(state: LoadState, scale: float, doublings: int) -> float:
     """Return by how much the sum of the powers of loads would change, loads in units of the scale."""
     change = 0.0
     for h in range(len(state.load)):

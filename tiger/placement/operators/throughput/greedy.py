@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.solvers.kernel import kernel
 from tiger.training.costs.tolerances import MEMORY
 
@@ -13,7 +13,7 @@ from tiger.training.costs.tolerances import MEMORY
 SLACK = 1e-9
 
 
-def fill(terms: OperatorTerms, position: IntArray, count: int) -> IntArray | None:
+def fill(terms: Terms, position: IntArray, count: int) -> IntArray | None:
     """Return groups [C] at `position[C]` of a line put into devices in turn, the fastest first; None if one fits none.
 
     The next device comes once one has its share of all work among `count` equally busy ones, or no memory for a group.
@@ -28,7 +28,7 @@ def fill(terms: OperatorTerms, position: IntArray, count: int) -> IntArray | Non
     return devices[place] if fits else None
 
 
-def spread(terms: OperatorTerms) -> IntArray | None:
+def spread(terms: Terms) -> IntArray | None:
     """Return groups [C] put where the most memory is left, the largest first; None if one fits nowhere.
 
     Among devices with memory without end the one that becomes the least busy is taken. O(k n + C (k + log C)).
@@ -49,7 +49,7 @@ class GroupNeeds(NamedTuple):
     capacity: FloatArray
 
 
-def _needs(terms: OperatorTerms, devices: IntArray) -> GroupNeeds:
+def _needs(terms: Terms, devices: IntArray) -> GroupNeeds:
     """Return what groups need on devices in an order."""
     rows = [np.bincount(terms.group_of, terms.work[d], terms.groups) for d in devices]
     work = np.ascontiguousarray(np.array(rows, np.float64).T)

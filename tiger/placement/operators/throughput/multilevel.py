@@ -13,7 +13,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.placement.operators.linear_orders import draw_linear_order
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     UNSTAGED,
     Annealer,
@@ -23,7 +23,7 @@ from tiger.placement.operators.throughput.annealer import (
 )
 from tiger.placement.operators.throughput.coarsening import cluster_labels, coarsen
 from tiger.placement.operators.throughput.cut_dp import cut
-from tiger.placement.operators.throughput.descent import LoadDescentParams, descend
+from tiger.placement.operators.throughput.descent import DescentParams, descend
 from tiger.placement.operators.throughput.greedy import fill, spread
 from tiger.placement.operators.throughput.multilevel_cuts import CutParams, cut_lines
 
@@ -52,16 +52,13 @@ class CycleParams:
 class CoarseTerms(NamedTuple):
     """Hold the terms of a level, the `label[C]` there of every group of the finer level, and places to start from."""
 
-    terms: OperatorTerms
+    terms: Terms
     label: IntArray
     place: IntArray | None
 
 
 def search_multilevel(
-    terms: OperatorTerms,
-    params: CycleParams,
-    stop: Callable[[], bool],
-    on_step: Callable[[str, IntArray, float], None],
+    terms: Terms, params: CycleParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> IntArray | None:
     """Return the device of every group [C] at a small largest load within memory, or None where none was found.
 
@@ -84,7 +81,7 @@ def search_multilevel(
 
 
 def run_cycle(
-    terms: OperatorTerms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
+    terms: Terms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
 ) -> IntArray | None:
     """Run one cycle from places [C] within memory or from nothing; return None if the coarsest terms fit nowhere.
 
@@ -98,12 +95,12 @@ def run_cycle(
     for (finer, _, _), (_, label, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
         # Without time to improve them, places are as good on the finer level.
         if now is not None:
-            now = now[label] if stop() else descend(finer, now[label], LoadDescentParams(), seed, stop)
+            now = now[label] if stop() else descend(finer, now[label], DescentParams(), seed, stop)
     return now
 
 
 def _join_levels(
-    terms: OperatorTerms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
+    terms: Terms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
 ) -> list[CoarseTerms]:
     """Return terms of ever fewer groups; groups on different devices are not joined."""
     levels = [CoarseTerms(terms, np.arange(terms.groups), place)]
@@ -134,7 +131,7 @@ def _anneal(level: CoarseTerms, params: CycleParams, seed: int, stop: Callable[[
     return found if np.isfinite(load) else None
 
 
-def _begin(terms: OperatorTerms, seed: int) -> IntArray | None:
+def _begin(terms: Terms, seed: int) -> IntArray | None:
     """Return places along a line, exact cuts if these fit; None where groups fit nowhere."""
     position = draw_linear_order(terms, seed)
     found = cut(terms, position, seed)

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.placement.operators.linear_orders import draw_linear_order
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import largest_load_s
 from tiger.placement.operators.throughput.coarsening import blocks
 from tiger.placement.operators.throughput.cut_dp import OrderedPlacement, cut
@@ -32,7 +32,7 @@ class CutParams:
 
 
 def cut_lines(
-    terms: OperatorTerms, params: CutParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
+    terms: Terms, params: CutParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> OrderedPlacement | None:
     """Return the line of stages with the smallest largest load of several lines of groups, None where none fits.
 
@@ -53,7 +53,7 @@ def cut_lines(
     return best
 
 
-def _cuts(terms: OperatorTerms, position: IntArray, params: CutParams) -> Iterator[OrderedPlacement]:
+def _cuts(terms: Terms, position: IntArray, params: CutParams) -> Iterator[OrderedPlacement]:
     """Yield stages along a line, with ever more exact cuts."""
     count = int(position.max()) + 1
     line = cut(terms, blocks(terms, position, params.blocks), params.seed)

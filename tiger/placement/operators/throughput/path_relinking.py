@@ -5,10 +5,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tiger.model.arrays import IntArray
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 
 
-def agreed_vertices(terms: OperatorTerms, first: IntArray, second: IntArray) -> IntArray:
+def agreed_vertices(terms: Terms, first: IntArray, second: IntArray) -> IntArray:
     """Return a vertex for every group [C]: connected sets that neither of two placements separates.
 
     O(e). Source: Sanders and Schulz, Distributed evolutionary graph partitioning, doi:10.1137/1.9781611972924.2.

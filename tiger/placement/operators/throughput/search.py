@@ -11,7 +11,7 @@ from tiger.model.seeds import derive
 from tiger.placement.operators.device_types import drop_cpus, keep_linked
 from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.loads import held_bytes
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     UNSTAGED,
     Annealer,
@@ -72,10 +72,7 @@ STAGES = StageParams()
 
 
 def search_placement(
-    terms: OperatorTerms,
-    params: AnnealerParams,
-    stop: Callable[[], bool],
-    on_step: Callable[[str, IntArray, float], None],
+    terms: Terms, params: AnnealerParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> IntArray | None:
     """Return the device of every group [C] with the smallest largest load that is found, None where nothing fits.
 
@@ -104,7 +101,7 @@ class _PlacementPool:
     Runs of annealing make so many `tries`, from `cold` temperatures alone where these are few.
     """
 
-    terms: OperatorTerms
+    terms: Terms
     params: AnnealerParams
     stop: Callable[[], bool]
     annealer: Annealer
@@ -186,7 +183,7 @@ class _PlacementPool:
         return derive(self.params.seed, *path)
 
 
-def _spread(terms: OperatorTerms, position: IntArray) -> IntArray:
+def _spread(terms: Terms, position: IntArray) -> IntArray:
     """Return devices in turn along a line, each group on one that it is allowed on; it may not fit."""
     wish = position * terms.devices // (int(position.max()) + 1)
     away = np.abs(np.arange(terms.devices) - wish[:, None])

@@ -4,12 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, distinct
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import MEMORY
 from tiger.training.hardware.cluster import NO_LINK
 
 
-def segments(terms: OperatorTerms, position: IntArray, devices: IntArray) -> FloatArray:
+def segments(terms: Terms, position: IntArray, devices: IntArray) -> FloatArray:
     """Return the load of every one of `devices` with positions i .. j - 1 [devices, L + 1, L + 1].
 
     Infinite where they do not fit, are not allowed or none. `position[C]` is that of every group. What an operator
@@ -34,7 +34,7 @@ def _spans(at: IntArray, values: ArrayLike, size: int) -> FloatArray:
     return np.asarray(sums[None, :] - sums[:, None], np.float64)
 
 
-def _charges(terms: OperatorTerms, position: IntArray) -> FloatArray:
+def _charges(terms: Terms, position: IntArray) -> FloatArray:
     """Return what positions i .. j - 1 receive and send [L + 1, L + 1], as a sum over rectangles of (i, j - 1).
 
     A producer at p with readers at q_1 < q_2 < .. sends wherever i <= p <= j - 1, but where all readers are inside;
@@ -65,7 +65,7 @@ def _charges(terms: OperatorTerms, position: IntArray) -> FloatArray:
     return charges
 
 
-def _mean_sent_s(terms: OperatorTerms) -> FloatArray:
+def _mean_sent_s(terms: Terms) -> FloatArray:
     """Return the mean seconds of what every operator sends over the links that there are [n]."""
     links = terms.link[terms.link != NO_LINK]
     share = np.bincount(links, minlength=len(terms.send)) / max(len(links), 1)

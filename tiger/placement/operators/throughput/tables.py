@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, count_distinct, distinct
 from tiger.placement.operators.linear_orders import arcs
-from tiger.placement.operators.terms import OperatorTerms
+from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import MEMORY
 
 # A message between devices without a link takes so many times all work and messages together, so that annealing
@@ -48,7 +48,7 @@ class Tables(NamedTuple):
     rank: IntArray
 
 
-def make_tables(terms: OperatorTerms, label: IntArray, rank: IntArray) -> Tables:
+def make_tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
     """Return the tables for groups in vertices `label[C]`; stages are free where `rank[k]` is empty.
 
     O(k n + e log e).
@@ -83,19 +83,19 @@ def make_tables(terms: OperatorTerms, label: IntArray, rank: IntArray) -> Tables
     )
 
 
-def _sum_by_vertex(terms: OperatorTerms, vertex_of: IntArray, size: int) -> FloatArray:
+def _sum_by_vertex(terms: Terms, vertex_of: IntArray, size: int) -> FloatArray:
     """Return the seconds of every vertex on every device [V, k]."""
     rows = [np.bincount(vertex_of, row, size) for row in terms.work]
     return np.ascontiguousarray(np.array(rows, np.float64).T)
 
 
-def _sent_s(terms: OperatorTerms) -> FloatArray:
+def _sent_s(terms: Terms) -> FloatArray:
     """Return the seconds of what operators send [curves + 1, n], the last row between devices without a link."""
     most = terms.work.max(axis=0).sum() + terms.send.sum()
     return np.vstack([terms.send, np.full(terms.operators, APART * (most or 1.0))])
 
 
-def _allowed_devices(terms: OperatorTerms, label: IntArray, size: int) -> BoolArray:
+def _allowed_devices(terms: Terms, label: IntArray, size: int) -> BoolArray:
     """Return where vertices may go [V, k]: where all of their groups may."""
     barred = np.array([np.bincount(label, ~column, size) for column in terms.allowed.T])
     return np.ascontiguousarray(barred.T == 0)
