@@ -112,7 +112,7 @@ def test_pinned_tasks_do_not_swap(drawn):
 
 def same(problem, state, other):
     """Return whether two states agree on all that the rule keeps up, but for the order of slots at a node."""
-    parts = ("place", "occupant", "held") if problem.groups else ("place", "occupant", "held", "used")
+    parts = ("place", "occupant", "occupied") if problem.groups else ("place", "occupant", "occupied", "used")
     plain = all(np.array_equal(getattr(state, part), getattr(other, part)) for part in parts)
     if problem.groups:
         return plain
