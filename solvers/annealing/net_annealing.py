@@ -14,9 +14,9 @@ from tiger.solvers.annealing.net_kernels import NetState, anneal_nets, reset_spa
 from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import Instance, instance_of, mark_fixed, state_of, uniform
 
-# Moves in a call that can't be stopped, each of at most so many distances: 0.1 to 0.5 s.
+# Moves in a call that can't be stopped, each of at most this many distances: 0.1 to 0.5 s.
 SLICE, DISTANCES = 1 << 17, 1000
-# Nodes up to which a set of them is one number of so many bits, and sets of nodes whose trees' lengths are kept.
+# Nodes up to which a set of them is one number of this many bits, and sets of nodes whose trees' lengths are kept.
 BITS, KEPT = 64, 1 << 14
 
 

@@ -300,7 +300,7 @@ def anneal_by(
                 continue
             total, score = after, smooth
             level = CostRecord(level.cost_change + extra, level.value, level.best_cost_change)
-            # The norm is at most so many times the maximum: only below that can the largest load be a new lowest one.
+            # The norm is at most this many times the maximum: only below that can the largest load be a new lowest one.
             if not loads or (links <= SCANNED and score <= level.value * root(links)):
                 level = keep_if_better(state, best, largest_load(values) if loads else total, level)
         level = keep_if_better(state, best, largest_load(values) if loads else total, level)

@@ -23,7 +23,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Entries of the table of costs up to which it stays in a cache of the second level: 1,000 tasks on 128 nodes.
 ENTRIES = 1 << 17
-# Work is counted in moves that are looked at, 1 to 2 ns each: so many for a draw itself, and entries of the table
+# Work is counted in moves that are looked at, 1 to 2 ns each: this many for a draw itself, and entries of the table
 # changed in as much time. The table is worked out anew after so much work at the latest, as sums of many changes drift;
 # calls of so much take 20 to 40 ms and can't be stopped: 0.1 s where 1,000 tasks all talk, whose neighbours each draw
 # looks at, and up to 0.5 s with 65,536 tasks on 2 nodes, which stay in no cache.

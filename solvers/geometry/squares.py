@@ -12,7 +12,7 @@ from tiger.model.arrays import BoolArray, IntArray
 PAIRS = 1 << 22
 # Share of the edges of the smaller of two strips that must meet the other without a square to be along one axis.
 AGREED = 0.6
-# An edge is in no lattice where it is in so many times fewer squares than most.
+# An edge is in no lattice where it is in this many times fewer squares than most.
 FEW = 3
 
 

@@ -29,7 +29,7 @@ FEWEST = 4
 # The share of its vertices that coarsening must leave behind to go on, chains in a call that can't be stopped, some 25
 # ms, and calls once time is up.
 SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
-# One task in so many too many on its node shows that annealing of clusters has emptied a region: each task takes a
+# One task in this many too many on its node shows that annealing of clusters has emptied a region: each task takes a
 # chain of its own, a thousand of them seconds.
 MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later

@@ -26,7 +26,7 @@ from tiger.solvers.multilevel.quotient import anneal_quotient
 from tiger.solvers.multilevel.v_cycle import VCycle
 from tiger.solvers.repair import repair_mapping
 
-# Fewest tasks, and the most part of all pairs, one in so many, that may exchange traffic.
+# Fewest tasks, and the most part of all pairs, one in this many, that may exchange traffic.
 FEWEST, DENSITY = 16, 8
 # Part of a cost that may be rounding alone.
 ROUNDING = 1e-9

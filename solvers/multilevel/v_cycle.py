@@ -30,7 +30,7 @@ from tiger.solvers.multilevel.v_cycle_kernels import (
 SHRINK, ROUNDING = 0.9, 1e-9
 # Temperatures in a call that can't be stopped, some 25 ms with 65,536 tasks, and chains that make sizes exact.
 STEPS, CHAINS = 5, 64
-# One in so many tasks is at a border at most as far as proposals go: a stencil melts, which only takes time.
+# One in this many tasks is at a border at most as far as proposals go: a stencil melts, which only takes time.
 WIDEST = 16
 
 

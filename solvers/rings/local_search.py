@@ -11,9 +11,9 @@ import numpy as np
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Segments of so many tasks move as a whole.
+# Segments of this many tasks move as a whole.
 SEGMENT = 3
-# A kick exchanges two neighbouring segments that together hold at most so many tasks.
+# A kick exchanges two neighbouring segments that together hold at most this many tasks.
 KICKED = 50
 # Kinds of move, numbered as codes that a kernel can compare.
 REVERSE, INSERT, INSERT_REVERSED, EXCHANGE = 1, 2, 3, 4

@@ -14,7 +14,7 @@ from tiger.solvers.instance import uniform
 from tiger.solvers.rings.dynamic_program import LONGEST, TOTAL, fill_table, trace_ring
 from tiger.solvers.rings.local_search import RingState, improve_ring
 
-# Tables of hops between so many hosts take 32 MB each, and a descent of so many tasks seconds.
+# Tables of hops between this many hosts take 32 MB each, and a descent of this many tasks seconds.
 HOSTS, TASKS = 2048, 4096
 
 

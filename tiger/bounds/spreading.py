@@ -188,7 +188,7 @@ def _stretch(graph: CsrGraph, search: FlowSearch, flows: Flows, grown: float) ->
 def _add_column(
     graph: CsrGraph, columns: ColumnChoice, search: FlowSearch, flows: Flows, centre: int
 ) -> tuple[float, int]:
-    """Add the flows of a column to `added`; return what it is worth and how many hops a flow may have taken."""
+    """Add the flows of a column to `added`; return its value and the most hops of a flow."""
     flows.state[0] = 0
     size, radius = _grow_region(graph, columns, search, flows, centre)
     for k in range(size):

@@ -49,7 +49,7 @@ def costs_of(problem: Problem, mappings: Iterable[IntArray]) -> Iterator[Cost]:
 
 
 def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
-    """Return what constraints node indices `places[n]` break, -1 for a task not placed yet; O(n log n + edges).
+    """Return the constraints that node indices `places[n]` break, -1 for unplaced tasks; O(n log n + edges).
 
     One entry per pin not kept, forbidden pair used, and node with too many tasks or too little memory; a single one for
     all traffic that crosses disconnected parts.

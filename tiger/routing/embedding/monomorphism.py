@@ -21,7 +21,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 WIDE = 4
 # Calls of the shortest run between restarts, the unit of Luby's sequence.
 RESTART = 200
-# One run in so many chooses qubits at random, as a rule that misleads one run misleads all.
+# One run in this many chooses qubits at random, as a rule that misleads one run misleads all.
 MIX = 3
 
 

@@ -13,7 +13,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Temperatures in hops: annealing goes from the first to the second; the third accepts next to nothing that costs a hop.
 HOT, COLD, COLDEST = 0.7, 0.1, 0.01
-# Moves between two looks at whether to stop, and one move in so many to anywhere on the device.
+# Moves between two looks at whether to stop, and one move in this many to anywhere on the device.
 BURST, SELDOM = 200_000, 16
 
 

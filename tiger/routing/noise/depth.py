@@ -16,7 +16,7 @@ from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 # Kinds of operations in arrays.
 ONE, PAIR, SWAP, READ = 0, 1, 2, 3
 KINDS = {"swap": SWAP, "measure": READ}
-# Losses by errors above a bound weigh a hundredfold: once by themselves, and so many times more.
+# Losses by errors above a bound weigh a hundredfold: once by themselves, and this many times more.
 EXCESS = 99.0
 # Operations that take no layer.
 TIMELESS = frozenset({"barrier", "delay", "reset", "break_loop", "continue_loop"})

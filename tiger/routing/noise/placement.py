@@ -36,7 +36,7 @@ from tiger.solvers.kernel import kernel
 if TYPE_CHECKING:
     from tiger.routing.ising.static import Losses
 
-# Distances weighted by errors are whole numbers for the router: so many of them are a hop.
+# Distances weighted by errors are whole numbers for the router: this many of them are a hop.
 UNIT = 16.0
 # An edge is as long as its SWAP costs over the mean, counted by this share beside its hop, within bounds that keep it
 # true that a neighbour on a shortest path is nearer. That share of routings goes by these lengths.
@@ -215,7 +215,7 @@ class Placer:
                 present, loss = tried, cost
             if loss < lowest:
                 best, lowest, vain = present, loss, 0
-            # Back to the best after so many trials without a better one.
+            # Back to the best after this many trials without a better one.
             if vain > params.patience:
                 present, loss, vain = best, lowest, 0
         return best

@@ -20,7 +20,7 @@ from tiger.solvers.kernel import inner_kernel
 
 # Fronts kept for each state that goes on; only those of states that go on stay when there are more.
 KEPT = 6
-# Entries for a front: some, and so many for each qubit. Long fronts borrow from short ones.
+# Entries for a front: some, and this many for each qubit. Long fronts borrow from short ones.
 ENTRIES, ENTRIES_EACH = 128, 8
 
 LinkArray = NDArray[np.int16]

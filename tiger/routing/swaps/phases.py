@@ -125,7 +125,7 @@ def _list_race_phases(params: PhaseParams, extent: Extent, beam: int, searchers:
     work = extent.work // searchers
     wide, narrow = int(params.wide_share * work), int(params.race_share * work)
     between, last = work - narrow - wide, searchers
-    # Up to so many states one routing ends lower than the best of two by beams of half the width.
+    # Up to this many states one routing ends lower than the best of two by beams of half the width.
     most = min(min(params.enough, extent.width) * beam, params.wide_most)
     while last > 1 and 2 * wide * searchers // last <= most:
         last //= 2

@@ -32,7 +32,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 NO_LIMIT, NEVER_COST = 900_000_000, 2_000_000_000
 # Which side of a cut is routed again.
 BOTH, AFTER, BEFORE = range(3)
-# A new mapping is routed backwards and forwards so many times, as in SABRE's reverse traversal.
+# A new mapping is routed backwards and forwards this many times, as in SABRE's reverse traversal.
 PASSES = 5
 
 

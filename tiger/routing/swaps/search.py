@@ -47,7 +47,7 @@ from tiger.routing.swaps.views import build_views
 CHUNK = 3_000_000
 # States of the beam that tells what each of them takes.
 MEASURED = 4
-# A route under search may take so many SWAPs a gate at most, which bounds the memory on long devices.
+# A route under search may take this many SWAPs a gate at most, which bounds the memory on long devices.
 DETOUR = 64
 
 

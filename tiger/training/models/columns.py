@@ -12,7 +12,7 @@ from tiger.training.models.layers import WEIGHT_SHARE, LayerKind
 from tiger.training.models.limits import check_cost
 
 REQUIRED = ("name", "forward_s", "backward_s", "parameter_bytes", "activation_bytes")
-# A column left out is so many times another one.
+# A column left out is this many times another one.
 DEFAULTS = {
     "weight_s": ("backward_s", WEIGHT_SHARE),
     "state_bytes": ("parameter_bytes", 1.0),
