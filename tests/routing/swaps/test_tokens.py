@@ -8,7 +8,7 @@ from tiger.routing.records import allocate_records
 from tiger.routing.swaps import tokens as module
 from tiger.routing.swaps.tokens import (
     AT_GOALS,
-    SwapChoice,
+    SwapStep,
     Tokens,
     build_device,
     build_tokens,
@@ -69,7 +69,7 @@ def test_added_hops_are_what_a_swap_adds(goals: list[int], change: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_goal_swaps_bring_every_qubit_to_its_goal(seed: int) -> None:
     """A SWAP that does not take others away more than it helps exists on a line."""
-    tokens, choice = line(np.random.default_rng(seed).permutation(4).tolist()), allocate_records(SwapChoice)
+    tokens, choice = line(np.random.default_rng(seed).permutation(4).tolist()), allocate_records(SwapStep)
     for _ in range(20):
         if choose_goal_swap(LINE, tokens, choice) == AT_GOALS:
             break

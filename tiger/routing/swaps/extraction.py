@@ -11,15 +11,7 @@ from tiger.routing.records import allocate_records
 from tiger.routing.route import Route
 from tiger.routing.swaps.layers import raise_by_bridge, raise_by_gate, raise_by_swap
 from tiger.routing.swaps.prices import NOTHING
-from tiger.routing.swaps.tokens import (
-    CouplingArrays,
-    SwapChoice,
-    Tokens,
-    build_tokens,
-    clear_list,
-    exchange,
-    list_qubit,
-)
+from tiger.routing.swaps.tokens import CouplingArrays, SwapStep, Tokens, build_tokens, clear_list, exchange, list_qubit
 from tiger.routing.swaps.window_router import (
     DEPTH,
     AttemptCounters,
@@ -118,7 +110,7 @@ def allocate_window_state(circuit: CircuitArrays, device: CouplingArrays) -> Win
         head=_zeros(size),
         log=_zeros(NODES + 2 * OPS, 2),
         counters=allocate_records(AttemptCounters),
-        choice=allocate_records(SwapChoice),
+        choice=allocate_records(SwapStep),
         work=np.zeros(1, np.int64),
         weight=np.zeros(DEPTH),
         last=_zeros(size) - 1,

@@ -49,7 +49,7 @@ class RoutingViews(NamedTuple):
     hops: HopArray
 
 
-class RerouteAttempt:
+class Rerouting:
     """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed again.
 
     `given` counts the seeds used, `passes` those left on a new mapping, `made` the steps of the route in the making.
@@ -101,7 +101,7 @@ class RoutePool(NamedTuple):
     seed: IndexArray
     order: IndexArray
     done: IndexArray
-    attempt: Sequence[RerouteAttempt]
+    attempt: Sequence[Rerouting]
 
 
 class Searcher(NamedTuple):

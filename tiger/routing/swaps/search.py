@@ -29,15 +29,7 @@ from tiger.routing.swaps.frontier import (
 from tiger.routing.swaps.phases import Extent, PhaseParams, plan_attempts, schedule
 from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.renumbering import order_by_level, renumber
-from tiger.routing.swaps.rerouting import (
-    NEVER_COST,
-    RerouteAttempt,
-    ReroutePlan,
-    RoutePool,
-    RoutingViews,
-    Searcher,
-    advance,
-)
+from tiger.routing.swaps.rerouting import NEVER_COST, ReroutePlan, Rerouting, RoutePool, RoutingViews, Searcher, advance
 from tiger.routing.swaps.router import route
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.threads import run_searchers
@@ -262,7 +254,7 @@ def _build_pool(
         seed=np.array([a.place for a in mine], np.int32).reshape(-1, size),
         order=np.array(order, np.int32).reshape(-1, count),
         done=np.array([a.done.sum() for a in mine], np.int32),
-        attempt=allocate_records(RerouteAttempt),
+        attempt=allocate_records(Rerouting),
     )
     pool.attempt[0].parted = int(parted)
     for e, known in enumerate(origins.routes[number::searchers][: params.routes]):

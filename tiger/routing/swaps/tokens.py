@@ -29,7 +29,7 @@ class TokenCounters:
     stamp: int
 
 
-class SwapChoice:
+class SwapStep:
     """Hold a step: device qubits p and q, and which gate of the front a BRIDGE between them is, -1 for none."""
 
     p: int
@@ -125,7 +125,7 @@ def count_token_hops(device: CouplingArrays, tokens: Tokens) -> int:
 
 
 @inner_kernel
-def choose_goal_swap(device: CouplingArrays, tokens: Tokens, choice: Sequence[SwapChoice]) -> int:
+def choose_goal_swap(device: CouplingArrays, tokens: Tokens, choice: Sequence[SwapStep]) -> int:
     """Choose a SWAP that brings a listed qubit nearer to its goal and takes the others away least.
 
     Writes the SWAP to the choice; ties are broken at random. Returns its `count_added_hops`, AT_GOALS if all are at

@@ -13,7 +13,7 @@ from tiger.routing.swaps.prices import price_gate, price_swap, quote_swap
 from tiger.routing.swaps.tokens import (
     AT_GOALS,
     CouplingArrays,
-    SwapChoice,
+    SwapStep,
     Tokens,
     choose_goal_swap,
     count_added_hops,
@@ -96,7 +96,7 @@ class WindowAttempt(NamedTuple):
     head: IndexArray
     log: IndexArray
     counters: Sequence[AttemptCounters]
-    choice: Sequence[SwapChoice]
+    choice: Sequence[SwapStep]
     work: IntArray
     weight: FloatArray
     last: IndexArray

@@ -100,10 +100,8 @@ def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) ->
 
 def chunks_in_flight(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Callable[[int], float]:
     """Return the mean microbatches in flight of a stage by the stages behind it, where a position has several."""
-    most = [
-        float(activation_bytes.sum(axis=1).max())
-        for activation_bytes in count_peak_activations(schedule, positions, virtual, microbatches)
-    ]
+    peaks = count_peak_activations(schedule, positions, virtual, microbatches)
+    most = [float(counts.sum(axis=1).max()) for counts in peaks]
     return lambda after: most[(positions * virtual - 1 - after) % positions] / virtual
 
 
