@@ -37,7 +37,7 @@ def serve(host: str, port: int) -> None:
     workers.prepare().result()
     # Later than the other imports, as the workers load at the same time.
     from tiger.api.app import create_app
-    from tiger.api.middleware.connections import Connection, make_room
+    from tiger.api.middleware.connections import LimitedConnection, make_room
 
     make_room()
     app = create_app(settings)
@@ -47,7 +47,7 @@ def serve(host: str, port: int) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     config = uvicorn.Config(
         Drain(app if settings.api_keys else Local(app)),
-        http=Connection,
+        http=LimitedConnection,
         # There are none here, and whatever library for them happens to be installed would read requests its own way.
         ws="none",
         log_config=None,

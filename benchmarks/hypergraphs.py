@@ -15,7 +15,7 @@ from scipy.spatial import Delaunay
 from benchmarks.peers import is_installed
 from tiger.mapping.mapper import solve
 from tiger.model.arrays import IntArray
-from tiger.model.constraints import Terms, build_problem
+from tiger.model.constraints import Constraints, build_problem
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
@@ -186,7 +186,7 @@ def build_multicast(sets: list[list[int]], tasks: int, hardware: str) -> Problem
     starts, pins = np.cumsum([0, *map(len, sets)]), np.concatenate(sets)
     hyperedges = Hyperedges(starts=starts, pins=pins, volumes=np.ones(len(sets)))
     graph = TaskGraph.of_hyperedges(tuple(map(str, range(tasks))), hyperedges)
-    return build_problem(graph, build(hardware), Terms(rule="capacity", imbalance=IMBALANCE))
+    return build_problem(graph, build(hardware), Constraints(rule="capacity", imbalance=IMBALANCE))
 
 
 def _links(problem: Problem) -> list[tuple[int, int, int]]:

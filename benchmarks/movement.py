@@ -17,7 +17,7 @@ from tiger.routing.gate_dag import GateDag
 from tiger.routing.ising.movement import count_movement, list_route_visits, list_static_visits
 from tiger.routing.ising.proposals import ProposalParams, build_layout_at, place_gates, propose_layouts
 from tiger.routing.route import Route
-from tiger.routing.swaps.search import Origins, SearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 
 SEEDS = (0,)
 WORK, LEVEL, THREADS = 2_000_000, 3, 2
@@ -87,4 +87,4 @@ def compute_savings(case: Case, seed: int) -> FloatArray | None:
 def from_start(case: Case, dag: GateDag, place: IndexArray, seed: int) -> Route:
     """Return what little routing finds from a layout."""
     setting = SearchParams(work=WORK, seed=seed)
-    return search(dag, case.coupling, Origins(layouts=(place,), fixed=place), setting)
+    return search(dag, case.coupling, SearchOrigins(layouts=(place,), fixed=place), setting)

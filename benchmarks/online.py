@@ -10,7 +10,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.chain.best_order import best_line
 from tiger.placement.chain.params import LineParams
-from tiger.rebalancing.online.costs import Costs, Line, Terms
+from tiger.rebalancing.online.costs import DeviceCuts, FixedCosts, LayerCosts
 from tiger.rebalancing.online.moves import moves
 from tiger.rebalancing.online.planner import OnlinePlanner
 from tiger.training.costs.plan import Plan
@@ -194,13 +194,13 @@ class Simulation:
         self.told, self.guess = layers_of(np.array(NETWORKS[network]().flops), network), cluster_of(np.ones(devices))
         uneven = np.clip(self.rng.lognormal(0.0, UNEVEN, self.told.size), 0.5, 2.0)
         self.true = layers_of(self.told.forward_s * FLOPS * uneven, network)
-        self.terms = Terms.of(self.true, self.guess)
+        self.terms = FixedCosts.of(self.true, self.guess)
         self.run_at(self.rng.permutation(np.resize(SPEEDS, devices)) * self.rng.lognormal(0.0, JITTER, devices))
 
     def run_at(self, speed: FloatArray) -> None:
         """Have the devices run at speeds from now on, and count from here."""
         self.speed, self.runs, self.reached = speed, 0, 0
-        self.costs = Costs.of(self.true.forward_s + self.true.backward_s, 1 / speed)
+        self.costs = LayerCosts.of(self.true.forward_s + self.true.backward_s, 1 / speed)
         self.best_s, self.best = optimum(self.true, cluster_of(speed))
 
     def slow(self) -> None:
@@ -209,7 +209,7 @@ class Simulation:
         factor[self.rng.choice(self.best.devices)] = 0.5
         self.run_at(self.speed * factor)
 
-    def run(self, line: Line) -> FloatArray:
+    def run(self, line: DeviceCuts) -> FloatArray:
         """Return the measured seconds of the stages of a plan."""
         self.runs += 1
         loads = self.terms.loads_s(self.costs, [line])[0]
@@ -217,7 +217,7 @@ class Simulation:
             self.reached = self.runs
         return np.asarray(loads * self.rng.lognormal(0.0, NOISE, len(loads)))
 
-    def value(self, line: Line) -> float:
+    def value(self, line: DeviceCuts) -> float:
         """Return the measured bottleneck."""
         return float(self.run(line).max())
 
@@ -249,14 +249,14 @@ def cluster_of(speed: FloatArray) -> Cluster:
     )
 
 
-def optimum(layers: Layers, cluster: Cluster) -> tuple[float, Line]:
+def optimum(layers: Layers, cluster: Cluster) -> tuple[float, DeviceCuts]:
     """Return the least bottleneck over all cuts, orders and subsets of devices, and a plan that has it."""
     line = best_line(layers, cluster, LineParams())
     assert line is not None
-    return line.bottleneck_s, Line(line.cuts, line.devices)
+    return line.bottleneck_s, DeviceCuts(line.cuts, line.devices)
 
 
-def climb(world: Simulation, start: Line, seed: int) -> None:
+def climb(world: Simulation, start: DeviceCuts, seed: int) -> None:
     """Climb to the first neighbour that is measured as better, and begin at random where there is none."""
     rng, line = np.random.default_rng(seed), start
     while world.open(PEERS):
@@ -268,7 +268,7 @@ def climb(world: Simulation, start: Line, seed: int) -> None:
         line = draw_line(world.true.size, len(world.speed), rng)
 
 
-def anneal(world: Simulation, start: Line, seed: int, cooling: tuple[float, float, int] = COOLING) -> None:
+def anneal(world: Simulation, start: DeviceCuts, seed: int, cooling: tuple[float, float, int] = COOLING) -> None:
     """Anneal by relative differences of measured bottlenecks; begin again from the best when cold."""
     hot, cold, length = cooling
     rng, best = np.random.default_rng(seed), (np.inf, start)
@@ -285,9 +285,9 @@ def anneal(world: Simulation, start: Line, seed: int, cooling: tuple[float, floa
                 best = min(best, (found, other))
 
 
-def hand_over(world: Simulation, start: Line, _seed: int) -> None:
+def hand_over(world: Simulation, start: DeviceCuts, _seed: int) -> None:
     """Have the slowest stage give a layer to the lighter of its neighbours, until that comes back to a plan."""
-    line, seen = start, set[Line]()
+    line, seen = start, set[DeviceCuts]()
     while world.open(PEERS) and line not in seen:
         seen.add(line)
         times = world.run(line)
@@ -297,10 +297,10 @@ def hand_over(world: Simulation, start: Line, _seed: int) -> None:
         cuts = list(line.cuts)
         if cuts[slow + 1] - cuts[slow] > 1:
             cuts[max(slow, light)] += 1 if light < slow else -1
-        line = Line(tuple(cuts), line.devices)
+        line = DeviceCuts(tuple(cuts), line.devices)
 
 
-def neighbours(line: Line, devices: int, rng: Rng) -> list[Line]:
+def neighbours(line: DeviceCuts, devices: int, rng: Rng) -> list[DeviceCuts]:
     """Return the plans with one layer on the other side of a boundary, or two devices exchanged, shuffled.
 
     A stage of one layer may be given away, and a spare device may take one layer.
@@ -316,16 +316,16 @@ def neighbours(line: Line, devices: int, rng: Rng) -> list[Line]:
     return [near[k] for k in rng.permutation(len(near)).tolist()]
 
 
-def holders(line: Line) -> IntArray:
+def holders(line: DeviceCuts) -> IntArray:
     """Return the device of every layer."""
     return np.repeat(line.devices, np.diff(line.cuts))
 
 
-def draw_line(size: int, devices: int, rng: Rng) -> Line:
+def draw_line(size: int, devices: int, rng: Rng) -> DeviceCuts:
     """Return a random plan with a stage for every device."""
     count = min(size, devices)
     inner = np.sort(rng.choice(np.arange(1, size), count - 1, replace=False)).tolist()
-    return Line((0, *inner, size), tuple(rng.permutation(devices)[:count].tolist()))
+    return DeviceCuts((0, *inner, size), tuple(rng.permutation(devices)[:count].tolist()))
 
 
 def follow_planner(world: Simulation, planner: OnlinePlanner, budget: int) -> None:
@@ -334,9 +334,9 @@ def follow_planner(world: Simulation, planner: OnlinePlanner, budget: int) -> No
         planner.step(world.run(line_of(planner.plan)).tolist())
 
 
-def line_of(plan: Plan) -> Line:
+def line_of(plan: Plan) -> DeviceCuts:
     """Return the cuts and devices of a plan."""
-    return Line(plan.cuts, tuple(plan.grid.ravel().tolist()))
+    return DeviceCuts(plan.cuts, tuple(plan.grid.ravel().tolist()))
 
 
 RATIOS = ("of climbing's runs", "of annealing's runs")

@@ -48,7 +48,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
             raise SystemExit("expected a report of the slowest hop and a bound")
         least = by_ring.objective.bound, by_ring.lower_bound
         proofs = [what for what, proved in (("slowest", by_ring.optimal), ("sum", by_ring.cost <= least[1])) if proved]
-        if len(away) <= RingParams().seats:
+        if len(away) <= RingParams().slots:
             proofs = ["slowest, then sum"]
         begun = time.perf_counter()
         order = approximation.threshold_accepting_tsp(nx.from_numpy_array(away), "greedy", seed=0, max_iterations=10)

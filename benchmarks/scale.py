@@ -16,7 +16,7 @@ from benchmarks.peers import is_installed
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.latency.heft import place_by_heft
-from tiger.placement.operators.latency.list_scheduling import Jobs, make_jobs, makespan_s
+from tiger.placement.operators.latency.list_scheduling import JobList, make_jobs, makespan_s
 from tiger.placement.operators.latency.search import makespan_bound_s
 from tiger.placement.operators.loads import held_bytes, loads_s
 from tiger.placement.operators.terms import Terms
@@ -268,7 +268,7 @@ def document(operators: Operators) -> dict[str, object]:
     return {"maxFPGAs": DEVICES, "maxSizePerFPGA": room, "maxCPUs": 0, "nodes": nodes, "edges": edges}
 
 
-def blocks(terms: Terms, jobs: Jobs) -> IntArray:
+def blocks(terms: Terms, jobs: JobList) -> IntArray:
     """Return blocks of equal work along the order in which the first operators of classes begin."""
     first = np.full(terms.groups, terms.operators)
     np.minimum.at(first, terms.group_of[jobs.order], np.arange(terms.operators))
@@ -279,13 +279,13 @@ def blocks(terms: Terms, jobs: Jobs) -> IntArray:
     return place
 
 
-def schedule_list(terms: Terms, jobs: Jobs) -> IntArray:
+def schedule_list(terms: Terms, jobs: JobList) -> IntArray:
     """Return the device where the first operator of each class ends the earliest, whatever memory there is."""
     roomy = replace(terms, capacity=np.full(terms.devices, np.inf))
     return place_by_heft(roomy, jobs, np.zeros(terms.groups, np.int64), 0.0)
 
 
-def metis(terms: Terms, _jobs: Jobs) -> IntArray | None:
+def metis(terms: Terms, _jobs: JobList) -> IntArray | None:
     """Return the parts of METIS, classes weighed by work and edges by messages, None where it is not installed."""
     if not is_installed("pymetis"):
         return None

@@ -3,7 +3,7 @@
     python -m benchmarks.vary_plans MODULE:NAME VALUE .. [--only TEXT] [--data FOLDER]
 
 NAME is a constant, or CLASS.FIELD for the parameters of a search, for example `python -m benchmarks.vary_plans
-tiger.placement.search.refinement:RefineParams.finalists 3 1 6`. For each value it prints by how many per cent the
+tiger.placement.search.refinement:PlanRefineParams.finalists 3 1 6`. For each value it prints by how many per cent the
 seconds that are minimized lie above those of the first value, in the mean over all problems, the worst and the best
 problem, and the processor seconds relative to the first. Efforts count iterations, so that the plans are the same on
 every machine. `--data` adds PipeDream's profiles to the problems that are built here.

@@ -16,6 +16,6 @@ def nodes_near(problem: Problem, places: IntArray, tasks: IntArray, count: int) 
     hosts = np.setdiff1d(problem.topology.hosts, own)
     more = max(count - len(own), 0)
     if more < len(hosts):
-        away = problem.metric.between(own[:, None], hosts[None, :]).min(axis=0)
-        hosts = hosts[np.argsort(away, kind="stable")[:more]]
+        distances = problem.metric.between(own[:, None], hosts[None, :]).min(axis=0)
+        hosts = hosts[np.argsort(distances, kind="stable")[:more]]
     return np.sort(np.concatenate([own, hosts]))

@@ -14,20 +14,20 @@ SORTED_BY_INSERTION = 15
 class SearchTree(NamedTuple):
     """Hold a window for branching: k tasks in the order they are placed, on q nodes.
 
-    `linear[k, q]` (inf: not allowed), `out[k, k]` and `back[k, k]` traffic to and from, `away[q, q]` distances,
+    `linear[k, q]` (inf: not allowed), `out[k, k]` and `back[k, k]` traffic to and from, `distances[q, q]` distances,
     `group_of[k]` (-1: nodes are shared), `load[c, k]` against `room[c, q]`.
     """
 
     linear: FloatArray
     out: FloatArray
     back: FloatArray
-    away: FloatArray
+    distances: FloatArray
     group_of: IntArray
     load: IntArray
     room: IntArray
 
 
-class Progress(NamedTuple):
+class SearchProgress(NamedTuple):
     """Hold how far a search has come, to be taken up again.
 
     `fields[k + 1, k, q]` are costs, see add_traffic; per depth `local[k]` is the current node, `ranked[k, q]` the order
@@ -71,9 +71,9 @@ def add_traffic(tree: SearchTree, fields: FloatArray, depth: int, q: int) -> flo
         for r in range(fields.shape[2]):
             value = fields[depth, u, r]
             if out != 0.0:
-                value += out * tree.away[q, r]
+                value += out * tree.distances[q, r]
             if back != 0.0:
-                value += back * tree.away[r, q]
+                value += back * tree.distances[r, q]
             # Tasks of one group exclude each other on a node.
             if apart and r == q:
                 value = np.inf
@@ -146,7 +146,7 @@ def split(cost: FloatArray, order: IntArray, low: int, high: int) -> int:
 
 @allocating_kernel
 def branch(
-    tree: SearchTree, progress: Progress, bound: float, visit_limit: int, gain: float
+    tree: SearchTree, progress: SearchProgress, bound: float, visit_limit: int, gain: float
 ) -> tuple[float, int, bool]:
     """Search depth first for placements cheaper than `bound`, cheapest nodes first; return (bound, visits, ended).
 

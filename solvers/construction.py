@@ -77,10 +77,10 @@ def sum_on_grid(inst: Instance, state: State, costs: HostCosts, t: int) -> None:
         for axis in range(len(inst.shape) if r >= 0 else 0):
             extent = inst.shape[axis]
             for x in range(extent):
-                away = abs(x - costs.coords[r, axis])
+                gap = abs(x - costs.coords[r, axis])
                 if inst.steps[axis] != 0.0:
-                    away = min(away, extent - away)
-                costs.axis_sums[begin + x] += inst.out[e] * away * inst.steps[-1]
+                    gap = min(gap, extent - gap)
+                costs.axis_sums[begin + x] += inst.out[e] * gap * inst.steps[-1]
             begin += extent
     # The cost of a host is the sum of those of its coordinates.
     for k in range(costs.open_count[0]):
@@ -122,7 +122,7 @@ def cheapest_host(inst: Instance, state: State, costs: HostCosts, t: int) -> int
     for k in range(costs.open_count[0]):
         q = costs.hosts[k]
         # A full host never opens again, so it is dropped from the list.
-        if state.held[q] >= (inst.slots[q] if inst.group_of[t] < 0 else len(state.occupant)):
+        if state.occupied[q] >= (inst.slots[q] if inst.group_of[t] < 0 else len(state.occupant)):
             continue
         costs.hosts[kept] = q
         kept += 1
@@ -139,7 +139,7 @@ def cheapest_host(inst: Instance, state: State, costs: HostCosts, t: int) -> int
 def construct(inst: Instance, state: State, tournament: Tournament, costs: HostCosts, count: int) -> bool:
     """Place `count` more tasks, each time the next one on its cheapest node; return whether all found one.
 
-    Tasks without a place are at -1 and appear nowhere else in the state, whose seats are not kept up.
+    Tasks without a place are at -1 and appear nowhere else in the state, whose slots are not kept up.
     """
     for _ in range(count):
         # The task with most traffic to those placed: where it goes matters most.
@@ -152,7 +152,7 @@ def construct(inst: Instance, state: State, tournament: Tournament, costs: HostC
         if q < 0:
             return False
         state.place[t] = q
-        state.held[q] += 1
+        state.occupied[q] += 1
         state.used[q] += inst.memory[t]
         if inst.group_of[t] >= 0:
             state.occupant[inst.group_of[t], q] = t

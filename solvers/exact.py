@@ -47,7 +47,7 @@ class Exact:
 
 
 def _is_certain(tasks: int, free: int) -> bool:
-    """Return whether what is dropped unseen costs too much beyond doubt, for so many tasks of which some are free.
+    """Return whether what is dropped unseen costs too much beyond doubt, for `tasks` of which some are free.
 
     A cost is a sum of terms >= 0, none of which is rounded more often than once for each task that it is added to.
     """
@@ -59,7 +59,7 @@ def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[I
     order = _order(window)
     tree = _tree(window, order)
     count, nodes = window.shape
-    progress = branch_and_bound.Progress(
+    progress = branch_and_bound.SearchProgress(
         fields=np.zeros((count + 1, count, nodes)),
         local=np.zeros(count, np.int64),
         ranked=np.zeros((count, nodes), np.int64),
@@ -109,7 +109,7 @@ def _tree(window: Window, order: IntArray) -> branch_and_bound.SearchTree:
         linear=np.ascontiguousarray((window.linear - window.linear.min(axis=1)[:, None])[order]),
         out=np.ascontiguousarray(traffic),
         back=np.ascontiguousarray(traffic.T),
-        away=np.ascontiguousarray(window.distance),
+        distances=np.ascontiguousarray(window.distance),
         group_of=group_of[order],
         load=np.array(loads, np.int64) if loads else empty[0],
         room=np.array(rooms, np.int64) if rooms else empty[1],

@@ -53,7 +53,7 @@ def _clear(problem: Problem, inst: Instance, start: IntArray) -> State:
     state, gone = state_of(problem, start), inst.movable
     if problem.groups:
         state.occupant[inst.group_of[gone], start[gone]] = -1
-    np.subtract.at(state.held, start[gone], 1)
+    np.subtract.at(state.occupied, start[gone], 1)
     np.subtract.at(state.used, start[gone], inst.memory[gone])
     state.place[gone] = -1
     return state

@@ -16,8 +16,8 @@ from tiger.model.problem import Problem
 NEAREST = 8
 # Nodes up to which distances that could be worked out are kept in a table, of 8 MB at most.
 DENSE_NODES = 1024
-# Seats in all, and distances by difference of coordinates: 128 and 64 MB.
-SEATS, DIFFERENCES = 1 << 24, 1 << 23
+# Slots in all, and distances by difference of coordinates: 128 and 64 MB.
+SLOTS, DIFFERENCES = 1 << 24, 1 << 23
 
 
 class Instance(NamedTuple):
@@ -25,11 +25,11 @@ class Instance(NamedTuple):
 
     Row t of `indptr[n + 1]`, `indices[e]` lists the neighbours u of task t, with traffic `out[e]` from t to u and
     `back[e]` from u to t; on a symmetric metric `out` is the sum and `back` 0. `loop[n]` is the traffic of a task with
-    itself. `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays; node p is `away[row[p] + col[q]]` from
-    node q, unless these are empty; `plain` is 1 if they are not and `back` is 0. `group_of[n]` is -1 where nodes
-    are shared. Row t of `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are hosts close
-    to a node, -1 where there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use;
-    `tolerance` is the smallest gain that counts. All arrays are read-only.
+    itself. `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays; node p is `distances[row[p] + col[q]]`
+    from node q, unless these are empty; `plain` is 1 if they are not and `back` is 0. `group_of[n]` is -1 where nodes
+    are shared. Row t of `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are hosts close to a
+    node, -1 where there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use; `tolerance`
+    is the smallest gain that counts. All arrays are read-only.
     """
 
     indptr: IntArray
@@ -43,7 +43,7 @@ class Instance(NamedTuple):
     table: FloatArray
     shape: IntArray
     steps: FloatArray
-    away: FloatArray
+    distances: FloatArray
     row: IntArray
     col: IntArray
     plain: int
@@ -62,18 +62,18 @@ class Instance(NamedTuple):
 class State(NamedTuple):
     """Hold a mapping under change: `place[n]`, and which tasks are on each node.
 
-    `occupant[groups, m]` is the task of a group on a node or -1, and `held[m]` how many tasks a node has. Where nodes
-    are shared, node p's tasks are `seats[seat_start[p] : seat_start[p] + held[p]]`, task t sits at `seat_of[t]`, and
-    `used[m]` is the memory in use.
+    `occupant[groups, m]` is the task of a group on a node or -1, and `occupied[m]` how many tasks a node has. Where
+    nodes are shared, node p's tasks are `slot_task[slot_start[p] : slot_start[p] + occupied[p]]`, task t sits at
+    `slot_of[t]`, and `used[m]` is the memory in use.
     """
 
     place: IntArray
     occupant: IntArray
-    held: IntArray
+    occupied: IntArray
     used: IntArray
-    seat_start: IntArray
-    seats: IntArray
-    seat_of: IntArray
+    slot_start: IntArray
+    slot_task: IntArray
+    slot_of: IntArray
 
 
 def instance_of(problem: Problem) -> Instance:
@@ -82,7 +82,7 @@ def instance_of(problem: Problem) -> Instance:
     if not metric.table.size > 1 and problem.topology.size <= DENSE_NODES:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
-    away, row, col = differences(problem.metric)
+    distances, row, col = differences(problem.metric)
     indptr, indices, out, back = (undirected_lists if problem.metric.symmetric else neighbour_lists)(problem)
     tasks, topology = problem.tasks, problem.topology
     return Instance(
@@ -97,12 +97,12 @@ def instance_of(problem: Problem) -> Instance:
         table=uniform(metric.table),
         shape=uniform(metric.shape),
         steps=uniform(metric.steps),
-        away=uniform(away),
+        distances=uniform(distances),
         row=uniform(row),
         col=uniform(col),
         plain=int(len(row) > 0 and problem.metric.symmetric),
         group_of=uniform(problem.group_of),
-        slots=uniform(_seats(problem)),
+        slots=uniform(_count_slots(problem)),
         memory=uniform(_or_default(tasks.memory, tasks.size, 0)),
         room=uniform(_or_default(topology.memory, topology.size, np.iinfo(np.int64).max)),
         ban_start=uniform(np.searchsorted(problem.banned[:, 0], np.arange(tasks.size + 1))),
@@ -115,7 +115,7 @@ def instance_of(problem: Problem) -> Instance:
 
 
 def differences(metric: Metric) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return `away`, `row[m]`, `col[m]` such that node p is away[row[p] + col[q]] from node q.
+    """Return `distances`, `row[m]`, `col[m]` such that node p is distances[row[p] + col[q]] from node q.
 
     On a grid or in a tree a distance depends on the difference of the coordinates alone, of which there are fewer than
     pairs of nodes. All three are empty where there are more than 2**23.
@@ -188,20 +188,20 @@ def state_of(problem: Problem, places: IntArray) -> State:
     occupant = np.full((max(len(problem.groups), 1), size), -1, np.int64)
     for number, group in enumerate(problem.groups):
         occupant[number, places[group]] = group
-    held = np.bincount(places, minlength=size)
-    seats = np.zeros(size, np.int64) if problem.groups else np.maximum(_seats(problem), held)
-    start = np.concatenate([[0], np.cumsum(seats)[:-1]])
+    occupied = np.bincount(places, minlength=size)
+    slots = np.zeros(size, np.int64) if problem.groups else np.maximum(_count_slots(problem), occupied)
+    start = np.concatenate([[0], np.cumsum(slots)[:-1]])
     order = np.argsort(places, kind="stable")
     rank = np.empty(len(places), np.int64)
-    rank[order] = np.arange(len(places)) - np.repeat(np.cumsum(held) - held, held)
-    seat_of = start[places] + rank
-    table = np.full(max(int(seats.sum()), 1), -1, np.int64)
+    rank[order] = np.arange(len(places)) - np.repeat(np.cumsum(occupied) - occupied, occupied)
+    slot_of = start[places] + rank
+    table = np.full(max(int(slots.sum()), 1), -1, np.int64)
     if not problem.groups:
-        table[seat_of] = np.arange(len(places))
+        table[slot_of] = np.arange(len(places))
     used = np.zeros(size, np.int64)
     if problem.tasks.memory is not None:
         np.add.at(used, places, problem.tasks.memory)
-    return State(places.copy(), occupant, held, used, start, table, seat_of)
+    return State(places.copy(), occupant, occupied, used, start, table, slot_of)
 
 
 def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
@@ -222,14 +222,14 @@ def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
     return np.where(is_host[near], near, -1)
 
 
-def _seats(problem: Problem) -> IntArray:
+def _count_slots(problem: Problem) -> IntArray:
     """Return how many tasks, one of a group, a search puts on each node.
 
-    Where nodes are shared that is their slots, at most n, but only so many a node that the seats of all fit in 128 MB.
+    Where nodes are shared that is their slots, at most n, and few enough that those of all nodes fit in 128 MB.
     """
     most = 1 if problem.groups else problem.tasks.size
-    if most * problem.topology.hosts.size > SEATS:
-        most = max(SEATS // problem.topology.hosts.size, 1)
+    if most * problem.topology.hosts.size > SLOTS:
+        most = max(SLOTS // problem.topology.hosts.size, 1)
     return np.minimum(problem.topology.slots, most)
 
 
@@ -287,10 +287,10 @@ def _list_closest(metric: Metric, hosts: IntArray) -> IntArray:
     near = np.empty((metric.size, width), np.int64)
     for start in range(0, metric.size, 512):
         rows = np.arange(start, min(start + 512, metric.size))
-        away = metric.between(rows[:, None], hosts[None, :])
-        away[rows[:, None] == hosts[None, :]] = np.inf
+        distances = metric.between(rows[:, None], hosts[None, :])
+        distances[rows[:, None] == hosts[None, :]] = np.inf
         for column in range(width):
-            closest = away.argmin(axis=1)
+            closest = distances.argmin(axis=1)
             near[rows, column] = hosts[closest]
-            away[np.arange(len(rows)), closest] = np.inf
+            distances[np.arange(len(rows)), closest] = np.inf
     return near

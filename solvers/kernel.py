@@ -117,7 +117,7 @@ class KernelCache(FunctionCache):
         self._is_stamped = False
 
     def load_overload(self, sig: object, target_context: object) -> object:
-        """Return what was compiled for a signature, None if nothing was."""
+        """Return the code compiled for a signature, None if there is none."""
         self._stamp()
         return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]  # as above
 
@@ -132,7 +132,7 @@ class KernelCache(FunctionCache):
             LOSSES.append(error)
 
     def _index_key(self, sig: tuple[types.Type, ...], codegen: object) -> tuple[object, ...]:
-        """Return what a compiled function is kept by, with the names of fields, as code finds fields by their order."""
+        """Return the key of a compiled function, with the names of fields, as code finds fields by their order."""
         key: tuple[object, ...] = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]  # as above
         return (*key, *map(name_fields, sig))
 

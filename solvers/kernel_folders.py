@@ -87,7 +87,7 @@ class KernelFile(IndexDataCacheFile):
         self._folders, self._name = folders, name
 
     def load(self, key: object) -> object:
-        """Return what is kept by a key, None if nothing is."""
+        """Return the value kept under a key, None if there is none."""
         for folder in self._folders:
             with suppress(*UNREADABLE):
                 found: object = IndexDataCacheFile(folder, self._name, self._source_stamp).load(key)

@@ -77,8 +77,8 @@ def cheapest_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tupl
                 best, node, partner = change, q, -1
         # Exchange with the one task of the group on that node, or with each task of a shared node.
         grouped = inst.group_of[t] >= 0
-        for seat in range(1 if grouped else state.held[q]):
-            u = state.occupant[inst.group_of[t], q] if grouped else state.seats[state.seat_start[q] + seat]
+        for slot in range(1 if grouped else state.occupied[q]):
+            u = state.occupant[inst.group_of[t], q] if grouped else state.slot_task[state.slot_start[q] + slot]
             if u >= 0 and fixed[u] == 0 and helps(inst, state, t, u):
                 change = swap_change(inst, state.place, t, u)
                 if change < best:

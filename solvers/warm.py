@@ -98,8 +98,8 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name == "ring":
         from tiger.solvers.rings.ring_order import RingOrder, RingParams
 
-        # The second one finds the seats too many for a table.
-        return ((RingOrder(slowest=0.0), _ring(1)), (RingOrder(params=RingParams(seats=1)), _ring(1)))
+        # The second one finds the slots too many for a table.
+        return ((RingOrder(slowest=0.0), _ring(1)), (RingOrder(params=RingParams(slots=1)), _ring(1)))
     if name in ("bisection", "clusters", "multilevel"):
         from tiger.solvers.multilevel.kway import KWay, KWayParams
         from tiger.solvers.multilevel.multilevel import Multilevel
@@ -130,7 +130,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
 
 
 def _ring(slots: int, *forbidden: tuple[str, str], step: float = 0.0) -> Problem:
-    """Return a ring of tasks, whose volumes grow by `step`, that fills a tree of nodes with so many slots."""
+    """Return a ring of tasks, whose volumes grow by `step`, that fills a tree of nodes with `slots` slots."""
     turn = np.arange(TASKS)
     traffic = sp.csr_array((1.0 + step * turn, (turn, np.roll(turn, 1))), shape=(TASKS, TASKS))
     nodes = TASKS // slots

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -31,6 +32,12 @@ BELOW = {
     "training": {"errors", "formats", "model"},
     "expert_maps": {"errors", "formats", "model", "run", "solvers", "training"},
 }
+# Class names that may have two definitions: what REST, the client or the command line must call as the value it is.
+TWICE = {"Command", "FileText", "Group", "Kind", "Network", "Picture", "Problem", "TaskGraph", "Verdict"}
+# Words that only this code had for slots, distances, inputs and factors of seconds; lanes are of links and of SIMD.
+PRIVATE = {"away", "crowd", "held", "pace", "paces", "seat", "seats", "spot", "spots", "stated"}
+# Bytes held by activations, as files and reports have it, and REST schemas.
+KNOWN_WORDS = {"held_bytes", "PlanStated"}
 ARRAYS = {"numpy", "scipy"}
 GRAPHS = ARRAYS | {"networkx"}
 # The third parties of a room. Kernels are compiled in leaves, and one room knows the service.
@@ -116,6 +123,25 @@ def test_no_modules_import_each_other() -> None:
     # Both name what is public in them, and import it when it is asked for.
     arrows.remove_nodes_from(["tiger", "tiger.client"])
     assert [sorted(some) for some in nx.strongly_connected_components(arrows) if len(some) > 1] == []
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """No other names than those listed are defined twice in the package."""
+    names = Counter(name for kind, name in defined() if kind is ast.ClassDef)
+    assert {name for name, count in names.items() if count > 1} == TWICE
+
+
+def test_no_name_has_a_private_word() -> None:
+    """Classes and functions are named by words of the field."""
+    words = {name: set(re.findall("[A-Z]?[a-z]+", name)) for _, name in defined()}
+    assert {name for name, parts in words.items() if PRIVATE & {part.lower() for part in parts}} == KNOWN_WORDS
+
+
+def defined() -> list[tuple[type[ast.stmt], str]]:
+    """Return the kinds and names of all classes and functions of the package."""
+    trees = [ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in rooms.list_imports()]
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [(type(node), node.name) for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
 def top_names(names: list[str]) -> set[str]:

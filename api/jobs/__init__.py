@@ -1,6 +1,6 @@
 """Durable jobs: solves that outlive their request, and the server.
 
-In comes the checked body of a request (`Work` of `tiger.api.seams.job`), out come the job, its progress and its report
+In comes the checked body of a request (`JobOrder` of `tiger.api.seams.job`), out come the job, progress and report
 (`Job`), and the files that its worker writes beside it, which are kept as long as the job is. Read that module first,
 which states the interface, then `engine`, which wires the parts, then `dispatcher` and `run`, the run of one job.
 

@@ -27,7 +27,7 @@ from tiger.api.jobs.watchers import Watchers
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.pool.processes import Workers
 from tiger.api.seams.files import FileInfo, JobFile
-from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, Work
+from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
 from tiger.api.seams.rebalancer import Rebalancers
 
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
@@ -88,7 +88,7 @@ class DurableJobs:
         self._database.close()
         self._server.close()
 
-    async def submit(self, work: Work) -> Job:
+    async def submit(self, work: JobOrder) -> Job:
         """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
         job, new = await self._query(self._store.insert, work)
         if new:

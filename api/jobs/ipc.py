@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
-from tiger.api.seams.files import Delivery, Solution, write_files
+from tiger.api.seams.files import JobDelivery, Solution, write_files
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
@@ -28,7 +28,7 @@ Solve = Callable[[str, bytes, Callable[[Progress], None]], Solution]
 
 
 @dataclass(slots=True)
-class Call:
+class RunningSolve:
     """Hold what the server knows of a solve that runs; it has its report before the files beside it are written."""
 
     ticket: str
@@ -67,7 +67,7 @@ class IpcServer:
     def __init__(self) -> None:
         # A name without a file, so that a server that is killed leaves nothing behind; tickets keep strangers out.
         self.address = f"\0tiger-{uuid.uuid4().hex}"
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, RunningSolve] = {}
 
     async def start(self) -> None:
         """Begin to take connections."""
@@ -77,13 +77,13 @@ class IpcServer:
         """Take no more connections."""
         self._server.close()
 
-    def open(self) -> Call:
+    def open(self) -> RunningSolve:
         """Return a call, to which a worker may connect."""
-        call = Call(uuid.uuid4().hex)
+        call = RunningSolve(uuid.uuid4().hex)
         self._calls[call.ticket] = call
         return call
 
-    def close(self, call: Call) -> None:
+    def close(self, call: RunningSolve) -> None:
         """End a call."""
         self._calls.pop(call.ticket, None)
 
@@ -113,7 +113,7 @@ class ProgressSender:
             _send(self._server, PROGRESS, json.dumps(asdict(progress)).encode())
 
 
-def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> Delivery:
+def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> JobDelivery:
     """Solve in a worker that is connected to its server, and write the files beside the report.
 
     The report is sent before, so that nothing is lost with a worker that comes to grief over a file.
@@ -127,7 +127,7 @@ def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: byt
         try:
             report, drafts = solve(kind, body, ProgressSender(server).send)
             _send(server, REPORT, report)
-            return Delivery(report, write_files(drafts))
+            return JobDelivery(report, write_files(drafts))
         finally:
             with suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)

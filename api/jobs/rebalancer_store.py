@@ -13,7 +13,7 @@ from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
 from tiger.api.seams.job import DiskFullError, KeyReusedError
-from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, Step, StoredRebalancer
+from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, RebalancerStep, StoredRebalancer
 
 ID = re.compile(r"[0-9a-f]{32}\Z")
 # Steps with a key whose answers are kept: a client repeats the last one, or a few that it has sent at once.
@@ -88,7 +88,7 @@ class RebalancerStore:
             raise KeyReusedError(key)
         return None if row is None else bytes(row.answer)
 
-    def take_step(self, step: Step) -> bool:
+    def take_step(self, step: RebalancerStep) -> bool:
         """Keep a step, and return whether it was from the last state, as it is not where another came first.
 
         Raises DiskFullError.

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.worker_context import Answer, Parts
-from tiger.api.seams.rebalancer import NewRebalancer, Step, StoredRebalancer
+from tiger.api.seams.rebalancer import NewRebalancer, RebalancerStep, StoredRebalancer
 
 
 class Query(Protocol):
@@ -37,7 +37,7 @@ class DurableRebalancers:
         """Return the answer to a step with a key."""
         return await self._query(self._store.find_answer, rebalancer_id, key, body)
 
-    async def take_step(self, step: Step) -> bool:
+    async def take_step(self, step: RebalancerStep) -> bool:
         """Keep a step, and return whether it was from the last state."""
         return await self._query(self._store.take_step, step)
 

@@ -12,11 +12,11 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from tiger.api.jobs.claims import Claim, Outcome
-from tiger.api.jobs.ipc import Call, solve_over_ipc
+from tiger.api.jobs.ipc import RunningSolve, solve_over_ipc
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import SolverLostError
-from tiger.api.seams.files import Delivery
+from tiger.api.seams.files import JobDelivery
 from tiger.api.seams.job import DatabaseDownError, Status
 from tiger.errors import InputError
 
@@ -62,13 +62,13 @@ class Run:
         if not self.lost:
             await self._settle(_outcome(solving, call, "cancelled" if self.cancelled.is_set() else "done"))
 
-    async def _start_solve(self, call: Call, limit_s: float) -> Delivery:
+    async def _start_solve(self, call: RunningSolve, limit_s: float) -> JobDelivery:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second guard."""
         context = self.context
         work = (context.ipc_server.address, call.ticket, context.solve, self.claim.kind, self.claim.body)
         return await context.workers.run(limit_s + KILL_MARGIN_S, solve_over_ipc, *work)
 
-    async def _supervise(self, solving: "asyncio.Future[Delivery]", call: Call, limit_s: float) -> None:
+    async def _supervise(self, solving: "asyncio.Future[JobDelivery]", call: RunningSolve, limit_s: float) -> None:
         """Wait for a solve, ask it to end when it is cancelled or over its limit, and kill it when it does not.
 
         Once the report is there, its files have a time of their own.
@@ -96,7 +96,9 @@ class Run:
         settings = self.context.settings
         return settings.stop_grace_s if self.cancelled.is_set() else settings.kill_grace_s
 
-    async def _report_progress(self, solving: "asyncio.Future[Delivery]", call: Call, limit_s: float) -> None:
+    async def _report_progress(
+        self, solving: "asyncio.Future[JobDelivery]", call: RunningSolve, limit_s: float
+    ) -> None:
         """Write how far the solve has come, and follow the row's instruction, for as long as it goes on."""
         begun_s, last = time.monotonic(), None
         while True:
@@ -146,7 +148,7 @@ class Run:
                 await asyncio.sleep(RETRY_S)
 
 
-async def _wait_over_limit(call: Call, limit_s: float) -> None:
+async def _wait_over_limit(call: RunningSolve, limit_s: float) -> None:
     """Wait until a solve is over its limit, counted from when a worker took it up."""
     await call.begun.wait()
     await asyncio.sleep(limit_s + RETRY_S)
@@ -162,7 +164,7 @@ def _limit_s(body: bytes, most_s: float) -> float:
     return most_s
 
 
-def _describe_progress(call: Call, time_share: float) -> Mapping[str, object]:
+def _describe_progress(call: RunningSolve, time_share: float) -> Mapping[str, object]:
     """Return what is known of a solve, the fraction by the clock where the solve does not say."""
     known = call.progress
     if known is None:
@@ -173,7 +175,7 @@ def _describe_progress(call: Call, time_share: float) -> Mapping[str, object]:
     return document | ({"message": known.message} if known.message else {})
 
 
-def _outcome(solving: "asyncio.Future[Delivery]", call: Call, status: Status) -> Outcome | None:
+def _outcome(solving: "asyncio.Future[JobDelivery]", call: RunningSolve, status: Status) -> Outcome | None:
     """Return how a solve has ended, with `status` unless it failed; None where its worker was lost without a report."""
     if not solving.cancelled() and solving.exception() is None:
         report, files = solving.result()

@@ -9,7 +9,7 @@ from typing import IO
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerLock:
     """Hold a server's name, and the lock that keeps others from it while this process lives."""
 
     name: str
@@ -20,7 +20,7 @@ class Server:
         self.lock.close()
 
 
-def claim_name(data_dir: Path) -> Server:
+def claim_name(data_dir: Path) -> ServerLock:
     """Return the first name of a folder that no living process has, a new one if there is none.
 
     A process that is merely halted keeps its name, so that whoever starts meanwhile does not take it for a dead one.
@@ -35,7 +35,7 @@ def claim_name(data_dir: Path) -> Server:
             lock.close()
             number += 1
         else:
-            return Server(_read(lock), lock)
+            return ServerLock(_read(lock), lock)
 
 
 def _open_private(path: str, flags: int) -> int:

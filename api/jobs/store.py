@@ -23,9 +23,9 @@ from tiger.api.seams.job import (
     DiskFullError,
     Job,
     JobFilter,
+    JobOrder,
     KeyReusedError,
     QueueFullError,
-    Work,
 )
 from tiger.errors import InputError
 
@@ -44,7 +44,7 @@ class Store:
     database: Database
     max_queued: int
 
-    def insert(self, work: Work) -> tuple[Job, bool]:
+    def insert(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job and return it, and whether it is new; raise KeyReusedError, QueueFullError or DiskFullError."""
         try:
             return self._keep(work)
@@ -53,7 +53,7 @@ class Store:
             self.database.shrink()
         return self._keep(work)
 
-    def _keep(self, work: Work) -> tuple[Job, bool]:
+    def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
         digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
         try:
@@ -163,7 +163,7 @@ class Store:
             connection.execute(sa.delete(FILES).where(FILES.c.id.in_(ids)))
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
 
-    def _insert(self, connection: Connection, work: Work, digest: str) -> Job:
+    def _insert(self, connection: Connection, work: JobOrder, digest: str) -> Job:
         """Add a row, unless too many wait."""
         # One key must not keep out all others.
         own = math.ceil(self.max_queued / 2) if work.owner else self.max_queued
@@ -186,7 +186,7 @@ def _batches(ids: list[str]) -> Iterator[list[str]]:
     return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
 
 
-def _find_by_key(connection: Connection, work: Work, digest: str) -> Job | None:
+def _find_by_key(connection: Connection, work: JobOrder, digest: str) -> Job | None:
     """Return the job that has the key already."""
     if work.key is None:
         return None

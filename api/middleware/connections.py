@@ -22,7 +22,7 @@ STATED_S = 20.0
 FILES = 4096
 
 
-class Connection(H11Protocol):
+class LimitedConnection(H11Protocol):
     """Close a connection that has not stated its next request in time, and at once one for which there is no room.
 
     Uvicorn itself closes none that sends something, however slowly, takes as many as it may have files, and then fills
@@ -99,7 +99,7 @@ class Connection(H11Protocol):
     def _make_error_response(self, fault: BaseException | None) -> bytes:
         """Return the answer to what is no request as bytes, with the status that h11 hints at."""
         status = getattr(fault, "error_status_hint", HTTPStatus.BAD_REQUEST)
-        response = Problem(status, shorten(str(fault)), headers={"Connection": "close"}).response()
+        response = Problem(status, shorten(str(fault)), headers={"LimitedConnection": "close"}).response()
         headers.tag(response.headers, uuid.uuid4().hex)
         bare = self.conn.our_state is h11.SEND_RESPONSE and self.conn.method == b"HEAD"
         reason = HTTPStatus(status).phrase.encode()

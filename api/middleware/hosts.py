@@ -6,7 +6,7 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tiger.api.middleware.problems import Problem, turn_away
+from tiger.api.middleware.problems import Problem, refuse
 
 
 class Local:
@@ -25,7 +25,7 @@ class Local:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
             detail = "expected to be asked as localhost or 127.0.0.1, as TIGER_API_KEYS is not set"
-            await turn_away(Problem(HTTPStatus.MISDIRECTED_REQUEST, detail), scope, receive, send)
+            await refuse(Problem(HTTPStatus.MISDIRECTED_REQUEST, detail), scope, receive, send)
 
 
 def _is_local(host: str) -> bool:

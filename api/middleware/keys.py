@@ -10,7 +10,7 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tiger.api.middleware.problems import Problem, turn_away
+from tiger.api.middleware.problems import Problem, refuse
 
 OPEN = frozenset(("/", "/healthz", "/readyz", "/readyz/database", "/readyz/workers"))
 # The files of the page, which hold no data: it asks for the key, and sends it with what it fetches.
@@ -72,7 +72,7 @@ class Guard:
             return
         owner = self._owner(scope)
         if owner is None and scope["type"] == "http" and not is_open(scope["path"]):
-            await turn_away(_make_problem(scope), scope, receive, send)
+            await refuse(_make_problem(scope), scope, receive, send)
             return
         if owner is None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})

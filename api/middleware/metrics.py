@@ -19,7 +19,7 @@ from prometheus_client.process_collector import ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.pool.processes import SolverLostError, TooMuchWorkError
-from tiger.api.seams.files import Delivery
+from tiger.api.seams.files import JobDelivery
 from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -63,7 +63,7 @@ class Metrics:
 
     def record_call(self, outcome: object) -> None:
         """Record what came of a call of a worker: bytes are taken for a report, and errors for its death."""
-        report = outcome.report if isinstance(outcome, Delivery) else outcome
+        report = outcome.report if isinstance(outcome, JobDelivery) else outcome
         if isinstance(report, SolverLostError | TooMuchWorkError):
             self.deaths.inc()
         elif isinstance(report, bytes) and len(report) > LARGE_BYTES:

@@ -117,7 +117,7 @@ async def answer(request: Request, error: Exception) -> Response:
     return response
 
 
-async def turn_away(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request that goes no further; a connection whose body would still have to be read ends with it."""
     headers = Headers(scope=scope)
     declared = headers.get("content-length", "0")

@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.middleware.keys import is_open
-from tiger.api.middleware.problems import Problem, turn_away
+from tiger.api.middleware.problems import Problem, refuse
 
 # Owners whose requests are remembered; where more ask, all begin from zero: no flood of addresses fills the memory.
 NAMES_KEPT = 10_000
@@ -57,7 +57,7 @@ class Rates:
         name = _name(scope)
         problem = self._refuse_busy(name) or self._count_or_refuse(name)
         if problem is not None:
-            await turn_away(problem, scope, receive, send)
+            await refuse(problem, scope, receive, send)
             return
         self.running[name] += 1
         try:

@@ -16,13 +16,13 @@ from tiger.api.seams.files import Solution
 from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
-from tiger.formats.hardware.composition import Inside
+from tiger.formats.hardware.composition import HostContents
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import HardwareArguments, SolveArguments
-from tiger.model.constraints import Terms, build_problem
+from tiger.model.constraints import Constraints, build_problem
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
 from tiger.patterns import spec as patterns
@@ -64,7 +64,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     shared = share(request, executor)
     source = read_tasks(request.tasks, limits)
     topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
-    terms = take(Terms, request).by_usual(source.rule)
+    terms = take(Constraints, request).by_usual(source.rule)
     bounded = request.time_limit_s is not None
     problem = open_slots(build_problem(source.tasks, topology, terms), request.nodes)
     if request.emit is not None:
@@ -105,7 +105,7 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
         node_topology=None
         if insides is None
         else [
-            Inside(inside.hosts, _read_source(f"node_topology/{k}/topology", inside.topology))
+            HostContents(inside.hosts, _read_source(f"node_topology/{k}/topology", inside.topology))
             for k, inside in enumerate(insides)
         ],
     )

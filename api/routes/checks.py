@@ -20,9 +20,9 @@ LARGE_BYTES = 65_536
 # machine, and large bodies that may wait for the one worker.
 CHECK_S, LATE_S, MAX_WAITING = 15.0, 10.0, 16
 
-Stated = TypeVar("Stated")
+Checked = TypeVar("Checked")
 # Returns what a body states; raises InputError, or ValidationError for a type or a bound.
-Check = Callable[[bytes, Limits], Stated]
+Check = Callable[[bytes, Limits], Checked]
 
 
 class Checks:
@@ -32,7 +32,7 @@ class Checks:
         self.workers, self.limits = workers, limits
         self._large, self._waiting = asyncio.Lock(), 0
 
-    async def check(self, check: Check[Stated], body: bytes) -> Stated | None:
+    async def check(self, check: Check[Checked], body: bytes) -> Checked | None:
         """Return what a body asks for, None for one that is long and in order.
 
         Raises InputError or RefusedError for a fault of the body, which may be that it takes too long to read, and
@@ -48,7 +48,7 @@ class Checks:
             raise RefusedError(found)
         return None
 
-    async def _check_in_worker(self, check: Check[Stated], body: bytes) -> Problem | None:
+    async def _check_in_worker(self, check: Check[Checked], body: bytes) -> Problem | None:
         """Have a worker check a body, after those that came before; raise SolverLostError where the worker is lost."""
         if self._waiting >= MAX_WAITING:
             detail = "expected room for another large body, but too many wait already; ask again later"
@@ -64,7 +64,7 @@ class Checks:
             self._waiting -= 1
 
 
-def find_fault(check: Check[Stated], body: bytes, limits: Limits) -> Problem | None:
+def find_fault(check: Check[Checked], body: bytes, limits: Limits) -> Problem | None:
     """Return what is wrong with a body, None where nothing is."""
     try:
         check(body, limits)

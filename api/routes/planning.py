@@ -32,5 +32,5 @@ def answer(
     model = model_of_document(read_model(request.model, limits), limits.max_tasks)
     cluster = read_cluster(request.cluster, limits)
     shared = share(request, executor)
-    report = warn_of_trouble(entry.report_plan(entry.PlanRequest(model, cluster, options, watch, shared)), shared)
+    report = warn_of_trouble(entry.report_plan(entry.PlanInputs(model, cluster, options, watch, shared)), shared)
     return Solution(encode(report), () if report.placement is None else placement_files(report.placement))

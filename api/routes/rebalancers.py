@@ -14,7 +14,7 @@ from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
 from tiger.api.schemas.rebalancers import encode_rebalancer, location
 from tiger.api.seams.job import Jobs
-from tiger.api.seams.rebalancer import NewRebalancer, Rebalancers, Step, StoredRebalancer
+from tiger.api.seams.rebalancer import NewRebalancer, Rebalancers, RebalancerStep, StoredRebalancer
 
 # Seconds for a first plan and for a step. A plan of 128 layers on 8 devices takes a tenth of a second, a step of 4,000
 # layers on 64 devices 1.5 s.
@@ -88,7 +88,7 @@ class RebalancerRoutes:
         call = partial(rebalancing.take_step, before.body, before.state)
         work = self.inline.answer_in_time(call, body, STEP_S, "a step that is decided upon")
         answer, state = await run_while_connected(request, work)
-        step = Step(before=before, body=body, answer=answer, state=state, key=key)
+        step = RebalancerStep(before=before, body=body, answer=answer, state=state, key=key)
         if await self.rebalancers.take_step(step):
             return answer
         # It is gone, or the other step was this one, which the client has sent again.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.placement import read_cluster, read_model
-from tiger.api.schemas.closed import only_stated
+from tiger.api.schemas.closed import only_given
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.rebalancers import RebalancerRequest, StepRequest
 from tiger.errors import InputError
@@ -39,7 +39,7 @@ def check(body: bytes, limits: Limits) -> RebalancerRequest:
 def check_step(body: bytes, _: Limits) -> StepRequest:
     """Return the step that a body states; raise InputError, or pydantic's ValidationError for a type or a bound."""
     request = StepRequest.read(parse(body))
-    only_stated(request)
+    only_given(request)
     return request
 
 

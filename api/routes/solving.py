@@ -20,7 +20,7 @@ from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
-from tiger.api.seams.job import Job, Jobs, Work
+from tiger.api.seams.job import Job, JobOrder, Jobs
 
 RETRY_AFTER = {"Retry-After": "1"}
 # Priorities in the queue of jobs, of which the least goes first: small work, work that a client waits for, any other.
@@ -63,7 +63,7 @@ class Solving:
             if answer is not None:
                 return Response(answer, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = SMALL if small else AWAITED
-        job = Work(
+        job = JobOrder(
             kind=entry.kind,
             body=body,
             owner=owner_of(request),
@@ -73,7 +73,7 @@ class Solving:
         )
         return _answer(await self._store(request, job, deadline), prefer)
 
-    async def _store(self, request: Request, work: Work, deadline: float) -> Job:
+    async def _store(self, request: Request, work: JobOrder, deadline: float) -> Job:
         """Store a job, and return it once it has ended or the deadline is over."""
         job = await self.jobs.submit(work)
         # For the log.

@@ -7,7 +7,7 @@ from tiger.api.routes.document import encode, parse
 from tiger.api.routes.placement import read_cluster, read_model
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.circuits import scan_circuit
-from tiger.api.schemas.closed import only_stated
+from tiger.api.schemas.closed import only_given
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import ViewRequest
@@ -33,7 +33,7 @@ def check(body: bytes, limits: Limits) -> ViewRequest:
     What it states is only measured.
     """
     request = ViewRequest.read(parse(body))
-    only_stated(request)
+    only_given(request)
     bounds.check_tasks(limits, request.tasks)
     _check_topology(limits, request.topology)
     if request.circuit is not None:

@@ -101,7 +101,7 @@ def document_requests(kinds: Sequence[type["Closed"]]) -> dict[str, object]:
     return cast(dict[str, object], schema["$defs"])
 
 
-def only_stated(request: Closed) -> str:
+def only_given(request: Closed) -> str:
     """Return the one field that a request states; raise InputError where it states none, or several."""
     known = [field.name for field in fields(request)]  # type: ignore[arg-type]  # those below Closed are dataclasses
     stated = [name for name in known if getattr(request, name) is not None]

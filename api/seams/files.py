@@ -53,7 +53,7 @@ class JobFile(FileInfo):
         return zlib.decompress(self.packed)
 
 
-class Delivery(NamedTuple):
+class JobDelivery(NamedTuple):
     """Hold the report of a job and the files that are kept beside it."""
 
     report: bytes

@@ -43,7 +43,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class JobOrder:
     """Hold what is to be done: the checked body of a request, of which kind, how urgent (1 is most), for whom.
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
@@ -103,7 +103,7 @@ class Jobs(Protocol):
     async def stop(self) -> None:
         """Put what runs back into the queue and end all processes."""
 
-    async def submit(self, work: Work) -> Job:
+    async def submit(self, work: JobOrder) -> Job:
         """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
 
     async def get(self, job_id: str, owner: str) -> Job | None:

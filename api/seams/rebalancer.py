@@ -28,7 +28,7 @@ class StoredRebalancer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RebalancerStep:
     """Hold a step from one state of a rebalancer to the next: its body, its answer, and the key of its request."""
 
     before: StoredRebalancer
@@ -63,7 +63,7 @@ class Rebalancers(Protocol):
     async def find_answer(self, rebalancer_id: str, key: str, body: bytes) -> bytes | None:
         """Return the answer to a step that was taken with a key; raise KeyReusedError for another body."""
 
-    async def take_step(self, step: Step) -> bool:
+    async def take_step(self, step: RebalancerStep) -> bool:
         """Keep a step, and return whether it was from the last state, as it is not where another came first.
 
         Raises DiskFullError.

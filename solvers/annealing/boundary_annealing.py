@@ -18,13 +18,13 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Kernels that take the 25 fields of Instance in place of these make refinement 30 to 50 % slower: CPU seconds at effort
 # 1 on the problems of `python -m benchmarks sparse` with 4,096 tasks.
-class CsrGraph(NamedTuple):
+class CsrInstance(NamedTuple):
     """Hold what the cost of a move depends on: the arrays of a plain Instance in compressed sparse rows."""
 
     indptr: IntArray
     indices: IntArray
     out: FloatArray
-    away: FloatArray
+    distances: FloatArray
     row: IntArray
     col: IntArray
     loop: FloatArray
@@ -61,32 +61,32 @@ class BoundarySchedule(NamedTuple):
     seed: int
 
 
-def csr_graph_of(inst: Instance) -> CsrGraph:
+def csr_graph_of(inst: Instance) -> CsrInstance:
     """Return the part of a plain instance that costs depend on."""
-    return CsrGraph(
-        inst.indptr, inst.indices, inst.out, inst.away, inst.row, inst.col, inst.loop, inst.work, inst.price
+    return CsrInstance(
+        inst.indptr, inst.indices, inst.out, inst.distances, inst.row, inst.col, inst.loop, inst.work, inst.price
     )
 
 
 @inner_kernel
-def relocation_change(graph: CsrGraph, place: IntArray, t: int, q: int, skip: int) -> float:
+def relocation_change(graph: CsrInstance, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]
     # Distances follow from differences of coordinates: one addition an edge, whatever the metric.
     there, here = graph.row[q], graph.row[p]
     change = graph.work[t] * (graph.price[q] - graph.price[p])
     if graph.loop[t] != 0.0:
-        change += graph.loop[t] * (graph.away[there + graph.col[q]] - graph.away[here + graph.col[p]])
+        change += graph.loop[t] * (graph.distances[there + graph.col[q]] - graph.distances[here + graph.col[p]])
     for e in range(graph.indptr[t], graph.indptr[t + 1]):
         u = graph.indices[e]
         if u != skip:
             other = graph.col[place[u]]
-            change += graph.out[e] * (graph.away[there + other] - graph.away[here + other])
+            change += graph.out[e] * (graph.distances[there + other] - graph.distances[here + other])
     return float(change)
 
 
 @kernel
-def collect_boundary(graph: CsrGraph, occupancy: Occupancy) -> None:
+def collect_boundary(graph: CsrInstance, occupancy: Occupancy) -> None:
     """Find the tasks at boundaries; O(edges)."""
     for t in range(len(occupancy.place)):
         home = occupancy.label[0, occupancy.place[t]]
@@ -96,7 +96,7 @@ def collect_boundary(graph: CsrGraph, occupancy: Occupancy) -> None:
 
 
 @inner_kernel
-def move_task(graph: CsrGraph, occupancy: Occupancy, t: int, q: int) -> None:
+def move_task(graph: CsrInstance, occupancy: Occupancy, t: int, q: int) -> None:
     """Move task t to node q and keep count of boundaries; O(degree)."""
     p = occupancy.place[t]
     # Loads of the domains in every tier, by which overload is charged.
@@ -118,7 +118,7 @@ def move_task(graph: CsrGraph, occupancy: Occupancy, t: int, q: int) -> None:
 
 
 @kernel
-def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, schedule: BoundarySchedule) -> float:
+def anneal_boundary(inst: Instance, graph: CsrInstance, occupancy: Occupancy, schedule: BoundarySchedule) -> float:
     """Let tasks at boundaries move to the node of a neighbour or near it; return the cost change.
 
     Proposals are accepted by Metropolis' rule on the cost change and the penalty on the change in squared overload,
@@ -164,7 +164,7 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
 
 
 @kernel
-def sample_changes(graph: CsrGraph, place: IntArray, tasks: IntArray, nodes: IntArray, changes: FloatArray) -> None:
+def sample_changes(graph: CsrInstance, place: IntArray, tasks: IntArray, nodes: IntArray, changes: FloatArray) -> None:
     """Put the size of the cost change of moving tasks[k] to nodes[k] into `changes[k]`; no move is made."""
     for k in range(len(changes)):
         changes[k] = abs(relocation_change(graph, place, tasks[k], nodes[k], -1))

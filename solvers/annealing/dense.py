@@ -14,7 +14,7 @@ from tiger.solvers.annealing.memetic import MemeticParams, evolve
 from tiger.solvers.annealing.quadratic import applies, quadratic
 
 DEFAULT = MemeticParams()
-# Fields count gains down to 1e-10 units, which matters to costs below so many units.
+# Fields count gains down to 1e-10 units, which matters to costs below this many units.
 FINE = 100.0
 
 __all__ = ["Dense", "applies"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
+from tiger.solvers.annealing.boundary_annealing import CsrInstance, relocation_change
 from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -24,7 +24,7 @@ class Chains(NamedTuple):
     """
 
     place: IntArray
-    held: IntArray
+    occupied: IntArray
     used: IntArray
     head: IntArray
     after: IntArray
@@ -36,15 +36,15 @@ class Chains(NamedTuple):
 
 
 @kernel
-def clear_overload(inst: Instance, graph: CsrGraph, chains: Chains, most: int) -> int:
+def clear_overload(inst: Instance, graph: CsrInstance, chains: Chains, most: int) -> int:
     """Apply chains until no node is overfull, at most `most`; return how many tasks are still too many, -1 if stuck.
 
     O(m + what is reached) time a node on the way, and O(m tasks degree) where no chain follows the traffic.
     """
     left = 0
     # One chain at a time, as each changes the costs of the next.
-    for p in range(len(chains.held)):
-        while chains.held[p] > inst.slots[p] and most > 0:
+    for p in range(len(chains.occupied)):
+        while chains.occupied[p] > inst.slots[p] and most > 0:
             q = find_chain(inst, graph, chains, p)
             if q < 0:
                 q = find_direct_move(inst, graph, chains, p)
@@ -52,12 +52,12 @@ def clear_overload(inst: Instance, graph: CsrGraph, chains: Chains, most: int) -
                 return -1
             apply_chain(inst, chains, p, q)
             most -= 1
-        left += max(chains.held[p] - inst.slots[p], 0)
+        left += max(chains.occupied[p] - inst.slots[p], 0)
     return left
 
 
 @inner_kernel
-def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
+def find_chain(inst: Instance, graph: CsrInstance, chains: Chains, start: int) -> int:
     """Find the shortest chain from a node to one with room, and return that, or -1.
 
     Each task of a chain moves to the node of one of its neighbours; Dijkstra's algorithm, gains counted as nothing.
@@ -72,7 +72,7 @@ def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> i
         for q in inst.hosts:
             if chains.done[q] == 0 and chains.cost[q] < least:
                 p, least = q, chains.cost[q]
-        if p < 0 or chains.held[p] < inst.slots[p]:
+        if p < 0 or chains.occupied[p] < inst.slots[p]:
             return p
         chains.done[p] = 1
         # Relax the arcs of every task on the node: to the nodes of its neighbours, where a move costs least.
@@ -88,7 +88,7 @@ def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> i
 
 
 @inner_kernel
-def relax(inst: Instance, graph: CsrGraph, chains: Chains, t: int, q: int) -> None:
+def relax(inst: Instance, graph: CsrInstance, chains: Chains, t: int, q: int) -> None:
     """Keep the chain that ends with task t moving to node q, if that is legal and cheaper than what is known."""
     if is_open_to(inst, t, q) and chains.used[q] + inst.memory[t] <= inst.room[q]:
         # Gains count as nothing, as Dijkstra's algorithm asks for; the tolerance prefers short chains among equals.
@@ -99,14 +99,14 @@ def relax(inst: Instance, graph: CsrGraph, chains: Chains, t: int, q: int) -> No
 
 
 @inner_kernel
-def find_direct_move(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
+def find_direct_move(inst: Instance, graph: CsrInstance, chains: Chains, start: int) -> int:
     """Find the cheapest move of one task from a node to any with room, and return that node, or -1."""
     # Where traffic leads to no node with room, every such node is one arc away.
     chains.cost[:] = np.inf
     chains.cost[start] = 0.0
     best = -1
     for q in inst.hosts:
-        if chains.held[q] >= inst.slots[q]:
+        if chains.occupied[q] >= inst.slots[q]:
             continue
         t = chains.head[start]
         while t >= 0:
@@ -138,8 +138,8 @@ def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
         chains.used[q] += inst.memory[t]
         q = p
     # Nodes in between gave one task and got one.
-    chains.held[start] -= 1
-    chains.held[end] += 1
+    chains.occupied[start] -= 1
+    chains.occupied[end] += 1
 
 
 @inner_kernel
@@ -164,7 +164,7 @@ def chains_of(inst: Instance, places: IntArray) -> Chains:
     head[places[order[first]]] = order[first]
     used = np.zeros(nodes, np.int64)
     np.add.at(used, places, inst.memory)
-    held = np.bincount(places, minlength=nodes)
+    size = np.bincount(places, minlength=nodes)
     return Chains(
-        places.copy(), held, used, head, after, before, np.empty(nodes), np.empty(nodes, np.int64), held * 0, held * 0
+        places.copy(), size, used, head, after, before, np.empty(nodes), np.empty(nodes, np.int64), size * 0, size * 0
     )

@@ -30,15 +30,16 @@ PAIR, ROW, WIDE, EDGE = 5, 26, 64, 12
 class Fields(NamedTuple):
     """Hold m nodes, m tasks of which the first `tasks` are not idle, and a mapping of them under change.
 
-    Fixed are `flow[c, m, m]` and `away[c, m, m]` with zero diagonals, c = 1 pair of symmetric matrices or a second one
-    of antisymmetric ones, and `bias[m, m]`, the cost of a task on a node by itself (inf: not allowed). With task u on
-    node `place[u]`, `apart[c, u, v]` is the distance between the nodes of u and v, `field[u, v]` what u would cost on
-    the node of v with all others where they are, and `own[u]` = `field[u, u]`. `step[m]` and `change[m]` are scratch.
+    Fixed are `flow[c, m, m]` and `distances[c, m, m]` with zero diagonals, c = 1 pair of symmetric matrices or a second
+    one of antisymmetric ones, and `bias[m, m]`, the cost of a task on a node by itself (inf: not allowed). With task u
+    on node `place[u]`, `apart[c, u, v]` is the distance between the nodes of u and v, `field[u, v]` what u would cost
+    on the node of v with all others where they are, and `own[u]` = `field[u, u]`. `step[m]` and `change[m]` are
+    scratch.
     """
 
     tasks: int
     flow: FloatArray
-    away: FloatArray
+    distances: FloatArray
     bias: FloatArray
     place: IntArray
     apart: FloatArray
@@ -48,7 +49,7 @@ class Fields(NamedTuple):
     change: SingleArray
 
 
-class Schedule(NamedTuple):
+class CoolingSchedule(NamedTuple):
     """Hold a schedule: with a share x of `work` left the temperature is `cold` exp(`fall` x).
 
     `noise[DRAWS + m]` are exponential variates; `tolerance` is the smallest gain that counts, and `finest` the lowest
@@ -99,9 +100,9 @@ def lay_out(fields: Fields) -> None:
     """Compute distances from scratch for the present `place`; O(m^2)."""
     place, size = fields.place, len(fields.place)
     # Distances are copied into the order of the tasks' nodes, so that sums over tasks read them contiguously.
-    for c in range(len(fields.away)):
+    for c in range(len(fields.distances)):
         for u in range(size):
-            here, row = fields.away[c, place[u]], fields.apart[c, u]
+            here, row = fields.distances[c, place[u]], fields.apart[c, u]
             for v in range(size):
                 row[v] = here[place[v]]
 
@@ -205,7 +206,7 @@ def swap(fields: Fields, u: int, v: int) -> int:
 
 
 @inner_kernel
-def keep_lowest(fields: Fields, schedule: Schedule, state: AnnealState) -> None:
+def keep_lowest(fields: Fields, schedule: CoolingSchedule, state: AnnealState) -> None:
     """Copy the mapping where it costs less than all before; O(m)."""
     if state.cost[0] < state.lowest_cost[0] - schedule.tolerance:
         state.lowest_cost[0] = state.cost[0]
@@ -221,7 +222,7 @@ def draw_offset(state: AnnealState) -> int:
 
 
 @inner_kernel
-def sweep_pairs(fields: Fields, schedule: Schedule, state: AnnealState, temperature: float) -> int:
+def sweep_pairs(fields: Fields, schedule: CoolingSchedule, state: AnnealState, temperature: float) -> int:
     """Offer every pair of tasks a swap in order, without fields, and return how many were made; O(tasks m^2).
 
     One is made where it costs less than an exponential variate times the temperature, which is the rule of Metropolis.
@@ -241,7 +242,7 @@ def sweep_pairs(fields: Fields, schedule: Schedule, state: AnnealState, temperat
 
 
 @inner_kernel
-def sweep_fields(fields: Fields, schedule: Schedule, state: AnnealState, temperature: float) -> int:
+def sweep_fields(fields: Fields, schedule: CoolingSchedule, state: AnnealState, temperature: float) -> int:
     """Do what `sweep_pairs` does, on fields, and count the work; O(tasks m) and that of the swaps."""
     size, swaps = len(fields.place), 0
     single, least = np.float32(temperature), np.float32(schedule.tolerance)
@@ -269,7 +270,7 @@ def sweep_fields(fields: Fields, schedule: Schedule, state: AnnealState, tempera
 
 
 @kernel
-def anneal(fields: Fields, schedule: Schedule, state: AnnealState) -> None:
+def anneal(fields: Fields, schedule: CoolingSchedule, state: AnnealState) -> None:
     """Sweep at falling temperatures until the work of the schedule or the slice is done, at 0 until no swap gains.
 
     Source: the sequential annealer of D. T. Connolly, doi:10.1016/0377-2217(90)90301-Q, here with equal work at every

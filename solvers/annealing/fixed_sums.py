@@ -60,7 +60,7 @@ _sum_lanes: Any = intrinsic(_build_lanes)
 
 @overload(sum_steps)
 def _compile_sum_steps(gain: Any, loss: Any, far: Any, near: Any) -> Any:  # noqa: ARG001  # numba matches the names
-    """Return what is compiled in place of `sum_steps`."""
+    """Return the compiled replacement of `sum_steps`."""
 
     def add(gain: Any, loss: Any, far: Any, near: Any) -> Any:
         whole = len(gain) // LANES * LANES

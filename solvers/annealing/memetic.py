@@ -13,7 +13,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seams import Stop
 from tiger.solvers.annealing import fields as kernels
-from tiger.solvers.annealing.fields import DRAWS, Schedule, anneal_state
+from tiger.solvers.annealing.fields import DRAWS, CoolingSchedule, anneal_state
 from tiger.solvers.annealing.quadratic import Quadratic
 from tiger.solvers.annealing.tabu import Tabu, TabuParams, is_random
 
@@ -29,12 +29,12 @@ class MemeticParams:
 
     The pool holds `elites` mappings that differ in more than a share `distinct` of the entries. A share `crossed` of
     the restarts begins half way between two of them, the others at random. One does `work` units, nanoseconds or so,
-    times m^2 at effort 1 (times m / `few_nodes` below so many nodes), e^`length` as much at effort e; effort 1 is one
+    times m^2 at effort 1 (times m / `few_nodes` below that), e^`length` as much at effort e; effort 1 is one
     of them, or as many as do `least_work` units, at most `most_restarts`.
 
     Temperatures are relative to the quantiles of the sizes of cost changes at a local optimum. From random mappings
     they fall from `hot` times the square of the 90 % quantile over the median to `cold` times the 5 % quantile (and
-    (`cold_nodes` / m)^1.5 below so many nodes); from others from a random point of the upper share `reheat` of the way,
+    (`cold_nodes` / m)^1.5 below that number); from others from a random point of the upper share `reheat` of the way,
     on a log scale, from there up to `warm` times the median.
     """
 
@@ -77,7 +77,7 @@ class Temperatures(NamedTuple):
     cold: float
 
 
-class Pool:
+class MappingPool:
     """Hold the cheapest mappings that differ enough, the cheapest first."""
 
     def __init__(self, most: int, distinct: float) -> None:
@@ -103,7 +103,7 @@ def evolve(
     units of work.
     """
     effort, seed = effort_and_seed
-    rng, pool = np.random.default_rng(seed), Pool(params.elites, params.distinct)
+    rng, pool = np.random.default_rng(seed), MappingPool(params.elites, params.distinct)
     for order in known:
         pool.offer(Elite(model.cost(order), order))
     work, restarts = params.restarts_at(effort, len(known[0]))
@@ -121,7 +121,7 @@ def evolve(
 
 
 def _iterate_tabu(
-    model: Quadratic, pool: Pool, plan: tuple[TabuParams, int], rng: np.random.Generator, stop: Stop
+    model: Quadratic, pool: MappingPool, plan: tuple[TabuParams, int], rng: np.random.Generator, stop: Stop
 ) -> None:
     """Offer the ends of tabu searches, by parameters and work, each from the best local optimum shuffled in part."""
     params, work = plan
@@ -138,7 +138,7 @@ def _iterate_tabu(
 
 
 def _estimate_temperatures(
-    model: Quadratic, pool: Pool, params: MemeticParams, rng: np.random.Generator, stop: Stop
+    model: Quadratic, pool: MappingPool, params: MemeticParams, rng: np.random.Generator, stop: Stop
 ) -> Temperatures | None:
     """Descend from a random mapping, offer the end, and return temperatures; None where no swap changes the cost."""
     optimum = _descend(model, model.shuffle(pool.elites[0].order, rng), rng, stop)
@@ -155,7 +155,7 @@ def _estimate_temperatures(
 
 
 def _starts(
-    model: Quadratic, pool: Pool, plan: tuple[Temperatures, int], params: MemeticParams, rng: np.random.Generator
+    model: Quadratic, pool: MappingPool, plan: tuple[Temperatures, int], params: MemeticParams, rng: np.random.Generator
 ) -> Iterator[tuple[IntArray, float]]:
     """Yield the order and the first temperature of each restart, from the pool as it is by then."""
     temperatures, restarts = plan
@@ -177,19 +177,21 @@ def _anneal_once(
     """Anneal from an order by the first and last temperature and the work between them, and descend."""
     hot, cold, work = plan
     noise = rng.standard_exponential(DRAWS + len(order), np.float32)
-    schedule = Schedule(cold, math.log(hot / cold), work, model.tolerance, model.finest, noise)
+    schedule = CoolingSchedule(cold, math.log(hot / cold), work, model.tolerance, model.finest, noise)
     return _descend(model, _run(model, order, schedule, rng, stop), rng, stop)
 
 
 def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: Stop) -> Elite:
     """Return the local optimum below an order, or as far as it got once `stop` says so."""
     noise = np.zeros(DRAWS + len(order), np.float32)
-    endless = Schedule(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, model.finest, noise)
+    endless = CoolingSchedule(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, model.finest, noise)
     found = _run(model, order, endless, rng, stop)
     return Elite(model.cost(found), found)
 
 
-def _run(model: Quadratic, order: IntArray, schedule: Schedule, rng: np.random.Generator, stop: Stop) -> IntArray:
+def _run(
+    model: Quadratic, order: IntArray, schedule: CoolingSchedule, rng: np.random.Generator, stop: Stop
+) -> IntArray:
     """Return the cheapest order that a schedule sees, in slices so that `stop` is called in between."""
     model.fields.place[:] = order
     kernels.lay_out(model.fields)

@@ -25,7 +25,7 @@ KEPT_TASKS = 256
 def distance(inst: Instance, p: int, q: int) -> float:
     """Return the distance from node p to node q; O(1), or O(axes) or O(levels) where there is no table."""
     if len(inst.row) > 0:
-        return float(inst.away[inst.row[p] + inst.col[q]])
+        return float(inst.distances[inst.row[p] + inst.col[q]])
     return float(distance_below(inst.kind, inst.shape, inst.steps, len(inst.shape) - 1, p, q))
 
 
@@ -41,10 +41,10 @@ def distance_below(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: 
     extent = shape[axis]
     if kind == 2:
         return float(steps[axis]) if p // extent != q // extent else distance_below(kind, shape, steps, axis - 1, p, q)
-    away = abs(p % extent - q % extent)
-    if steps[axis] != 0.0 and extent - away < away:
-        away = extent - away
-    return float(away * steps[-1] + distance_below(kind, shape, steps, axis - 1, p // extent, q // extent))
+    gap = abs(p % extent - q % extent)
+    if steps[axis] != 0.0 and extent - gap < gap:
+        gap = extent - gap
+    return float(gap * steps[-1] + distance_below(kind, shape, steps, axis - 1, p // extent, q // extent))
 
 
 @kernel
@@ -81,7 +81,7 @@ def move_change(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> f
         u = inst.indices[e]
         if u != skip:
             other = inst.col[place[u]]
-            change += inst.out[e] * (inst.away[there + other] - inst.away[here + other])
+            change += inst.out[e] * (inst.distances[there + other] - inst.distances[here + other])
     return float(change)
 
 
@@ -137,7 +137,7 @@ def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
     group = inst.group_of[t]
     if group >= 0:
         return bool(state.occupant[group, q] < 0)
-    return bool(state.held[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q])
+    return bool(state.occupied[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q])
 
 
 @inner_kernel
@@ -156,21 +156,21 @@ def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> b
 def relocate(inst: Instance, state: State, t: int, q: int) -> None:
     """Move task t to node q."""
     p, group = state.place[t], inst.group_of[t]
-    # Of a group a node holds at most one task, found by a table; the tasks of shared nodes sit in seats.
+    # Of a group a node holds at most one task, found by a table; the tasks of shared nodes sit in slots.
     if group >= 0:
         state.occupant[group, p] = -1
         state.occupant[group, q] = t
     else:
-        # The last task of the node takes the seat that falls free, so that seats stay without gaps.
-        last = state.seats[state.seat_start[p] + state.held[p] - 1]
-        state.seats[state.seat_of[t]] = last
-        state.seat_of[last] = state.seat_of[t]
-        state.seat_of[t] = state.seat_start[q] + state.held[q]
-        state.seats[state.seat_of[t]] = t
+        # The last task of the node takes the slot that falls free, so that slots stay without gaps.
+        last = state.slot_task[state.slot_start[p] + state.occupied[p] - 1]
+        state.slot_task[state.slot_of[t]] = last
+        state.slot_of[last] = state.slot_of[t]
+        state.slot_of[t] = state.slot_start[q] + state.occupied[q]
+        state.slot_task[state.slot_of[t]] = t
         state.used[p] -= inst.memory[t]
         state.used[q] += inst.memory[t]
-    state.held[p] -= 1
-    state.held[q] += 1
+    state.occupied[p] -= 1
+    state.occupied[q] += 1
     state.place[t] = q
 
 
@@ -183,9 +183,9 @@ def swap(inst: Instance, state: State, t: int, u: int) -> None:
         state.occupant[group, p] = u
         state.occupant[group, q] = t
     else:
-        state.seats[state.seat_of[t]] = u
-        state.seats[state.seat_of[u]] = t
-        state.seat_of[t], state.seat_of[u] = state.seat_of[u], state.seat_of[t]
+        state.slot_task[state.slot_of[t]] = u
+        state.slot_task[state.slot_of[u]] = t
+        state.slot_of[t], state.slot_of[u] = state.slot_of[u], state.slot_of[t]
         state.used[p] += inst.memory[u] - inst.memory[t]
         state.used[q] += inst.memory[t] - inst.memory[u]
     state.place[t] = q
@@ -215,8 +215,8 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int, tolerance: 
                     best, node, partner = change, q, u
         else:
             # On a shared node every task there is a partner.
-            for seat in range(state.seat_start[q], state.seat_start[q] + state.held[q]):
-                u = state.seats[seat]
+            for slot in range(state.slot_start[q], state.slot_start[q] + state.occupied[q]):
+                u = state.slot_task[slot]
                 if can_swap(inst, state, fixed, t, u):
                     change = swap_change(inst, state.place, t, u)
                     if change < best:
@@ -269,9 +269,9 @@ def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
     """Return a task on node q that task t may try to swap with, -1 to try a relocation."""
     if inst.group_of[t] >= 0:
         return int(state.occupant[inst.group_of[t], q])
-    if state.held[q] == 0 or (state.held[q] < inst.slots[q] and np.random.random() < 0.5):
+    if state.occupied[q] == 0 or (state.occupied[q] < inst.slots[q] and np.random.random() < 0.5):
         return -1
-    return int(state.seats[state.seat_start[q] + np.random.randint(state.held[q])])
+    return int(state.slot_task[state.slot_start[q] + np.random.randint(state.occupied[q])])
 
 
 @inner_kernel
@@ -307,9 +307,13 @@ def anneal(
     moves: int,
     seed: int,
 ) -> None:
-    """Anneal `moves` moves at each of the temperatures `temperatures`, keeping in `best[n]` the cheapest mapping seen.
+    """Anneal, and leave the cheapest mapping seen in `best`.
 
-    `best` holds a mapping of the same problem before. An infinite temperature accepts everything and so shuffles.
+    :param state: the mapping to start from, changed in place
+    :param fixed: 1 for tasks [n] that stay
+    :param best: a mapping [n] of the same problem, replaced by cheaper ones
+    :param temperatures: an infinite one accepts everything and so shuffles
+    :param moves: tried at each of the temperatures
     """
     np.random.seed(seed)
     lowest = total(inst, best)
@@ -342,10 +346,10 @@ def copy(place: IntArray, to: IntArray) -> None:
 def copy_state(state: State, to: State) -> None:
     """Copy a state into another of the same problem."""
     copy(state.place, to.place)
-    copy(state.held, to.held)
+    copy(state.occupied, to.occupied)
     copy(state.used, to.used)
-    copy(state.seats, to.seats)
-    copy(state.seat_of, to.seat_of)
+    copy(state.slot_task, to.slot_task)
+    copy(state.slot_of, to.slot_of)
     for group in range(len(state.occupant)):
         copy(state.occupant[group], to.occupant[group])
 
@@ -362,7 +366,7 @@ def iterate_local_search(inst: Instance, state: State, spare: State, fixed: IntA
     cost = total(inst, state.place)
     most = max(3, len(inst.movable) // 2)
     for _ in range(kicks):
-        # Perturbation: so many random moves that the descent does not simply undo them.
+        # Perturbation: this many random moves that the descent does not simply undo them.
         for _ in range(np.random.randint(2, most + 1)):
             try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], np.inf)
         descend(inst, state, fixed, KICK_SWEEPS)

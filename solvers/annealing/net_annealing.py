@@ -14,9 +14,9 @@ from tiger.solvers.annealing.net_kernels import NetState, anneal_nets, reset_spa
 from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import Instance, instance_of, mark_fixed, state_of, uniform
 
-# Moves in a call that can't be stopped, each of at most so many distances: 0.1 to 0.5 s.
+# Moves in a call that can't be stopped, each of at most this many distances: 0.1 to 0.5 s.
 SLICE, DISTANCES = 1 << 17, 1000
-# Nodes up to which a set of them is one number of so many bits, and sets of nodes whose trees' lengths are kept.
+# Nodes up to which a set of them is one number of this many bits, and sets of nodes whose trees' lengths are kept.
 BITS, KEPT = 64, 1 << 14
 
 
@@ -24,7 +24,7 @@ BITS, KEPT = 64, 1 << 14
 class NetParams:
     """Set the annealer: `moves` proposals a task and effort, at `temperatures` that fall from `hot` to `cold`.
 
-    More than `tasks` share the proposals of so many, the most of `python -m benchmarks hypergraphs`, so that large
+    More than `tasks` share the proposals of that number, the most of `python -m benchmarks hypergraphs`, so that large
     problems end soon.
 
     Before that `quick` proposals a task and effort at the temperature `least` take what is to be had at once, for
@@ -42,7 +42,7 @@ class NetParams:
     least: float = 0.05
 
     def portions(self, tasks: int, distances: float) -> Iterator[tuple[FloatArray, int]]:
-        """Yield temperatures and the moves at each of them for so many tasks, in portions that end soon.
+        """Yield temperatures and the moves at each of them for a number of tasks, in portions that end soon.
 
         Moves that look at more than 1,000 `distances` each are fewer in proportion, so that sets on many nodes take no
         longer; none are left where that is less than one a temperature.
@@ -101,9 +101,9 @@ def _unit(problem: Problem, inst: Instance, nets: NetArrays) -> float:
     """Return the mean volume of a set times the mean distance of a host to the closest other, of those that are > 0."""
     hosts = problem.topology.hosts
     near = inst.near[hosts]
-    away = np.where(near >= 0, problem.metric.between(hosts[:, None], near), np.inf).min(axis=1)
-    away = away[(away > 0) & (away <= problem.topology.metric.farthest)]
-    return (float(nets.volumes.mean()) or 1.0) * (float(away.mean()) if away.size else 1.0)
+    distances = np.where(near >= 0, problem.metric.between(hosts[:, None], near), np.inf).min(axis=1)
+    distances = distances[(distances > 0) & (distances <= problem.topology.metric.farthest)]
+    return (float(nets.volumes.mean()) or 1.0) * (float(distances.mean()) if distances.size else 1.0)
 
 
 def _count_distances(problem: Problem, nets: NetArrays, places: IntArray) -> float:
@@ -113,9 +113,9 @@ def _count_distances(problem: Problem, nets: NetArrays, places: IntArray) -> flo
     """
     widths = np.diff(nets.starts)
     owner = np.repeat(np.arange(len(widths)), widths)
-    held, counts = np.unique(owner * problem.topology.size + places[nets.pins], return_counts=True)
-    nodes = np.bincount(held // problem.topology.size, minlength=len(widths)).astype(np.float64)
-    alone = np.bincount(held[counts == 1] // problem.topology.size, minlength=len(widths))
+    incidences, counts = np.unique(owner * problem.topology.size + places[nets.pins], return_counts=True)
+    nodes = np.bincount(incidences // problem.topology.size, minlength=len(widths)).astype(np.float64)
+    alone = np.bincount(incidences[counts == 1] // problem.topology.size, minlength=len(widths))
     changing = np.where(nodes < len(problem.topology.hosts), widths, alone)
     return float((widths * nodes + changing * nodes**2).sum()) / problem.tasks.size
 
@@ -140,8 +140,8 @@ def net_state_of(inst: Instance, nets: NetArrays) -> NetState:
         mark=np.zeros(count, np.int64),
         seen=np.zeros(1, np.int64),
         tree=np.zeros(widest, np.int64),
-        away=np.zeros(widest),
-        held=np.zeros(count, np.int64),
+        distances=np.zeros(widest),
+        mask=np.zeros(count, np.int64),
         once=np.zeros(count, np.int64),
         key=np.zeros(kept, np.int64),
         length=np.zeros(kept),

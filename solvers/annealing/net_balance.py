@@ -33,29 +33,29 @@ class NetBalance(NamedTuple):
 
 
 @inner_kernel
-def change_overload(held: NetBalance, penalties: FloatArray, move: tuple[int, int, int]) -> float:
-    """Return what squared overload costs more once cluster t has moved from node p to node q."""
+def change_overload(balance: NetBalance, penalties: FloatArray, move: tuple[int, int, int]) -> float:
+    """Return the rise of the cost of squared overload by a move of cluster t from node p to node q."""
     t, p, q = move
-    change, weight = 0.0, held.weight[t]
-    for k in range(len(held.label)):
-        a, b = held.label[k, p], held.label[k, q]
+    change, weight = 0.0, balance.weight[t]
+    for k in range(len(balance.label)):
+        a, b = balance.label[k, p], balance.label[k, q]
         # Domains are nested: what shares one shares all wider ones.
         if a == b:
             break
-        over, under = held.load[k, a] - held.limit[k, a], held.load[k, b] - held.limit[k, b]
+        over, under = balance.load[k, a] - balance.limit[k, a], balance.load[k, b] - balance.limit[k, b]
         more = float(max(under + weight, 0)) ** 2 - float(max(under, 0)) ** 2
         change += penalties[k] * (more + float(max(over - weight, 0)) ** 2 - float(max(over, 0)) ** 2)
     return change
 
 
 @inner_kernel
-def apply_move(inst: Instance, nets: NetArrays, net: NetState, held: NetBalance, move: tuple[int, int, int]) -> None:
+def apply_move(inst: Instance, nets: NetArrays, net: NetState, balance: NetBalance, move: tuple[int, int, int]) -> None:
     """Move cluster t from node p to node q, and list those whose sets it spreads over nodes."""
     t, p, q = move
-    held.place[t] = q
-    for k in range(len(held.label)):
-        held.load[k, held.label[k, p]] -= held.weight[t]
-        held.load[k, held.label[k, q]] += held.weight[t]
+    balance.place[t] = q
+    for k in range(len(balance.label)):
+        balance.load[k, balance.label[k, p]] -= balance.weight[t]
+        balance.load[k, balance.label[k, q]] += balance.weight[t]
     for at in range(net.first[t], net.first[t + 1]):
         e = net.sets[at]
         step = move_pin(inst, nets, net, e, p, q)
@@ -65,15 +65,15 @@ def apply_move(inst: Instance, nets: NetArrays, net: NetState, held: NetBalance,
             u = nets.pins[pin]
             net.cut[u] += step
             if step > 0:
-                list_cluster(held, u)
+                list_cluster(balance, u)
 
 
 @inner_kernel
-def list_cluster(held: NetBalance, t: int) -> None:
+def list_cluster(balance: NetBalance, t: int) -> None:
     """List a cluster once."""
-    if held.rank[t] < 0:
-        held.listed[held.size[0]], held.rank[t] = t, held.size[0]
-        held.size[0] += 1
+    if balance.rank[t] < 0:
+        balance.listed[balance.size[0]], balance.rank[t] = t, balance.size[0]
+        balance.size[0] += 1
 
 
 @inner_kernel
@@ -91,39 +91,39 @@ def anneal_balance(
     inst: Instance,
     nets: NetArrays,
     net: NetState,
-    held: NetBalance,
+    balance: NetBalance,
     plan: FloatArray,
     moves: int,
     generator: Generator,
 ) -> float:
     """Anneal `moves` moves at each row of `plan[s, 1 + k]`, a temperature and k penalties; return the sets' cost."""
-    cost = reset_spans(inst, held.place, nets, net)
-    held.size[0] = 0
-    held.rank[:] = -1
-    for t in range(len(held.place)):
+    cost = reset_spans(inst, balance.place, nets, net)
+    balance.size[0] = 0
+    balance.rank[:] = -1
+    for t in range(len(balance.place)):
         if net.cut[t] > 0:
-            list_cluster(held, t)
+            list_cluster(balance, t)
     for s in range(len(plan)):
         for _ in range(moves):
-            if held.size[0] == 0:
+            if balance.size[0] == 0:
                 return cost
-            at = draw_below(generator, held.size[0])
-            t = held.listed[at]
+            at = draw_below(generator, balance.size[0])
+            t = balance.listed[at]
             if net.cut[t] == 0:
                 # All its sets are on one node: the last one listed takes its place.
-                held.size[0] -= 1
-                last = held.listed[held.size[0]]
-                held.listed[at], held.rank[last], held.rank[t] = last, at, -1
+                balance.size[0] -= 1
+                last = balance.listed[balance.size[0]]
+                balance.listed[at], balance.rank[last], balance.rank[t] = last, at, -1
                 continue
-            p, q = held.place[t], draw_node(inst, nets, net, generator, t)
+            p, q = balance.place[t], draw_node(inst, nets, net, generator, t)
             if q < 0 or p == q:
                 continue
             net.seen[0] += 1
             rise = rise_of(inst, nets, net, t, p, q)
-            change = rise + change_overload(held, plan[s, 1:], (t, p, q))
+            change = rise + change_overload(balance, plan[s, 1:], (t, p, q))
             # The rule of N. Metropolis et al., doi:10.1063/1.1699114.
             if change > 0.0 and draw_uniform(generator) >= np.exp(-change / plan[s, 0]):
                 continue
-            apply_move(inst, nets, net, held, (t, p, q))
+            apply_move(inst, nets, net, balance, (t, p, q))
             cost += rise
     return cost

@@ -33,9 +33,9 @@ class NetState(NamedTuple):
     Those of task t are `sets[first[t] : first[t + 1]]`. The different nodes of set e, `distinct[e]` of them, are
     `nodes[starts[e] : ..]`, with `counts` of its tasks on each, and its spanning tree has length `span[e]`. `cut[t]`
     are the sets of a task on more than one node. `mark[h]` is work space, `seen[1]` the last mark given; `tree[k]` and
-    `away[k]` hold the nodes of a tree that is built.
+    `distances[k]` hold the nodes of a tree that is built.
 
-    On up to 64 nodes bit p of `held[e]` says that set e is on node p, and that of `once[e]` that one task of it is.
+    On up to 64 nodes bit p of `occupied[e]` says that set e is on node p, and that of `once[e]` that one task of it is.
     `key[h]` are such bits, with the lengths of their trees in `length[h]`; on more nodes there are none.
     """
 
@@ -49,8 +49,8 @@ class NetState(NamedTuple):
     mark: IntArray
     seen: IntArray
     tree: IntArray
-    away: FloatArray
-    held: IntArray
+    distances: FloatArray
+    mask: IntArray
     once: IntArray
     key: IntArray
     length: FloatArray
@@ -87,18 +87,18 @@ def span_tree(inst: Instance, net: NetState, count: int) -> float:
         return float(distance(inst, net.tree[0], net.tree[1]))
     length = 0.0
     for k in range(1, count):
-        net.away[k] = distance(inst, net.tree[0], net.tree[k])
+        net.distances[k] = distance(inst, net.tree[0], net.tree[k])
     for joined in range(1, count):
         nearest = joined
         for k in range(joined + 1, count):
-            if net.away[k] < net.away[nearest]:
+            if net.distances[k] < net.distances[nearest]:
                 nearest = k
-        length += net.away[nearest]
+        length += net.distances[nearest]
         # The nearest node changes places with the first that has not joined.
         node = net.tree[nearest]
-        net.tree[nearest], net.away[nearest] = net.tree[joined], net.away[joined]
+        net.tree[nearest], net.distances[nearest] = net.tree[joined], net.distances[joined]
         for k in range(joined + 1, count):
-            net.away[k] = min(net.away[k], distance(inst, node, net.tree[k]))
+            net.distances[k] = min(net.distances[k], distance(inst, node, net.tree[k]))
     return float(length)
 
 
@@ -126,7 +126,7 @@ def span_after(inst: Instance, nets: NetArrays, net: NetState, e: int, p: int, q
 
 @inner_kernel
 def rise_of(inst: Instance, nets: NetArrays, net: NetState, t: int, p: int, q: int) -> float:
-    """Return what moving task t from node p to node q adds to the cost, marked sets left out."""
+    """Return the rise of the cost by a move of task t from node p to node q, marked sets left out."""
     rise = inst.work[t] * (inst.price[q] - inst.price[p])
     for at in range(net.first[t], net.first[t + 1]):
         e = net.sets[at]
@@ -135,10 +135,10 @@ def rise_of(inst: Instance, nets: NetArrays, net: NetState, t: int, p: int, q: i
         if len(net.key) == 0:
             rise += nets.volumes[e] * (span_after(inst, nets, net, e, p, q) - net.span[e])
             continue
-        bits = net.held[e] | (1 << q)
+        bits = net.mask[e] | (1 << q)
         if (net.once[e] >> p) & 1:
             bits ^= 1 << p
-        if bits == net.held[e]:
+        if bits == net.mask[e]:
             continue
         # A call that passes all arrays would take most of the time.
         span = find_span(net.key, net.length, bits)
@@ -168,7 +168,7 @@ def add_pin(nets: NetArrays, net: NetState, e: int, q: int) -> None:
             return
     net.nodes[begin + count], net.counts[begin + count] = q, 1
     net.distinct[e] = count + 1
-    net.held[e] |= 1 << q
+    net.mask[e] |= 1 << q
     net.once[e] |= 1 << q
 
 
@@ -182,7 +182,7 @@ def drop_pin(nets: NetArrays, net: NetState, e: int, p: int) -> None:
             if net.counts[at] == 1:
                 net.once[e] |= 1 << p
             elif net.counts[at] == 0:
-                net.held[e] &= ~(1 << p)
+                net.mask[e] &= ~(1 << p)
                 net.once[e] &= ~(1 << p)
                 net.nodes[at], net.counts[at] = net.nodes[last], net.counts[last]
                 net.distinct[e] -= 1
@@ -198,9 +198,9 @@ def move_pin(inst: Instance, nets: NetArrays, net: NetState, e: int, p: int, q: 
     drop_pin(nets, net, e, p)
     add_pin(nets, net, e, q)
     if kept:
-        net.span[e] = find_span(net.key, net.length, net.held[e])
+        net.span[e] = find_span(net.key, net.length, net.mask[e])
         if net.span[e] < 0.0:
-            net.span[e] = keep_span(inst, net, net.held[e])
+            net.span[e] = keep_span(inst, net, net.mask[e])
     return int(net.distinct[e] > 1) - int(before > 1)
 
 
@@ -225,7 +225,7 @@ def reset_spans(inst: Instance, place: IntArray, nets: NetArrays, net: NetState)
         net.cut[t] = 0
         cost += inst.work[t] * inst.price[place[t]]
     for e in range(len(nets.volumes)):
-        net.distinct[e] = net.held[e] = net.once[e] = 0
+        net.distinct[e] = net.mask[e] = net.once[e] = 0
         for pin in range(nets.starts[e], nets.starts[e + 1]):
             add_pin(nets, net, e, place[nets.pins[pin]])
         for k in range(net.distinct[e]):
@@ -258,11 +258,11 @@ def draw_partner(inst: Instance, state: State, net: NetState, generator: Generat
     """Return a task on node q that task t may try to swap with, rather one with a set that is cut, -1 to relocate."""
     if inst.group_of[t] >= 0:
         return int(state.occupant[inst.group_of[t], q])
-    if state.held[q] == 0 or (state.held[q] < inst.slots[q] and draw_uniform(generator) < 0.5):
+    if state.occupied[q] == 0 or (state.occupied[q] < inst.slots[q] and draw_uniform(generator) < 0.5):
         return -1
     u = -1
     for _ in range(DRAWS):
-        u = state.seats[state.seat_start[q] + draw_below(generator, state.held[q])]
+        u = state.slot_task[state.slot_start[q] + draw_below(generator, state.occupied[q])]
         if net.cut[u] > 0:
             break
     return int(u)
@@ -281,7 +281,15 @@ def anneal_nets(
     generator: Generator,
     lowest: float,
 ) -> float:
-    """Anneal `moves` moves at each of the `temperatures`, the cheapest mapping in `best[n]`; return its cost."""
+    """Anneal, leave the cheapest mapping in `best`, and return its cost.
+
+    :param state: the mapping to start from, changed in place
+    :param fixed: 1 for tasks [n] that stay
+    :param net: scratch of the nets
+    :param best: a mapping [n], replaced by cheaper ones
+    :param moves: tried at each of the temperatures
+    :param lowest: the cost of `best`
+    """
     cost = reset_spans(inst, state.place, nets, net)
     for temperature in temperatures:
         for _ in range(moves):

@@ -15,9 +15,9 @@ from tiger.model.seeds import derive
 from tiger.solvers.annealing.local import cost_ceiling
 from tiger.solvers.annealing.moves import total
 from tiger.solvers.annealing.objective_kernels import (
+    CostRecord,
     Evaluation,
-    Level,
-    Objective,
+    MoveObjective,
     anneal_by,
     largest_load,
     makespan_of,
@@ -82,7 +82,7 @@ class ObjectiveAnnealing:
         Work is proportional to the effort: a move looks at all tasks and traffic for the makespan, for loads at the
         links whose load it changes.
         """
-        inst, best, level = instance_of(problem), start.copy(), Level(0.0, 1.0, 0.0)
+        inst, best, level = instance_of(problem), start.copy(), CostRecord(0.0, 1.0, 0.0)
         if not inst.movable.size:
             return Assignment(places=best)
         objective, values, rate = _objective_of(problem, inst, self.arrays, start)
@@ -105,7 +105,7 @@ class ObjectiveAnnealing:
 
 def _objective_of(
     problem: Problem, inst: Instance, arrays: ObjectiveArrays, start: IntArray
-) -> tuple[Objective, Evaluation, WorkRate]:
+) -> tuple[MoveObjective, Evaluation, WorkRate]:
     """Return the objective whose unit is the value of `start[n]`, its evaluation, and what a move of it looks at."""
     none = np.zeros((1, 1), np.int64)
     routes = RouteArrays(GRID_ROUTES, none[0], none[0], none, none[0], np.ones(1))
@@ -124,7 +124,7 @@ def _objective_of(
     )
     values = Evaluation(np.zeros(len(routes.width)), np.zeros(problem.tasks.size), np.zeros(problem.topology.size))
     scale = uniform(1.0 / routes.width)
-    objective = Objective(out, back, routes, scale, uniform(order), 1.0, 0.0, cost_ceiling(problem))
+    objective = MoveObjective(out, back, routes, scale, uniform(order), 1.0, 0.0, cost_ceiling(problem))
     if isinstance(arrays, TaskOrder):
         every = float(problem.tasks.size + problem.tasks.traffic.nnz)
         return (

@@ -33,7 +33,7 @@ DOUBLINGS = 4
 SCANNED = 4096
 
 
-class Objective(NamedTuple):
+class MoveObjective(NamedTuple):
     """Hold what moves are accepted by.
 
     `out[e]` and `back[e]` are the traffic to and from each neighbour, as in Instance but never merged. For loads
@@ -60,7 +60,7 @@ class Evaluation(NamedTuple):
     free: FloatArray
 
 
-class Level(NamedTuple):
+class CostRecord(NamedTuple):
     """Hold the cost change of the state since the start, and the value and cost change of the best mapping."""
 
     cost_change: float
@@ -86,7 +86,7 @@ def root(total: float) -> float:
 
 
 @inner_kernel
-def add_load(objective: Objective, values: Evaluation, link: int, volume: float) -> float:
+def add_load(objective: MoveObjective, values: Evaluation, link: int, volume: float) -> float:
     """Add to the load of a link and return by how much that raises the sum of high powers."""
     before = values.load[link]
     values.load[link] = before + volume * objective.scale[link]
@@ -94,7 +94,7 @@ def add_load(objective: Objective, values: Evaluation, link: int, volume: float)
 
 
 @inner_kernel
-def add_transfer(objective: Objective, values: Evaluation, s: int, t: int, volume: float) -> float:
+def add_transfer(objective: MoveObjective, values: Evaluation, s: int, t: int, volume: float) -> float:
     """Add a transfer from node s to node t to the loads and return the rise of the sum; O(hops)."""
     routes, rise = objective.routes, 0.0
     # Shortest paths by table: the link to take next on the way to t, and its other end.
@@ -122,7 +122,7 @@ def add_transfer(objective: Objective, values: Evaluation, s: int, t: int, volum
 
 @inner_kernel
 def add_along_axis(
-    objective: Objective, values: Evaluation, axis: int, line: tuple[int, int, int, int], volume: float
+    objective: MoveObjective, values: Evaluation, axis: int, line: tuple[int, int, int, int], volume: float
 ) -> float:
     """Add a transfer along one axis to the loads and return the rise of the sum.
 
@@ -146,7 +146,7 @@ def add_along_axis(
 
 @inner_kernel
 def add_task(
-    inst: Instance, objective: Objective, values: Evaluation, place: IntArray, t: int, skip: int, sign: float
+    inst: Instance, objective: MoveObjective, values: Evaluation, place: IntArray, t: int, skip: int, sign: float
 ) -> float:
     """Add the transfers of task t, but those with task `skip`, `sign` times; return the rise of the sum."""
     rise = 0.0
@@ -163,7 +163,7 @@ def add_task(
 
 
 @kernel
-def reset_loads(inst: Instance, objective: Objective, values: Evaluation, place: IntArray) -> float:
+def reset_loads(inst: Instance, objective: MoveObjective, values: Evaluation, place: IntArray) -> float:
     """Set all loads again and return the sum of their high powers; O(edges hops + links)."""
     values.load[:] = 0.0
     total = 0.0
@@ -185,7 +185,7 @@ def largest_load(values: Evaluation) -> float:
 
 
 @kernel
-def makespan_of(inst: Instance, objective: Objective, values: Evaluation, place: IntArray) -> float:
+def makespan_of(inst: Instance, objective: MoveObjective, values: Evaluation, place: IntArray) -> float:
     """Return the makespan of a mapping; O(n + edges)."""
     values.free[:] = 0.0
     last = 0.0
@@ -204,7 +204,7 @@ def makespan_of(inst: Instance, objective: Objective, values: Evaluation, place:
 
 
 @inner_kernel
-def cost_rise(inst: Instance, state: State, fixed: IntArray, objective: Objective, t: int, q: int, u: int) -> float:
+def cost_rise(inst: Instance, state: State, fixed: IntArray, objective: MoveObjective, t: int, q: int, u: int) -> float:
     """Return by how much a swap of tasks t and u, or a relocation of t to q, raises the cost; inf if it is illegal."""
     if u >= 0:
         if not can_swap(inst, state, fixed, t, u):
@@ -218,7 +218,9 @@ def cost_rise(inst: Instance, state: State, fixed: IntArray, objective: Objectiv
 
 
 @inner_kernel
-def make_move(inst: Instance, state: State, objective: Objective, values: Evaluation, t: int, q: int, u: int) -> float:
+def make_move(
+    inst: Instance, state: State, objective: MoveObjective, values: Evaluation, t: int, q: int, u: int
+) -> float:
     """Swap tasks t and u, or relocate t to q where u is -1; return the rise of the sum of high powers."""
     # Transfers of both tasks leave the links, the tasks move, and the transfers come back; their own counts once.
     loads, rise = len(objective.order) == 0, 0.0
@@ -238,12 +240,12 @@ def make_move(inst: Instance, state: State, objective: Objective, values: Evalua
 
 
 @inner_kernel
-def keep_if_better(state: State, best: IntArray, value: float, level: Level) -> Level:
+def keep_if_better(state: State, best: IntArray, value: float, level: CostRecord) -> CostRecord:
     """Copy the mapping into `best[n]` if it is better by value, then by cost; return the new level."""
     tied = value <= level.value * (1 + TIE) and level.cost_change < level.best_cost_change
     if value < level.value * (1 - TIE) or tied:
         copy(state.place, best)
-        return Level(level.cost_change, value, level.cost_change)
+        return CostRecord(level.cost_change, value, level.cost_change)
     return level
 
 
@@ -252,17 +254,24 @@ def anneal_by(
     inst: Instance,
     state: State,
     fixed: IntArray,
-    objective: Objective,
+    objective: MoveObjective,
     values: Evaluation,
     best: IntArray,
     temperatures: FloatArray,
     moves: int,
     seed: int,
-    level: Level,
-) -> Level:
-    """Anneal `moves` moves at each of the `temperatures`, keeping the best mapping in `best[n]`; return the new level.
+    level: CostRecord,
+) -> CostRecord:
+    """Anneal, leave the best mapping in `best`, and return its record.
 
     Beyond 4,096 links the largest load is looked up once a temperature instead of when it may be the lowest.
+
+    :param state: the mapping to start from, changed in place
+    :param fixed: 1 for tasks [n] that stay
+    :param values: loads and terms of the objective at the state
+    :param best: a mapping [n], replaced by better ones
+    :param moves: tried at each of the temperatures
+    :param level: the record of `best` and of the state so far
     """
     np.random.seed(seed)
     loads, links = len(objective.order) == 0, len(values.load)
@@ -290,8 +299,8 @@ def anneal_by(
                 make_move(inst, state, objective, values, t, p, u)
                 continue
             total, score = after, smooth
-            level = Level(level.cost_change + extra, level.value, level.best_cost_change)
-            # The norm is at most so many times the maximum: only below that can the largest load be a new lowest one.
+            level = CostRecord(level.cost_change + extra, level.value, level.best_cost_change)
+            # The norm is at most this many times the maximum: only below that can the largest load be a new lowest one.
             if not loads or (links <= SCANNED and score <= level.value * root(links)):
                 level = keep_if_better(state, best, largest_load(values) if loads else total, level)
         level = keep_if_better(state, best, largest_load(values) if loads else total, level)

@@ -114,16 +114,16 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     nodes = np.setdiff1d(problem.topology.hosts, start[pinned])
     window = fold(problem, Block(tasks=problem.free, nodes=nodes), start)
     tasks, size = window.shape
-    flow, away, bias = np.zeros((size, size)), window.distance.copy(), np.zeros((size, size))
+    flow, distance, bias = np.zeros((size, size)), window.distance.copy(), np.zeros((size, size))
     flow[:tasks, :tasks] = window.traffic.toarray()
-    np.fill_diagonal(away, 0.0)
+    np.fill_diagonal(distance, 0.0)
     bias[:tasks] = window.linear
-    (flow, away, bias), unit = _scale(flow, away, bias)
-    flows, aways = _pair_matrices(flow, away)
+    (flow, distance, bias), unit = _scale(flow, distance, bias)
+    flows, distances = _pair_matrices(flow, distance)
     fields = Fields(
         tasks=tasks,
         flow=uniform(flows),
-        away=uniform(aways),
+        distances=uniform(distances),
         bias=uniform(bias),
         place=np.arange(size),
         apart=np.zeros_like(flows),
@@ -133,32 +133,32 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
         change=np.zeros(size, np.float32),
     )
     widest = float(bias.max(where=np.isfinite(bias), initial=0.0))
-    rounding = float(np.finfo(np.float32).eps) * (size * float(flows[0].max() * aways[0].max()) + widest)
+    rounding = float(np.finfo(np.float32).eps) * (size * float(flows[0].max() * distances[0].max()) + widest)
     return Quadratic(window, start, fields, unit, TOLERANCE, FINEST * rounding)
 
 
 def _scale(
-    flow: FloatArray, away: FloatArray, bias: FloatArray
+    flow: FloatArray, distance: FloatArray, bias: FloatArray
 ) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
     """Return the matrices divided by powers of two, which is exact, so that no single cost exceeds 1, and that unit."""
-    far = math.frexp(float(away.max()))[1]
+    far = math.frexp(float(distance.max()))[1]
     spread = bias - np.min(bias, axis=1, keepdims=True)
     widest = float(spread.max(initial=0.0, where=np.isfinite(spread)))
     largest = [math.frexp(widest)[1]] if widest > 0.0 else []
-    if flow.any() and away.any():
+    if flow.any() and distance.any():
         largest.append(math.frexp(float(flow.max()))[1] + far)
     unit = max(largest, default=0)
-    return (np.ldexp(flow, far - unit), np.ldexp(away, -far), np.ldexp(spread, -unit)), math.ldexp(1.0, unit)
+    return (np.ldexp(flow, far - unit), np.ldexp(distance, -far), np.ldexp(spread, -unit)), math.ldexp(1.0, unit)
 
 
-def _pair_matrices(flow: FloatArray, away: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _pair_matrices(flow: FloatArray, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return flows[c, m, m] and distances[c, m, m] for the sum of whose products each pair is counted twice.
 
     By symmetric and antisymmetric parts :math:`\sum f d = \sum f^s d^s + \sum f^a d^a`, both sums over all pairs; the
     second is 0 where one of the matrices is symmetric.
     """
-    flows, aways = [flow + flow.T], [(away + away.T) / 2]
-    if (flow != flow.T).any() and (away != away.T).any():
+    flows, distances = [flow + flow.T], [(distance + distance.T) / 2]
+    if (flow != flow.T).any() and (distance != distance.T).any():
         flows.append(flow - flow.T)
-        aways.append((away - away.T) / 2)
-    return np.stack(flows), np.stack(aways)
+        distances.append((distance - distance.T) / 2)
+    return np.stack(flows), np.stack(distances)

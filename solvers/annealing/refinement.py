@@ -118,13 +118,13 @@ class Refinement:
             part = left - left // 2
             if part == 0 or stop():
                 break
-            refining = Round(problem, inst, self.params, (part, self.params.reheat**number), stop)
+            refining = RefinementRound(problem, inst, self.params, (part, self.params.reheat**number), stop)
             best = _run_round(refining, self.params, best, seed, number)
             left -= part
         return Assignment(places=restore(best, order))
 
 
-def _run_round(refining: "Round", params: RefineParams, start: IntArray, seed: int, number: int) -> IntArray:
+def _run_round(refining: "RefinementRound", params: RefineParams, start: IntArray, seed: int, number: int) -> IntArray:
     """Return the cheaper of a mapping and what one round of all annealings makes of it, by seed and number."""
     best = start
     if refining.shared:
@@ -140,7 +140,7 @@ def _run_round(refining: "Round", params: RefineParams, start: IntArray, seed: i
     return best
 
 
-class Round:
+class RefinementRound:
     """Hold the arrays of one round of refinement."""
 
     def __init__(

@@ -23,7 +23,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Entries of the table of costs up to which it stays in a cache of the second level: 1,000 tasks on 128 nodes.
 ENTRIES = 1 << 17
-# Work is counted in moves that are looked at, 1 to 2 ns each: so many for a draw itself, and entries of the table
+# Work is counted in moves that are looked at, 1 to 2 ns each: this many for a draw itself, and entries of the table
 # changed in as much time. The table is worked out anew after so much work at the latest, as sums of many changes drift;
 # calls of so much take 20 to 40 ms and can't be stopped: 0.1 s where 1,000 tasks all talk, whose neighbours each draw
 # looks at, and up to 0.5 s with 65,536 tasks on 2 nodes, which stay in no cache.
@@ -92,7 +92,7 @@ class SharedAnnealing:
         if not inst.movable.size:
             return Assignment(places=start.copy())
         first = descend_from(problem, inst, start, stop)
-        annealing = Annealing(problem, inst, first, seed, stop)
+        annealing = AnnealedMapping(problem, inst, first, seed, stop)
         work = self.params.work(inst.movable.size, effort)
         annealing.cool(annealing.find_temperatures(self.params, work), work, self.params.drawn)
         found = descend_from(problem, inst, annealing.best, stop)
@@ -103,7 +103,7 @@ class SharedAnnealing:
 class NodeCosts(NamedTuple):
     """Hold what tasks cost where: `cost[n, m]` of each on every node with the others where they are, inf: not allowed.
 
-    `own[n]` is that on the task's node, `alone[n, m]` the part of it without traffic, `away[m, m]` the distances,
+    `own[n]` is that on the task's node, `alone[n, m]` the part of it without traffic, `distances[m, m]` the distances,
     `label[k, m]` the domain of every node in k tiers, `noise[2**NOISE_BITS + n + m + 1]` variates of Gumbel's
     distribution, and `sums[2]` the cost of the mapping under change and the lowest. `change[n]` is scratch.
     """
@@ -111,7 +111,7 @@ class NodeCosts(NamedTuple):
     cost: FloatArray
     own: FloatArray
     alone: FloatArray
-    away: FloatArray
+    distances: FloatArray
     label: IntArray
     noise: FloatArray
     sums: FloatArray
@@ -127,7 +127,7 @@ class Draws(NamedTuple):
     seed: int
 
 
-class Annealing:
+class AnnealedMapping:
     """Hold a mapping under annealing, the cheapest one seen as `best[n]`, and from how many tasks moves are drawn."""
 
     def __init__(self, problem: Problem, inst: Instance, start: IntArray, seed: int, stop: Stop) -> None:
@@ -209,14 +209,14 @@ def node_costs(problem: Problem, inst: Instance, seed: int) -> NodeCosts:
     alone[problem.banned[:, 0], problem.banned[:, 1]] = np.inf
     alone[:, inst.slots == 0] = np.inf
     pinned = np.flatnonzero(problem.pins >= 0)
-    held = alone[pinned, problem.pins[pinned]]
+    pinned_costs = alone[pinned, problem.pins[pinned]]
     alone[pinned] = np.inf
-    alone[pinned, problem.pins[pinned]] = held
+    alone[pinned, problem.pins[pinned]] = pinned_costs
     return NodeCosts(
         cost=np.empty_like(alone),
         own=np.empty(len(alone)),
         alone=alone,
-        away=np.ascontiguousarray(problem.metric.between(nodes[:, None], nodes[None, :]), np.float64),
+        distances=np.ascontiguousarray(problem.metric.between(nodes[:, None], nodes[None, :]), np.float64),
         label=np.ascontiguousarray(tiers_of(problem)),
         noise=np.random.default_rng(seed).gumbel(size=(1 << NOISE_BITS) + sum(alone.shape) + 1),
         sums=np.full(2, np.inf),
@@ -233,7 +233,7 @@ def fill(inst: Instance, costs: NodeCosts, place: IntArray) -> None:
         for q in range(len(row)):
             row[q] = alone[q]
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
-            there = costs.away[place[inst.indices[e]]]
+            there = costs.distances[place[inst.indices[e]]]
             for q in range(len(row)):
                 row[q] += inst.out[e] * there[q]
         costs.own[t] = row[place[t]]
@@ -245,7 +245,7 @@ def fill(inst: Instance, costs: NodeCosts, place: IntArray) -> None:
 @inner_kernel
 def tell_neighbours(inst: Instance, costs: NodeCosts, place: IntArray, t: int, p: int) -> None:
     """Update what the neighbours of task t cost everywhere after its move from node p; O(degree m)."""
-    here, there = costs.away[p], costs.away[place[t]]
+    here, there = costs.distances[p], costs.distances[place[t]]
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         u, volume = inst.indices[e], inst.out[e]
         row = costs.cost[u]
@@ -320,8 +320,8 @@ def draw_move(
     """Return a node for task t and the task to swap with, -1 for none, or twice -1 if t stays.
 
     Legal moves to other domains of a random tier and staying are drawn by exp(-change / temperature): by the largest of
-    -change / temperature plus Gumbel's variates. Among are so many tasks to swap with, and nodes, in a row from a
-    random one.
+    -change / temperature plus Gumbel's variates. Among them are numbers of tasks to swap with, and of nodes, in a row
+    from a random one.
     """
     p, row, label = state.place[t], costs.cost[t], costs.label[np.random.randint(len(costs.label))]
     home, stay, need, noise = label[p], costs.own[t], inst.memory[t], np.random.randint(1 << NOISE_BITS)
@@ -329,14 +329,14 @@ def draw_move(
     q, first = np.random.randint(len(row)), noise + 1
     for k in range(among[1]):
         change = row[q] - stay - temperature * costs.noise[first + k]
-        open_to = change < least and label[q] != home and state.held[q] < inst.slots[q]
+        open_to = change < least and label[q] != home and state.occupied[q] < inst.slots[q]
         if open_to and state.used[q] + need <= inst.room[q]:
             least, node = change, q
         q = q + 1 if q + 1 < len(row) else 0
     # Each cost takes the other task for one that stays, so what they send each other seems to come nearer.
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         u = inst.indices[e]
-        costs.own[u] -= 2.0 * inst.out[e] * costs.away[p, state.place[u]]
+        costs.own[u] -= 2.0 * inst.out[e] * costs.distances[p, state.place[u]]
     spare, first = inst.room[p] - state.used[p] + need, first + len(row)
     u, done = np.random.randint(len(state.place)), 0
     while done < among[0]:
@@ -366,7 +366,7 @@ def make_move(inst: Instance, costs: NodeCosts, state: State, t: int, q: int, u:
         change += costs.cost[u, p] - costs.own[u]
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
             if inst.indices[e] == u:
-                change += 2.0 * inst.out[e] * costs.away[p, q]
+                change += 2.0 * inst.out[e] * costs.distances[p, q]
         swap(inst, state, t, u)
         costs.own[u] = costs.cost[u, p]
     costs.own[t] = costs.cost[t, q]

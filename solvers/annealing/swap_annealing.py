@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
+from tiger.solvers.annealing.boundary_annealing import CsrInstance, relocation_change
 from tiger.solvers.annealing.moves import can_move, can_swap, relocate, swap
 from tiger.solvers.generator import is_accepted
 from tiger.solvers.instance import Instance, State
@@ -33,7 +33,7 @@ class SwapSchedule(NamedTuple):
 
 
 @kernel
-def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSchedule) -> float:
+def anneal_swaps(inst: Instance, graph: CsrInstance, state: State, schedule: SwapSchedule) -> float:
     """Anneal by moves to the node of a neighbour, or near it, each a swap where that is full; return the cost change.
 
     O(degree) a proposal.
@@ -59,15 +59,15 @@ def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSc
             if label[p] == label[q]:
                 continue
             uniform = np.random.random()
-            # A seat that is free on a shared node is taken half the time, so that swaps are still tried there.
-            u, cost, drawn = -1, np.inf, 1 if inst.group_of[t] >= 0 else min(schedule.partners, state.held[q])
-            if inst.group_of[t] < 0 and state.held[q] < inst.slots[q] and np.random.random() < 0.5:
+            # A slot that is free on a shared node is taken half the time, so that swaps are still tried there.
+            u, cost, drawn = -1, np.inf, 1 if inst.group_of[t] >= 0 else min(schedule.partners, state.occupied[q])
+            if inst.group_of[t] < 0 and state.occupied[q] < inst.slots[q] and np.random.random() < 0.5:
                 drawn = 0
             for _ in range(drawn):
                 if inst.group_of[t] >= 0:
                     other = state.occupant[inst.group_of[t], q]
                 else:
-                    other = state.seats[state.seat_start[q] + np.random.randint(state.held[q])]
+                    other = state.slot_task[state.slot_start[q] + np.random.randint(state.occupied[q])]
                 if other >= 0:
                     gain = relocation_change(graph, state.place, other, p, t)
                     if gain < cost:

@@ -23,10 +23,10 @@ SLICE = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TabuParams:
-    """Set the iterated tabu search: so many `iterations` each, from a mapping of which a share `moved` is shuffled.
+    """Set the iterated tabu search: `iterations` in each round, from a mapping of which a share `moved` is shuffled.
 
     Tenures are between the shares `tenure` of the nodes. From `nodes` on, a matrix is random where no value is that of
-    more than a share `common` of its entries, and the largest singular value of the centred ones, by so many `steps`
+    more than a share `common` of its entries, and the largest singular value of the centred ones, by `steps` steps
     of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2) standard deviations. What tasks cost
     on nodes by themselves varies at most `linear` times as much as what they cost with the others.
     """
@@ -49,11 +49,11 @@ def is_random(model: Quadratic, params: TabuParams) -> bool:
     """
     fields = model.fields
     full = fields.tasks == len(fields.place) >= max(params.nodes, 3)
-    if not full or not all(_is_random(matrix, params) for matrix in (fields.flow[0], fields.away[0])):
+    if not full or not all(_is_random(matrix, params) for matrix in (fields.flow[0], fields.distances[0])):
         return False
     # Where costs of tasks by themselves differ much more, they decide alone, and annealing finds their best mapping.
     others = ~np.eye(fields.tasks, dtype=bool)
-    between = math.sqrt(fields.tasks) * fields.flow[0, others].std() * fields.away[0, others].std()
+    between = math.sqrt(fields.tasks) * fields.flow[0, others].std() * fields.distances[0, others].std()
     alone = fields.bias.std(axis=1, where=np.isfinite(fields.bias)).mean()
     return bool(alone <= params.linear * between)
 
@@ -84,7 +84,7 @@ class Tabu:
         self.work = size * size // 2 + ROW * size
 
     def search(self, order: IntArray, iterations: int, seed: int, stop: Stop) -> IntArray:
-        """Return the cheapest order seen in so many iterations from one."""
+        """Return the cheapest order seen in a number of iterations from one."""
         state = self._state
         state.place[:], state.clock[1] = order, seed
         kernels.begin(state)
@@ -101,10 +101,10 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
     shortest, longest = (max(round(share * size), 1) for share in params.tenure)
     # What all flows or all distances have in common costs the same on every mapping, and single precision would keep
     # little else of them.
-    flow, away = _subtract_least(fields.flow), _subtract_least(fields.away)
+    flow, distances = _subtract_least(fields.flow), _subtract_least(fields.distances)
     widest = float(fields.bias.max(where=np.isfinite(fields.bias), initial=0.0))
     # A rounding error of the largest sum that a field may be.
-    rounding = float(np.finfo(np.float32).eps) * (size * float(flow.max() * away.max()) + widest)
+    rounding = float(np.finfo(np.float32).eps) * (size * float(flow.max() * distances.max()) + widest)
 
     def single(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
         """Return zeros of single precision."""
@@ -114,7 +114,7 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
         shortest=shortest,
         spread=longest - shortest + 1,
         flow=flow.astype(np.float32),
-        away=away.astype(np.float32),
+        distances=distances.astype(np.float32),
         bias=fields.bias.astype(np.float32),
         place=np.arange(size),
         field=single(size, size),

@@ -22,9 +22,9 @@ NEVER, TWICE = np.float32(3e38), np.float32(2.0)
 class TabuState(NamedTuple):
     """Hold m nodes and m tasks, and a tabu search of their mappings.
 
-    `flow[c, m, m]`, `away[c, m, m]` and `bias[m, m]` are those of `tiger.solvers.annealing.fields.Fields`, but for what
-    adds the same to the cost of every mapping. With task u on node `place[u]`, `field[u, n]` is what u would cost on
-    node n with all others where they are, `own[u]` what it does cost, and `price[u, v]`, u < v, the cost change of a
+    `flow[c, m, m]`, `distances[c, m, m]` and `bias[m, m]` are those of `tiger.solvers.annealing.fields.Fields`, but for
+    what adds the same to the cost of every mapping. With task u on node `place[u]`, `field[u, n]` is what u would cost
+    on node n with all others where they are, `own[u]` what it does cost, and `price[u, v]`, u < v, the cost change of a
     swap. Task u may not return to node n before the iteration `until[u, n]`; a swap that would return both tasks is not
     made before `barred[u, v]`. Tenures are `shortest` and up to `spread` more iterations. `cost[3]` are the present
     cost and the lowest one, relative to that of the start, and the smallest gain that counts; `lowest[m]` is the
@@ -37,7 +37,7 @@ class TabuState(NamedTuple):
     shortest: int
     spread: int
     flow: SingleArray
-    away: SingleArray
+    distances: SingleArray
     bias: SingleArray
     place: IntArray
     field: SingleArray
@@ -66,7 +66,7 @@ def begin(state: TabuState) -> None:
             field[node] = state.bias[u, node]
         for c in range(len(state.flow)):
             for t in range(size):
-                volume, row = state.flow[c, t, u], state.away[c, place[t]]
+                volume, row = state.flow[c, t, u], state.distances[c, place[t]]
                 for node in range(size):
                     field[node] += volume * row[node]
         state.own[u] = field[place[u]]
@@ -86,7 +86,7 @@ def begin(state: TabuState) -> None:
 def _price_task(state: TabuState, u: int, to: int) -> None:
     """Put the cost changes of the swaps of task u with every task into `fresh[to]`; O(m)."""
     place, field, fresh, here, own = state.place, state.field[u], state.fresh[to], state.place[u], state.own[u]
-    volume, length = state.flow[0, u], state.away[0, here]
+    volume, length = state.flow[0, u], state.distances[0, here]
     for v in range(len(place)):
         node = place[v]
         fresh[v] = field[node] - own - state.own[v] + TWICE * volume[v] * length[node]
@@ -162,7 +162,7 @@ def _swap(state: TabuState) -> None:
     place[u], place[v] = there, here
     for c in range(len(state.flow)):
         moved, turned, gain, loss = state.moved[c], state.turned[c], state.flow[c, u], state.flow[c, v]
-        near, far = state.away[c, here], state.away[c, there]
+        near, far = state.distances[c, here], state.distances[c, there]
         for node in range(size):
             step[node] = far[node] - near[node]
         for t in range(size):
@@ -198,7 +198,7 @@ def _bar(state: TabuState, here: int, there: int) -> None:
 
 @kernel
 def search_tabu(state: TabuState, iterations: int) -> bool:
-    """Make so many swaps, each the best that is allowed, and return whether there were any; O(m^2) each.
+    """Make a number of swaps, each the best that is allowed, and return whether there were any; O(m^2) each.
 
     Source: robust tabu search, E. D. Taillard, doi:10.1016/S0167-8191(05)80147-4.
     """

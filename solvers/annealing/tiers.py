@@ -27,8 +27,8 @@ def tiers_of(problem: Problem) -> IntArray:
         return _subtrees(problem.metric)
     if isinstance(problem.metric, GridMetric) or not 2 < len(hosts) <= LIMIT:
         return own[None]
-    away = problem.metric.between(hosts[:, None], hosts[None, :])
-    tree = linkage(squareform(np.maximum(away, away.T), checks=False), "single")
+    distances = problem.metric.between(hosts[:, None], hosts[None, :])
+    tree = linkage(squareform(np.maximum(distances, distances.T), checks=False), "single")
     # Single linkage: domains at a height are the components of the graph of all shorter steps.
     tiers, last = [own], tree[0, 2]
     for height in np.unique(tree[:, 2]):
@@ -46,12 +46,12 @@ def _subtrees(metric: TreeMetric) -> IntArray:
     own = np.arange(metric.size)
     # A level of which every subtree has one within tells nothing apart.
     levels = zip(metric.leaves, metric.fanouts[::-1], metric.distances, strict=True)
-    (_, last), *wider = [(leaves, away) for leaves, fanout, away in levels if fanout > 1]
+    (_, last), *wider = [(leaves, distance) for leaves, fanout, distance in levels if fanout > 1]
     tiers = [own]
-    for leaves, away in wider:
-        if away >= JUMP * last and away > 0:
+    for leaves, distance in wider:
+        if distance >= JUMP * last and distance > 0:
             tiers.append(own // leaves * leaves)
-            last = away
+            last = distance
     return np.stack(tiers)
 
 

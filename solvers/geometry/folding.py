@@ -53,7 +53,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class TreeLevel:
     """A level of a tree: subtrees in column `column` with `extent` children, which are `distance` apart."""
 
     column: int
@@ -69,7 +69,7 @@ class Level:
         return before == 1
 
 
-Stage = Axis | Level
+Stage = Axis | TreeLevel
 State = tuple[float, Folding]
 
 
@@ -97,7 +97,7 @@ def _distinct_orders(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, ...]]:
 
 
 def _cut_dp(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
-    """Return the cheapest foldings, up to three, for every way to end up with so many parts an axis."""
+    """Return the cheapest foldings, up to three, for every way to end up with a number of parts an axis."""
     across, jags = lattice.across.tolist(), _price_layer_cuts(lattice)
     types = list(zip(lattice.dims, lattice.wrap, lattice.pull.round(9).tolist(), strict=True))
     # A state is into how many parts each task axis has been cut; a stage cuts them into `extent` times as many in all.
@@ -161,7 +161,7 @@ def _whole_first(lattice: Lattice, stage: Stage, after: tuple[int, ...], digits:
 
 
 def _price_layer_cuts(lattice: Lattice) -> list[float]:
-    """Return what a cut through the middle of a layer of each axis costs more than one between two layers."""
+    """Return, for each axis, the cost of a cut through the middle of a layer over one between two layers."""
     across, dims = lattice.across.tolist(), lattice.dims
     others = [[across[k] / extent for k in range(len(dims)) if k != axis] for axis, extent in enumerate(dims)]
     return [min(found, default=0.0) for found in others]

@@ -22,7 +22,7 @@ AXES, MANY = 4, 1 << 13
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Footprint:
-    """Hold the nodes to use: `nodes[k]`, their coordinates `coords[k, r]` below `extents[r]`, and `seats[k]`.
+    """Hold the nodes to use: `nodes[k]`, their coordinates `coords[k, r]` below `extents[r]`, and `slots[k]`.
 
     Every combination of coordinates occurs once.
     """
@@ -30,7 +30,7 @@ class Footprint:
     nodes: IntArray
     coords: IntArray
     extents: tuple[int, ...]
-    seats: IntArray
+    slots: IntArray
 
 
 class Region(NamedTuple):
@@ -40,16 +40,16 @@ class Region(NamedTuple):
     stages: tuple[Axis, ...]
 
 
-def regions(metric: GridMetric, seats: IntArray, tasks: int) -> Iterator[Region]:
-    """Yield boxes of nodes: the smallest around all with `seats[m]`, then others that hold the tasks more tightly.
+def regions(metric: GridMetric, slots: IntArray, tasks: int) -> Iterator[Region]:
+    """Yield boxes of nodes: the smallest around all with `slots[m]`, then others that hold the tasks more tightly.
 
     Those are up to 12 that fill it from a corner, by size, and hold the tasks; with them it is left out where it has
-    twice the seats.
+    twice the slots.
     """
-    around = box(metric, np.flatnonzero(seats), seats)
-    needed = -(-tasks * len(around.nodes) // int(around.seats.sum()))
+    around = box(metric, np.flatnonzero(slots), slots)
+    needed = -(-tasks * len(around.nodes) // int(around.slots.sum()))
     inner = [_corner(around, size) for size in _sizes(metric, around.extents, needed)]
-    tight = [footprint for footprint in inner if footprint.seats.sum() >= tasks]
+    tight = [footprint for footprint in inner if footprint.slots.sum() >= tasks]
     whole = [around] if len(around.nodes) <= LOOSE * needed or not tight else []
     for footprint in (*whole, *tight):
         yield Region(footprint, _axes(metric, footprint.extents))
@@ -58,16 +58,16 @@ def regions(metric: GridMetric, seats: IntArray, tasks: int) -> Iterator[Region]
 def _corner(around: Footprint, size: tuple[int, ...]) -> Footprint:
     """Return the box of a size in the first corner of another."""
     kept = (around.coords < np.array(size)).all(axis=1)
-    return Footprint(around.nodes[kept], around.coords[kept], size, around.seats[kept])
+    return Footprint(around.nodes[kept], around.coords[kept], size, around.slots[kept])
 
 
-def box(metric: GridMetric, nodes: IntArray, seats: IntArray) -> Footprint:
+def box(metric: GridMetric, nodes: IntArray, slots: IntArray) -> Footprint:
     """Return the smallest box of a grid around some nodes."""
     at = np.stack(np.unravel_index(nodes, metric.dims), axis=1)
     low, extents = at.min(axis=0), tuple((np.ptp(at, axis=0) + 1).tolist())
     coords = np.indices(extents).reshape(len(extents), -1).T
     inside = np.ravel_multi_index(tuple((coords + low).T), metric.dims).astype(np.int64)
-    return Footprint(inside, coords, extents, seats[inside])
+    return Footprint(inside, coords, extents, slots[inside])
 
 
 def _axes(metric: GridMetric, size: tuple[int, ...]) -> tuple[Axis, ...]:

@@ -13,7 +13,7 @@ from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.solvers.geometry.diagonals import has_diagonals
-from tiger.solvers.geometry.folding import Folding, Level, foldings
+from tiger.solvers.geometry.folding import Folding, TreeLevel, foldings
 from tiger.solvers.geometry.footprints import Footprint, Region, box, regions
 from tiger.solvers.geometry.lattices import Lattice, may_be_lattice, merge_axes, recognise
 from tiger.solvers.geometry.planes import reorder
@@ -25,9 +25,9 @@ from tiger.solvers.geometry.trees import tree_of
 FEWEST = 25
 # Axes of a lattice up to which none are merged: otherwise foldings of hypercubes of up to 13 axes take twice as long.
 AXES = 4
-# Mappings tried: so many that they have WORK tasks together, but at least LEAST and at most MOST.
+# Mappings tried: this many that they have WORK tasks together, but at least LEAST and at most MOST.
 WORK, LEAST, MOST = 1 << 17, 2, 8
-# Tasks up to which mappings are moved to seats near by where some are missing, which takes 0.3 s for 4,096 and 1.5 s
+# Tasks up to which mappings are moved to slots near by where some are missing, which takes 0.3 s for 4,096 and 1.5 s
 # for 32,768: the cheapest folding, and below half as many the next one too. It is within 0.5 % of the best of 8.
 MOVED = 1 << 15
 # How many times the nodes that are needed a tree may have for shares to all of them to be tried.
@@ -39,7 +39,7 @@ class Geometry:
     """Recover the coordinates of tasks in a grid or torus and fold it onto the nodes.
 
     Grids, tori and hypercubes: task axes folded along node axes, as boxes where nodes have several slots, and moved to
-    the nearest seats where some are missing. Trees, and fat trees: task axes cut level by level.
+    the nearest slots where some are missing. Trees, and fat trees: task axes cut level by level.
     """
 
     usage: ClassVar[Usage] = Usage(rounds="first", seeded=False)
@@ -77,11 +77,11 @@ def applies(problem: Problem) -> bool:
 
 
 def has_holes(problem: Problem) -> bool:
-    """Return whether seats are missing in the smallest box of a grid around all of them; O(m)."""
-    metric, seats = problem.topology.metric, _seats(problem)
+    """Return whether slots are missing in the smallest box of a grid around all of them; O(m)."""
+    metric, slots = problem.topology.metric, _count_slots(problem)
     if not isinstance(metric, GridMetric):
         return False
-    return _is_uneven(box(metric, np.flatnonzero(seats), seats))
+    return _is_uneven(box(metric, np.flatnonzero(slots), slots))
 
 
 def is_close(problem: Problem) -> bool:
@@ -94,33 +94,33 @@ def is_close(problem: Problem) -> bool:
 
 
 def _is_uneven(footprint: Footprint) -> bool:
-    """Return whether some nodes have more seats than others."""
-    return bool((footprint.seats != footprint.seats[0]).any())
+    """Return whether some nodes have more slots than others."""
+    return bool((footprint.slots != footprint.slots[0]).any())
 
 
 def _candidates(problem: Problem, lattice: Lattice) -> Iterator[IntArray]:
     """Yield mappings by the structure of the hardware."""
-    metric, seats = problem.topology.metric, _seats(problem)
+    metric, slots = problem.topology.metric, _count_slots(problem)
     if isinstance(metric, GridMetric):
         edges = problem.tasks.traffic.tocoo()
-        for region, places in _on_grid(metric, lattice, seats):
+        for region, places in _on_grid(metric, lattice, slots):
             yield reorder(region, places, (edges.row, edges.col, edges.data))
         return
     found = (np.arange(metric.size), metric) if isinstance(metric, TreeMetric) else tree_of(problem)
     if found is not None:
-        yield from _on_tree(found[1], lattice, found[0], seats)
+        yield from _on_tree(found[1], lattice, found[0], slots)
 
 
-def _seats(problem: Problem) -> IntArray:
+def _count_slots(problem: Problem) -> IntArray:
     """Return how many tasks each node takes."""
     return np.minimum(problem.topology.slots, 1 if problem.groups else problem.tasks.size)
 
 
-def _on_grid(metric: GridMetric, lattice: Lattice, seats: IntArray) -> Iterator[tuple[Region, IntArray]]:
+def _on_grid(metric: GridMetric, lattice: Lattice, slots: IntArray) -> Iterator[tuple[Region, IntArray]]:
     """Yield the foldings onto boxes of a grid of nodes that promise to be the cheapest, each with its box."""
     keep, moved = _mapping_limit(lattice.size), min(MOVED // lattice.size, LEAST)
     plans: list[tuple[float, Folding, int, Region]] = []
-    for region in regions(metric, seats, lattice.size):
+    for region in regions(metric, slots, lattice.size):
         plans += [(*plan, len(plans), region) for plan in foldings(lattice, region.stages, keep)]
     cheapest = heapq.nsmallest(keep, plans, key=lambda plan: (plan[0], len(plan[1])))
     for number, (_, folding, _, region) in enumerate(cheapest):
@@ -129,9 +129,9 @@ def _on_grid(metric: GridMetric, lattice: Lattice, seats: IntArray) -> Iterator[
             yield region, transport(lattice, folding, region)
 
 
-def _on_tree(metric: TreeMetric, lattice: Lattice, leaves: IntArray, seats: IntArray) -> Iterator[IntArray]:
+def _on_tree(metric: TreeMetric, lattice: Lattice, leaves: IntArray, slots: IntArray) -> Iterator[IntArray]:
     """Yield the cheapest foldings onto the nodes `leaves[k]` of a tree: all get a share, or the first are filled."""
-    filled = int(np.searchsorted(np.cumsum(seats[leaves]), lattice.size)) + 1
+    filled = int(np.searchsorted(np.cumsum(slots[leaves]), lattice.size)) + 1
     # Without filling the first nodes, grids on fat trees with twice the hosts cost up to 5.4 % more (8 x 8 x 8 on
     # fat-tree:16), `auto` at effort 1; without shares for all, this search finds 20 % more for grids of 6 x 6 x 6 on
     # tree:8x4x4@1,5,9 with 2 slots a node.
@@ -141,9 +141,9 @@ def _on_tree(metric: TreeMetric, lattice: Lattice, leaves: IntArray, seats: IntA
         # The smallest regular tree of first children that holds the nodes used; those beyond them get no tasks.
         fanouts = tuple(np.minimum(metric.fanouts, -(-used // metric.leaves[::-1])).tolist())
         coords = np.indices(fanouts).reshape(len(fanouts), -1).T
-        room = np.where(np.arange(len(coords)) < used, seats[leaves[: len(coords)]], 0)
+        room = np.where(np.arange(len(coords)) < used, slots[leaves[: len(coords)]], 0)
         footprint = Footprint(leaves[: len(coords)], coords, fanouts, room)
-        stages = tuple(map(Level, range(len(fanouts)), fanouts, metric.distances[::-1]))
+        stages = tuple(map(TreeLevel, range(len(fanouts)), fanouts, metric.distances[::-1]))
         for _, folding in foldings(lattice, stages, -(-_mapping_limit(lattice.size) // 2)):
             yield fold_lattice(lattice, folding, footprint)
 
@@ -168,7 +168,7 @@ def _is_feasible(problem: Problem, places: IntArray) -> bool:
     """Return whether the places keep to slots, memory, pins and forbidden pairs; O(n + m)."""
     topology, memory = problem.topology, problem.tasks.memory
     count = np.bincount(places, minlength=topology.size)
-    fits = bool((count <= _seats(problem)).all() and ((problem.pins < 0) | (problem.pins == places)).all())
+    fits = bool((count <= _count_slots(problem)).all() and ((problem.pins < 0) | (problem.pins == places)).all())
     fits &= not (places[problem.banned[:, 0]] == problem.banned[:, 1]).any()
     if memory is not None and topology.memory is not None:
         need = np.zeros(topology.size, np.int64)
@@ -180,5 +180,5 @@ def _is_feasible(problem: Problem, places: IntArray) -> bool:
 def _cost(problem: Problem, places: IntArray) -> float:
     """Return the cost of a mapping; O(edges)."""
     edges = problem.tasks.traffic.tocoo()
-    away = problem.metric.between(places[edges.row], places[edges.col])
-    return float((edges.data * away).sum() + (problem.tasks.work * problem.topology.cost[places]).sum())
+    distances = problem.metric.between(places[edges.row], places[edges.col])
+    return float((edges.data * distances).sum() + (problem.tasks.work * problem.topology.cost[places]).sum())

@@ -116,14 +116,14 @@ def _lattice(size: int, ends: IntArray, axes: IntArray, edges: tuple[IntArray, F
     dims, wrap = tuple(int(x) + 1 for x in coords.max(axis=0)), tuple(around for _, around in columns)
     if np.prod(np.array(dims, np.float64)) > size / EXPLAINED:
         return None
-    away = np.abs(coords[edges[0][:, 0]] - coords[edges[0][:, 1]])
-    away = np.minimum(away, np.where(wrap, np.array(dims) - away, away))
-    if (away.max(axis=1) == 1).mean() < EXPLAINED:
+    gaps = np.abs(coords[edges[0][:, 0]] - coords[edges[0][:, 1]])
+    gaps = np.minimum(gaps, np.where(wrap, np.array(dims) - gaps, gaps))
+    if (gaps.max(axis=1) == 1).mean() < EXPLAINED:
         return None
     layers = np.array(dims) - np.where(wrap, 0, 1)
     steps = np.maximum(layers, 1) * size / np.array(dims)
-    away[away.max(axis=1) > 1] = 0
-    return Lattice(dims, wrap, coords, np.asarray(edges[1] @ away / steps))
+    gaps[gaps.max(axis=1) > 1] = 0
+    return Lattice(dims, wrap, coords, np.asarray(edges[1] @ gaps / steps))
 
 
 def _layers(size: int, ends: IntArray, along: BoolArray) -> tuple[IntArray, bool]:

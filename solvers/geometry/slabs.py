@@ -42,7 +42,7 @@ def keys_of(lattice: Lattice, order: list[int]) -> IntArray:
 
 
 def fold_lattice(lattice: Lattice, folding: Folding, footprint: Footprint) -> IntArray:
-    """Return places[n]: at each digit every piece of the tasks is cut as the nodes below it are, with as many seats.
+    """Return places[n]: at each digit every piece of the tasks is cut as the nodes below it are, with as many slots.
 
     Odd pieces of a task axis are laid backwards, as in a reflected Gray code, so that pieces that follow each other
     stay neighbours. O(digits n log n).
@@ -57,8 +57,8 @@ def fold_lattice(lattice: Lattice, folding: Folding, footprint: Footprint) -> In
         part = _split(footprint.coords[:, column], low[:, column], high[:, column], parts)
         part = np.where(odd[nodes, axis] == 1, parts - 1 - part, part)
         nodes = nodes * parts + part
-        # Cut every piece of the tasks the same way, each part as large as its seats.
-        room = np.bincount(nodes, weights=footprint.seats, minlength=groups * parts).astype(np.int64)
+        # Cut every piece of the tasks the same way, each part as large as its slots.
+        room = np.bincount(nodes, weights=footprint.slots, minlength=groups * parts).astype(np.int64)
         quotas = shares(np.bincount(tasks, minlength=groups), room.reshape(groups, parts))
         tasks = cut(tasks, keys_of(lattice, priorities(lattice, sides, axis)), quotas.ravel())
         # Which of the new pieces are odd along the axis, as the digits of a reflected Gray code (Gray 1953) alternate.

@@ -12,7 +12,7 @@ from tiger.model.arrays import BoolArray, IntArray
 PAIRS = 1 << 22
 # Share of the edges of the smaller of two strips that must meet the other without a square to be along one axis.
 AGREED = 0.6
-# An edge is in no lattice where it is in so many times fewer squares than most.
+# An edge is in no lattice where it is in this many times fewer squares than most.
 FEW = 3
 
 
@@ -33,7 +33,7 @@ def axes_of(size: int, ends: IntArray) -> IntArray | None:
     """Return axis[e], the axis that each edge `ends[e, 2]` of a product of paths and cycles runs along.
 
     Opposite edges of a square are parallel, and edges that meet without a square go on along one axis; -1 marks edges
-    in no square. None where tasks have so many neighbours that there are above 2**22 corners. A cycle of four is a
+    in no square. None where the neighbours of tasks make above 2**22 corners. A cycle of four is a
     square and counts as two axes. O(n degree^2 log n). Source: relation Theta of D. Djokovic,
     doi:10.1016/0095-8956(73)90010-5.
     """

@@ -1,4 +1,4 @@
-"""Transport: tasks at the points where they would lie on a whole box of nodes, moved to the seats that there are."""
+"""Transport: tasks at the points where they would lie on a whole box of nodes, moved to the slots that there are."""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -10,48 +10,48 @@ from tiger.solvers.geometry.lattices import Lattice
 
 # Prices of the assignment are whole numbers: squared distances in units of 1 / UNIT of a hop squared.
 UNIT = 10_000
-# Pairs of tasks and seats up to which one assignment is made for all of them, in 64 MB. Sparse matchings of the nearest
-# seats alone are as good, but scipy's begin with one without prices that may take exponential time.
+# Pairs of tasks and slots up to which one assignment is made for all of them, in 64 MB. Sparse matchings of the nearest
+# slots alone are as good, but scipy's begin with one without prices that may take exponential time.
 PAIRS = 1 << 23
 
 
 def transport(lattice: Lattice, folding: Folding, region: Region) -> IntArray:
     """Return places[n] of a low sum of squared distances from the points of a folding.
 
-    A linear assignment problem, the least sum up to 2**23 pairs of tasks and seats; above, tasks and seats are halved
+    A linear assignment problem, the least sum up to 2**23 pairs of tasks and slots; above, tasks and slots are halved
     along the longest side until so few are left. Source of the assignment: scipy's, after D. F. Crouse,
     doi:10.1109/TAES.2016.140952.
     """
     footprint, points = region.footprint, points_of(lattice, folding, len(region.stages))
-    seat_node = np.repeat(np.arange(len(footprint.nodes)), footprint.seats)
+    slot_node = np.repeat(np.arange(len(footprint.nodes)), footprint.slots)
     around = np.array([stage.extent if stage.extent == stage.around else 0 for stage in region.stages])
-    seats: FloatArray = footprint.coords[seat_node].astype(np.float64) + 0.5
-    places, left = np.empty(len(points), np.int64), [(np.arange(len(points)), np.arange(len(seats)))]
+    slots: FloatArray = footprint.coords[slot_node].astype(np.float64) + 0.5
+    places, left = np.empty(len(points), np.int64), [(np.arange(len(points)), np.arange(len(slots)))]
     while left:
         tasks, free = left.pop()
         if len(tasks) * len(free) > PAIRS:
-            left += _halve(points, seats, (tasks, free))
+            left += _halve(points, slots, (tasks, free))
         else:
-            places[tasks] = footprint.nodes[seat_node[free[_assign(points[tasks], seats[free], around)]]]
+            places[tasks] = footprint.nodes[slot_node[free[_assign(points[tasks], slots[free], around)]]]
     return places
 
 
-def _halve(points: FloatArray, seats: FloatArray, part: tuple[IntArray, IntArray]) -> list[tuple[IntArray, IntArray]]:
-    """Return the halves of some seats along their longest side, each with its share of the tasks."""
+def _halve(points: FloatArray, slots: FloatArray, part: tuple[IntArray, IntArray]) -> list[tuple[IntArray, IntArray]]:
+    """Return the halves of some slots along their longest side, each with its share of the tasks."""
     tasks, free = part
-    column = int(np.ptp(seats[free], axis=0).argmax())
-    free = free[np.argsort(seats[free, column], kind="stable")]
+    column = int(np.ptp(slots[free], axis=0).argmax())
+    free = free[np.argsort(slots[free, column], kind="stable")]
     tasks = tasks[np.argsort(points[tasks, column], kind="stable")]
     half = len(free) // 2
     share = len(tasks) * half // len(free)
     return [(tasks[:share], free[:half]), (tasks[share:], free[half:])]
 
 
-def _assign(points: FloatArray, seats: FloatArray, around: IntArray) -> IntArray:
-    """Return a seat for each of the points at the least sum of squared distances."""
-    prices = np.zeros((len(points), len(seats)))
-    for point, seat, extent in zip(points.T, seats.T, around.tolist(), strict=True):
-        step = np.abs(point[:, None] - seat)
+def _assign(points: FloatArray, slots: FloatArray, around: IntArray) -> IntArray:
+    """Return a slot for each of the points at the least sum of squared distances."""
+    prices = np.zeros((len(points), len(slots)))
+    for point, slot, extent in zip(points.T, slots.T, around.tolist(), strict=True):
+        step = np.abs(point[:, None] - slot)
         prices += (np.minimum(step, extent - step) if extent else step) ** 2
     return np.asarray(linear_sum_assignment(np.rint(UNIT * prices))[1], np.int64)
 

@@ -15,26 +15,26 @@ def tree_of(problem: Problem) -> tuple[IntArray, TreeMetric] | None:
     hosts = problem.topology.hosts
     if not 2 < len(hosts) <= LIMIT:
         return None
-    away = _distances(problem, hosts)
-    steps = np.unique(away[0, 1:])
+    distances = _distances(problem, hosts)
+    steps = np.unique(distances[0, 1:])
     if len(steps) > LEVELS:
         return None
     # Hosts of one cluster share their first member, so sorting by first members, widest clusters first, sorts them.
-    first = [np.argmax(away <= step, axis=1) for step in steps[::-1]]
+    first = [np.argmax(distances <= step, axis=1) for step in steps[::-1]]
     order = np.lexsort((np.arange(len(hosts)), *first[::-1]))
-    sizes = [int((away[0] <= step).sum()) for step in steps]
+    sizes = [int((distances[0] <= step).sum()) for step in steps]
     if any(size % smaller for size, smaller in zip(sizes, [1, *sizes], strict=False)):
         return None
     fanouts = tuple(size // smaller for size, smaller in zip(sizes, [1, *sizes], strict=False))[::-1]
     metric = TreeMetric(fanouts, tuple(map(float, steps)))
     leaves = np.arange(len(hosts))
-    alike = metric.between(leaves[:, None], leaves[None, :]) == away[np.ix_(order, order)]
+    alike = metric.between(leaves[:, None], leaves[None, :]) == distances[np.ix_(order, order)]
     return (hosts[order], metric) if alike.all() else None
 
 
 def _distances(problem: Problem, hosts: IntArray) -> FloatArray:
     """Return the mean distance there and back between hosts, 0 from a host to itself."""
-    away = problem.metric.between(hosts[:, None], hosts[None, :])
-    away = (away + away.T) / 2
-    np.fill_diagonal(away, 0.0)
-    return away
+    distances = problem.metric.between(hosts[:, None], hosts[None, :])
+    distances = (distances + distances.T) / 2
+    np.fill_diagonal(distances, 0.0)
+    return distances

@@ -26,11 +26,11 @@ NEAR = 6
 BATCH, MOST = 4096, 1024
 
 
-class Halves(NamedTuple):
+class KnownHalves(NamedTuple):
     """Hold what is known of halves of regions.
 
     Half h, which will be `region[h]`, has `nodes[start[h] : start[h + 1]]`, an outline `rows[h, w]`, the mean price
-    `price[h]`, and so many seats and bytes.
+    `price[h]`, and its slots and bytes.
     """
 
     region: IntArray
@@ -38,15 +38,15 @@ class Halves(NamedTuple):
     start: IntArray
     rows: FloatArray
     price: FloatArray
-    seats: IntArray
+    slots: IntArray
     rooms: IntArray
 
 
 class Dissection:
     """Hold regions: their nodes and the tasks without a pin that go to these.
 
-    It begins with one region of all nodes with seats left, and one, never changed, for every node with a pinned task.
-    `nodes[r]` and `members[r]` are index arrays, `region[n]` is where every task is, `seats[r]` what a region holds;
+    It begins with one region of all nodes with slots left, and one, never changed, for every node with a pinned task.
+    `nodes[r]` and `members[r]` are index arrays, `region[n]` is where every task is, `slots[r]` what a region holds;
     `whole` is the graph of all tasks, which weigh 1.
     """
 
@@ -59,13 +59,13 @@ class Dissection:
         most = max(len(hosts), 1) + len(taken)
         self.nodes: list[IntArray] = []
         self.members = [problem.free, *[problem.free[:0] for _ in taken]]
-        self.seats, self._rooms = np.zeros(most, np.int64), np.zeros(most, np.int64)
+        self.slots, self._rooms = np.zeros(most, np.int64), np.zeros(most, np.int64)
         self._home = np.full(problem.topology.size, -1, np.int64)
         self._outlines = outlines_of(problem.metric, inst)
         self._table = RegionTable(
             rows=np.zeros((most, self._outlines.width)),
             price=np.zeros(most),
-            away=self._outlines.away,
+            distances=self._outlines.distances,
             region=np.where(self._pins < 0, 0, 1 + np.searchsorted(taken, self._pins)),
             shut=np.zeros(size),
             local=np.full(size, -1, np.int64),
@@ -79,7 +79,7 @@ class Dissection:
         parts = [hosts, *taken[:, None]]
         self._enter(self._describe(np.arange(len(parts)), np.concatenate(parts), _starts(parts)))
         # Nobody else comes to the regions of pinned tasks; what else their nodes hold is part of the first region.
-        self.seats[1:], self._rooms[1:], self._home[hosts] = 0, 0, 0
+        self.slots[1:], self._rooms[1:], self._home[hosts] = 0, 0, 0
 
     @property
     def region(self) -> IntArray:
@@ -94,7 +94,7 @@ class Dissection:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether tasks may go anywhere, as long as there are seats, at equal prices."""
+        """Return whether tasks may go anywhere, as long as there are slots, at equal prices."""
         return self._free and not self.has_prices
 
     def draw(self) -> int:
@@ -123,13 +123,13 @@ class Dissection:
         """Halve regions and cut their tasks by the best of `counts[0]` cuts from scratch, then `counts[1]` cycles."""
         halves, members = self._halve(regions), [self.members[r] for r in regions]
         pairs, sizes = halves.region.reshape(-1, 2), np.array([len(tasks) for tasks in members])
-        seats, rooms = halves.seats.reshape(-1, 2), halves.rooms.reshape(-1, 2)
+        slots, rooms = halves.slots.reshape(-1, 2), halves.rooms.reshape(-1, 2)
         plan = CutPlan(
             tasks=np.concatenate(members),
             start=_starts(members),
             first=pairs[:, 0].copy(),
             second=pairs[:, 1].copy(),
-            bounds=np.stack([np.maximum(sizes - seats[:, 1], 0), np.minimum(seats[:, 0], sizes), *rooms.T], axis=1),
+            bounds=np.stack([np.maximum(sizes - slots[:, 1], 0), np.minimum(slots[:, 0], sizes), *rooms.T], axis=1),
             seeds=self.rng.integers(2**31, size=(len(regions), sum(counts))),
             rows=halves.rows.reshape(len(regions), 2, -1),
             price=halves.price.reshape(-1, 2),
@@ -154,7 +154,7 @@ class Dissection:
     def bounds(self, a: int, b: int) -> IntArray:
         """Return the fewest and most tasks in region a if it and b share theirs, and the memory of a and b."""
         count = len(self.members[a]) + len(self.members[b])
-        fewest, most = max(count - self.seats[b], 0), min(self.seats[a], count)
+        fewest, most = max(count - self.slots[b], 0), min(self.slots[a], count)
         return np.array([fewest, most, self._rooms[a], self._rooms[b]], np.int64)
 
     def share(self, a: int, b: int, side: IntArray) -> None:
@@ -171,8 +171,8 @@ class Dissection:
             if len(nodes) == 1 or not len(members):
                 places[members] = nodes[0] if len(nodes) else -1
             else:
-                seats = np.cumsum(self._spare[nodes])
-                places[members] = nodes[np.searchsorted(seats, np.arange(len(members)), side="right")]
+                slots = np.cumsum(self._spare[nodes])
+                places[members] = nodes[np.searchsorted(slots, np.arange(len(members)), side="right")]
         return places
 
     def traffic(self) -> sp.csr_array:
@@ -193,15 +193,15 @@ class Dissection:
         for r in np.flatnonzero(counted == 0.5):
             row = slice(traffic.indptr[r], traffic.indptr[r + 1])
             others = traffic.indices[row]
-            away = self._outlines.mean_distances(rows[others], rows[r])
-            total += float(counted[others] * traffic.data[row] @ away)
+            distances = self._outlines.mean_distances(rows[others], rows[r])
+            total += float(counted[others] * traffic.data[row] @ distances)
             total += 0.5 * float(inside[r] * self._outlines.mean_distances(rows[r : r + 1], rows[r])[0])
         return total
 
     def regions(self) -> Regions:
         """Return how far apart regions are and what each may hold."""
         count = len(self.nodes)
-        return Regions(self._outlines.table(self._table.rows[:count]), self.seats[:count].copy())
+        return Regions(self._outlines.table(self._table.rows[:count]), self.slots[:count].copy())
 
     def assign(self, region: IntArray) -> None:
         """Put all tasks, none of which is pinned, into the regions `region[n]`."""
@@ -212,21 +212,21 @@ class Dissection:
     def quotient(self) -> Quotient:
         """Return the traffic between regions and how far apart they are; O(r^2).
 
-        Those with equal seats and equal memory may change their tasks.
+        Those with equal slots and equal memory may change their tasks.
         """
         traffic, count = self.traffic(), len(self.nodes)
-        away = self._outlines.table(self._table.rows[:count])
-        np.fill_diagonal(away, 0.0)
+        distances = self._outlines.table(self._table.rows[:count])
+        np.fill_diagonal(distances, 0.0)
         near = np.empty((count, min(NEAR, count - 1)), np.int64)
-        list_near(away, near)
-        sizes = np.stack([self.seats[:count], self._rooms[:count]], axis=1)
+        list_near(distances, near)
+        sizes = np.stack([self.slots[:count], self._rooms[:count]], axis=1)
         size_class = np.unique(sizes, axis=0, return_inverse=True)[1].astype(np.int64)
-        size_class[self.seats[:count] == 0] = -1
+        size_class[self.slots[:count] == 0] = -1
         return Quotient(
             indptr=traffic.indptr.astype(np.int64),
             indices=traffic.indices.astype(np.int64),
             flow=traffic.data,
-            away=away,
+            distances=distances,
             near=near,
             size_class=size_class,
         )
@@ -252,7 +252,7 @@ class Dissection:
             left[reached] = False
         return order
 
-    def _halve(self, regions: list[int]) -> Halves:
+    def _halve(self, regions: list[int]) -> KnownHalves:
         """Return the halves of regions, two after each other, and say that their nodes belong to them."""
         found = halve(self._metric, [self.nodes[r] for r in regions], self._spare, self.rng)
         start = np.sort(np.concatenate([found.start, found.cut]))
@@ -260,22 +260,22 @@ class Dissection:
         self._home[found.nodes] = np.repeat(numbers, np.diff(start))
         return self._describe(numbers, found.nodes, start)
 
-    def _describe(self, numbers: IntArray, nodes: IntArray, start: IntArray) -> Halves:
-        """Return what there is to know of regions by the nodes of each."""
-        seats, begins = self._spare[nodes], start[:-1]
-        rows = self._outlines.outline(nodes, np.maximum(seats, 1), start)
+    def _describe(self, numbers: IntArray, nodes: IntArray, start: IntArray) -> KnownHalves:
+        """Return outlines, prices, slots and memory of regions, given the nodes of each."""
+        slots, begins = self._spare[nodes], start[:-1]
+        rows = self._outlines.outline(nodes, np.maximum(slots, 1), start)
         rooms = np.minimum(np.add.reduceat(self._room[nodes].astype(np.float64), begins), LARGEST_ROOM)
-        return Halves(
+        return KnownHalves(
             region=numbers,
             nodes=nodes,
             start=start,
             rows=rows,
             price=np.add.reduceat(self._inst.price[nodes], begins) / np.diff(start),
-            seats=np.add.reduceat(seats, begins),
+            slots=np.add.reduceat(slots, begins),
             rooms=rooms.astype(np.int64),
         )
 
-    def _enter(self, halves: Halves) -> None:
+    def _enter(self, halves: KnownHalves) -> None:
         """Enter what regions are made of, new ones in the order of their numbers."""
         for r, begin, end in zip(halves.region.tolist(), halves.start[:-1], halves.start[1:], strict=True):
             if r == len(self.nodes):
@@ -284,7 +284,7 @@ class Dissection:
                 self.nodes[r] = halves.nodes[begin:end]
         table, numbers = self._table, halves.region
         table.rows[numbers], table.price[numbers] = halves.rows, halves.price
-        self.seats[numbers], self._rooms[numbers] = halves.seats, halves.rooms
+        self.slots[numbers], self._rooms[numbers] = halves.slots, halves.rooms
 
     def _shut(self, tasks: IntArray, pairs: IntArray) -> None:
         """Enter which tasks are forbidden on all nodes of the first or the second region of their `pairs[k, 2]`.
@@ -307,7 +307,7 @@ def _starts(parts: Sequence[IntArray]) -> IntArray:
 
 
 def _remaining_room(problem: Problem, inst: Instance) -> tuple[IntArray, IntArray]:
-    """Return the seats and the memory that pinned tasks leave on every node."""
+    """Return the slots and the memory that pinned tasks leave on every node."""
     pinned = np.flatnonzero(problem.pins >= 0)
     taken = np.bincount(problem.pins[pinned], minlength=problem.topology.size)
     room = inst.room.copy()

@@ -29,8 +29,8 @@ class Cut(NamedTuple):
     """Hold a cut under change: `side[n]`, what flipping a vertex gains, and how many neighbours are on the other side.
 
     `mass[4]` are the weights, then the memories, of side 0 and side 1. Vertices of side s that may flip wait in
-    `heap[s, : length[s]]`, the one that gains most on top; `spot[n]` is a vertex's place there, -1 outside and -2 where
-    it has flipped. `flipped[n]` are vertices in the order of their flips.
+    `heap[s, : length[s]]`, the one that gains most on top; `heap_index[n]` is a vertex's place there, -1 outside and -2
+    where it has flipped. `flipped[n]` are vertices in the order of their flips.
     """
 
     side: IntArray
@@ -39,7 +39,7 @@ class Cut(NamedTuple):
     mass: IntArray
     heap: IntArray
     length: IntArray
-    spot: IntArray
+    heap_index: IntArray
     flipped: IntArray
 
 
@@ -47,7 +47,7 @@ class Cut(NamedTuple):
 def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int) -> float:
     """Cut a graph in two (in place, `side[n]`) by one multilevel cycle and return the cost of the cut.
 
-    With `tries` > 0 the coarsest graph is cut again, the best of so many; with 0 the cut given is improved. Side 0 gets
+    With `tries` > 0 the coarsest graph is cut again, the best of these; with 0 the cut given is improved. Side 0 gets
     a weight within `bounds[0]`, `bounds[1]` where the weights of vertices allow it, always where they are 1, and the
     sides hold at most `bounds[2]` and `bounds[3]` bytes where the search finds out how. O(entries log n) time.
     """
@@ -158,8 +158,8 @@ def open_cut(graph: Graph, side: IntArray) -> Cut:
                 gain[t] += graph.flow[e]
                 external[t] += 1
     heap, length = np.empty((2, size), np.int64), np.zeros(2, np.int64)
-    spot, flipped = np.full(size, -1, np.int64), np.empty(size, np.int64)
-    return Cut(side, gain, external, masses(graph, side), heap, length, spot, flipped)
+    heap_index, flipped = np.full(size, -1, np.int64), np.empty(size, np.int64)
+    return Cut(side, gain, external, masses(graph, side), heap, length, heap_index, flipped)
 
 
 @inner_allocating_kernel
@@ -179,7 +179,7 @@ def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
     while cut.mass[0] < goal and following < size:
         if cut.length[1] == 0:
             # The component is used up: go on from the next vertex.
-            if cut.spot[(first + following) % size] == -1:
+            if cut.heap_index[(first + following) % size] == -1:
                 heap_push(cut, (first + following) % size)
             following += 1
             continue
@@ -189,7 +189,7 @@ def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
         if cut.mass[0] + graph.weight[t] // 2 <= goal:
             flip(graph, cut, t)
             for e in range(graph.indptr[t], graph.indptr[t + 1]):
-                if cut.spot[graph.indices[e]] == -1:
+                if cut.heap_index[graph.indices[e]] == -1:
                     heap_push(cut, graph.indices[e])
 
 
@@ -251,10 +251,10 @@ def run_pass(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool
         total += cut.gain[t]
         heap_remove(cut, t)
         flip(graph, cut, t)
-        cut.spot[t], cut.flipped[made] = -2, t
+        cut.heap_index[t], cut.flipped[made] = -2, t
         made += 1
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
-            if cut.spot[graph.indices[e]] == -1:
+            if cut.heap_index[graph.indices[e]] == -1:
                 heap_push(cut, graph.indices[e])
         off = excess(cut.mass, bounds)
         if off < over or (off == over and total > best):
@@ -277,7 +277,7 @@ def fill_heaps(cut: Cut, floor: float) -> None:
     """Put into the heaps the vertices at the border and those that gain more than `floor`."""
     cut.length[0] = cut.length[1] = 0
     for t in range(len(cut.side)):
-        cut.spot[t] = -1
+        cut.heap_index[t] = -1
         if cut.external[t] > 0 or cut.gain[t] > floor:
             heap_push(cut, t)
 
@@ -321,14 +321,14 @@ def flip(graph: Graph, cut: Cut, t: int) -> None:
             cut.gain[u] -= 2 * graph.flow[e]
             cut.external[u] -= 1
             # Where u waits in a heap, it sinks now that it gains less.
-            if cut.spot[u] >= 0:
+            if cut.heap_index[u] >= 0:
                 sift_down(cut, u)
         else:
             external += 1
             cut.gain[u] += 2 * graph.flow[e]
             cut.external[u] += 1
             # Here it gains more and rises.
-            if cut.spot[u] >= 0:
+            if cut.heap_index[u] >= 0:
                 sift_up(cut, u)
     cut.external[t] = external
 
@@ -338,7 +338,7 @@ def heap_push(cut: Cut, t: int) -> None:
     """Put vertex t into the heap of its side."""
     s = cut.side[t]
     cut.heap[s, cut.length[s]] = t
-    cut.spot[t] = cut.length[s]
+    cut.heap_index[t] = cut.length[s]
     cut.length[s] += 1
     sift_up(cut, t)
 
@@ -346,13 +346,13 @@ def heap_push(cut: Cut, t: int) -> None:
 @inner_kernel
 def heap_remove(cut: Cut, t: int) -> None:
     """Take vertex t out of the heap of its side."""
-    s, k = cut.side[t], cut.spot[t]
+    s, k = cut.side[t], cut.heap_index[t]
     cut.length[s] -= 1
     last = cut.heap[s, cut.length[s]]
-    cut.spot[t] = -1
+    cut.heap_index[t] = -1
     if last != t:
         cut.heap[s, k] = last
-        cut.spot[last] = k
+        cut.heap_index[last] = k
         sift_up(cut, last)
         sift_down(cut, last)
 
@@ -360,7 +360,7 @@ def heap_remove(cut: Cut, t: int) -> None:
 @inner_kernel
 def sift_up(cut: Cut, t: int) -> None:
     """Move vertex t towards the top of its heap."""
-    s, k = cut.side[t], cut.spot[t]
+    s, k = cut.side[t], cut.heap_index[t]
     # Parents that gain less move down until there is none; the vertex is written once.
     while k > 0:
         above = (k - 1) // 2
@@ -368,16 +368,16 @@ def sift_up(cut: Cut, t: int) -> None:
         if cut.gain[u] >= cut.gain[t]:
             break
         cut.heap[s, k] = u
-        cut.spot[u] = k
+        cut.heap_index[u] = k
         k = above
     cut.heap[s, k] = t
-    cut.spot[t] = k
+    cut.heap_index[t] = k
 
 
 @inner_kernel
 def sift_down(cut: Cut, t: int) -> None:
     """Move vertex t away from the top of its heap."""
-    s, k = cut.side[t], cut.spot[t]
+    s, k = cut.side[t], cut.heap_index[t]
     # The child that gains more moves up while it gains more than the vertex.
     while True:
         below = 2 * k + 1
@@ -390,8 +390,8 @@ def sift_down(cut: Cut, t: int) -> None:
         if cut.gain[u] <= cut.gain[t]:
             break
         cut.heap[s, k] = u
-        cut.spot[u] = k
+        cut.heap_index[u] = k
         k = below
     # No child gains more: the vertex is written once, where the last one came from.
     cut.heap[s, k] = t
-    cut.spot[t] = k
+    cut.heap_index[t] = k

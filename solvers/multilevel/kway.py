@@ -20,7 +20,7 @@ from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, differences, instance_of
 from tiger.solvers.multilevel.coarsening import Graph
-from tiger.solvers.multilevel.label_propagation import Hardware, coarsen, propagate
+from tiger.solvers.multilevel.label_propagation import TieredCosts, coarsen, propagate
 from tiger.solvers.multilevel.multilevel import QUICK, MultilevelParams, choose, dissect, dissect_fully
 
 # How many tasks the largest clusters have at least: with 2 in place of 4 thorough mappings of 32,768 tasks near each
@@ -29,7 +29,7 @@ FEWEST = 4
 # The share of its vertices that coarsening must leave behind to go on, chains in a call that can't be stopped, some 25
 # ms, and calls once time is up.
 SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
-# One task in so many too many on its node shows that annealing of clusters has emptied a region: each task takes a
+# One task in this many too many on its node shows that annealing of clusters has emptied a region: each task takes a
 # chain of its own, a thousand of them seconds.
 MOST_OVER = 20
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later
@@ -150,9 +150,9 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
             ends = level == k == 0
             if stop() and not ends:
                 continue
-            # Two seats a domain are kept free at the end, which halves the chains that clear what is overfull.
-            away = inst.away, inst.row, inst.col, inst.price
-            hardware = Hardware(*away, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
+            # Two slots a domain are kept free at the end, which halves the chains that clear what is overfull.
+            costs = inst.distances, inst.row, inst.col, inst.price
+            hardware = TieredCosts(*costs, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
     return clear_overload(inst, places, stop)
 

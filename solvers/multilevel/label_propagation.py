@@ -16,20 +16,20 @@ from tiger.solvers.multilevel.coarsening import Graph, cluster, contract
 SAMPLE = 256
 
 
-class Level(NamedTuple):
+class CoarseLevel(NamedTuple):
     """Hold a graph of a hierarchy, and `label[n]`, which of its vertices stands for each of the finer graph."""
 
     graph: Graph
     label: IntArray
 
 
-class Hardware(NamedTuple):
+class TieredCosts(NamedTuple):
     """Hold what a move depends on: distances as in Instance, and k tiers of domains as in Occupancy.
 
     Work costs `price[m]` on a node; `hosts` are the nodes with slots.
     """
 
-    away: FloatArray
+    distances: FloatArray
     row: IntArray
     col: IntArray
     price: FloatArray
@@ -39,17 +39,17 @@ class Hardware(NamedTuple):
 
 
 @allocating_kernel
-def coarsen(graph: Graph, cell: IntArray, cap: int, seed: int) -> Level:
+def coarsen(graph: Graph, cell: IntArray, cap: int, seed: int) -> CoarseLevel:
     """Return the next coarser graph, of clusters of vertices of one `cell[n]` that weigh at most `cap`; O(entries)."""
     np.random.seed(seed)
     size = len(graph.weight)
     label = np.empty(size, np.int64)
     count = cluster(graph, cell, cap, label)
-    return Level(contract(graph, label, count), label)
+    return CoarseLevel(contract(graph, label, count), label)
 
 
 @allocating_kernel
-def propagate(graph: Graph, hardware: Hardware, place: IntArray, sweeps: FloatArray, seed: int) -> None:
+def propagate(graph: Graph, hardware: TieredCosts, place: IntArray, sweeps: FloatArray, seed: int) -> None:
     """Move vertices, in place, to nodes of neighbours in other domains of the first tier; one sweep a row.
 
     A row holds the price of a unit of squared overload and a temperature, both relative to a typical gain, and how many
@@ -126,18 +126,20 @@ def collect(graph: Graph, label: IntArray, place: IntArray, t: int, flow: FloatA
 
 
 @inner_kernel
-def change_of(graph: Graph, hardware: Hardware, move: tuple[int, int, int], flow: FloatArray, near: IntArray) -> float:
+def change_of(
+    graph: Graph, hardware: TieredCosts, move: tuple[int, int, int], flow: FloatArray, near: IntArray
+) -> float:
     """Return the cost change of a move of vertex t from node p to q, by its traffic to each of some nodes."""
     t, p, q = move
     change = graph.pull[t] * (hardware.price[q] - hardware.price[p])
     for r in near:
         other = hardware.col[r]
-        change += flow[r] * (hardware.away[hardware.row[q] + other] - hardware.away[hardware.row[p] + other])
+        change += flow[r] * (hardware.distances[hardware.row[q] + other] - hardware.distances[hardware.row[p] + other])
     return float(change)
 
 
 @inner_kernel
-def overload(hardware: Hardware, load: IntArray, p: int, q: int, weight: int) -> float:
+def overload(hardware: TieredCosts, load: IntArray, p: int, q: int, weight: int) -> float:
     """Return the change in squared overload, in all tiers, of a weight that goes from node p to q."""
     change = 0.0
     for k in range(len(load)):
@@ -153,7 +155,7 @@ def overload(hardware: Hardware, load: IntArray, p: int, q: int, weight: int) ->
 
 @inner_allocating_kernel
 def typical_gain(
-    graph: Graph, hardware: Hardware, place: IntArray, order: IntArray, flow: FloatArray, near: IntArray
+    graph: Graph, hardware: TieredCosts, place: IntArray, order: IntArray, flow: FloatArray, near: IntArray
 ) -> float:
     """Return the median size of what the cheapest moves of some vertices change, for one unit of weight."""
     sizes, found = np.empty(SAMPLE), 0

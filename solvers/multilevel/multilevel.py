@@ -26,7 +26,7 @@ from tiger.solvers.multilevel.quotient import anneal_quotient
 from tiger.solvers.multilevel.v_cycle import VCycle
 from tiger.solvers.repair import repair_mapping
 
-# Fewest tasks, and the most part of all pairs, one in so many, that may exchange traffic.
+# Fewest tasks, and the most part of all pairs, one in this many, that may exchange traffic.
 FEWEST, DENSITY = 16, 8
 # Part of a cost that may be rounding alone.
 ROUNDING = 1e-9
@@ -238,10 +238,10 @@ def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     if not 2 < count <= params.most_regions or parts.has_prices:
         return
     quotient = parts.quotient()
-    if not len(quotient.flow) or not (quotient.away > 0).any():
+    if not len(quotient.flow) or not (quotient.distances > 0).any():
         return
     place, block_at = np.arange(count), np.arange(count)
-    scale = float(np.median(quotient.flow) * np.median(quotient.away[quotient.away > 0]))
+    scale = float(np.median(quotient.flow) * np.median(quotient.distances[quotient.distances > 0]))
     best, level, least = place.copy(), 0.0, 0.0
     for temperature in scale * np.geomspace(params.hot, params.cold, params.temperatures):
         if stop():

@@ -227,7 +227,7 @@ class _Pass:
         if not len(level.nets.volumes):
             return 0.0
         inst: Instance = self._inst._replace(work=uniform(graph.pull))
-        held = NetBalance(
+        balance = NetBalance(
             place=places,
             weight=graph.weight,
             label=self._tiers,
@@ -244,8 +244,8 @@ class _Pass:
         for part, (rows, count) in enumerate(_slices(plan, moves)):
             if self._stop():
                 break
-            cost = anneal_balance(inst, level.nets, net, held, rows, count, seed_state(seed, part))
-        over = np.maximum(held.load - held.limit, 0).astype(np.float64)
+            cost = anneal_balance(inst, level.nets, net, balance, rows, count, seed_state(seed, part))
+        over = np.maximum(balance.load - balance.limit, 0).astype(np.float64)
         return float(cost + (over**2).sum(axis=1) @ plan[-1, 1:])
 
 
@@ -264,10 +264,10 @@ def _units(problem: Problem, tiers: IntArray) -> FloatArray:
     """
     hosts = problem.topology.hosts
     some = hosts[:: -(-(len(hosts) ** 2) // PAIRS)]
-    away = problem.metric.between(some[:, None], hosts[None, :])
+    distances = problem.metric.between(some[:, None], hosts[None, :])
     units = []
     for tier in tiers:
-        least = np.where(tier[some][:, None] != tier[hosts][None, :], away, np.inf).min(axis=1)
+        least = np.where(tier[some][:, None] != tier[hosts][None, :], distances, np.inf).min(axis=1)
         least = least[np.isfinite(least) & (least <= problem.topology.metric.farthest)]
         units.append(float(least.mean()) if least.size else 0.0)
     return np.array([unit or 1.0 for unit in units])
@@ -277,8 +277,8 @@ def contract_nets(nets: NetArrays, label: IntArray, count: int) -> NetArrays:
     """Return the sets of `count` clusters `label[n]`: without those within one, and equal ones as one; O(p log p)."""
     size = len(nets.volumes)
     owner = np.repeat(np.arange(size), np.diff(nets.starts))
-    held = np.unique(owner * count + label[nets.pins])
-    owner, pins = held // count, held % count
+    incidences = np.unique(owner * count + label[nets.pins])
+    owner, pins = incidences // count, incidences % count
     widths = np.bincount(owner, minlength=size)
     pins, volumes, widths = pins[widths[owner] > 1], nets.volumes[widths > 1], widths[widths > 1]
     starts = np.concatenate([[0], np.cumsum(widths)])

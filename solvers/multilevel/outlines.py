@@ -19,18 +19,18 @@ LONGEST = 512
 class Outlines(Protocol):
     """Return mean distances of regions from a few numbers kept of each, its outline of `width` numbers.
 
-    `away[width, width]` are distances between the positions that marginals count, empty for probes.
+    `distances[width, width]` are distances between the positions that marginals count, empty for probes.
     """
 
-    away: FloatArray
+    distances: FloatArray
 
     @property
     def width(self) -> int:
         """Return w, the size of an outline."""
         ...
 
-    def outline(self, nodes: IntArray, seats: IntArray, start: IntArray) -> FloatArray:
-        """Return the outlines of regions of `nodes[start[c] : start[c + 1]]`, each as important as its seats, > 0."""
+    def outline(self, nodes: IntArray, slots: IntArray, start: IntArray) -> FloatArray:
+        """Return the outlines of regions of `nodes[start[c] : start[c + 1]]`, each as important as its slots, > 0."""
         ...
 
     def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
@@ -38,7 +38,7 @@ class Outlines(Protocol):
         ...
 
     def table(self, outlines: FloatArray) -> FloatArray:
-        """Return away[r, r], about the mean distances between any two regions `outlines[r, w]`; symmetric."""
+        """Return distances[r, r], about the mean distances between any two regions `outlines[r, w]`; symmetric."""
         ...
 
 
@@ -47,29 +47,29 @@ class Marginals:
 
     def __init__(self, metric: GridMetric, inst: Instance) -> None:
         self._inst, self._dims, self.width = inst, metric.dims, sum(metric.dims)
-        self.away, offset = np.zeros((self.width, self.width)), 0
+        self.distances, offset = np.zeros((self.width, self.width)), 0
         for extent, around in zip(metric.dims, metric.wrap, strict=True):
             step = np.abs(np.arange(extent)[:, None] - np.arange(extent)[None, :])
             block = slice(offset, offset + extent)
-            self.away[block, block] = metric.hop * (np.minimum(step, extent - step) if around else step)
+            self.distances[block, block] = metric.hop * (np.minimum(step, extent - step) if around else step)
             offset += extent
 
-    def outline(self, nodes: IntArray, seats: IntArray, start: IntArray) -> FloatArray:
-        """Return the shares of the seats at every position of every axis."""
+    def outline(self, nodes: IntArray, slots: IntArray, start: IntArray) -> FloatArray:
+        """Return the shares of the slots at every position of every axis."""
         size, owner = len(start) - 1, np.repeat(np.arange(len(start) - 1), np.diff(start))
-        share, blocks = seats / np.add.reduceat(seats, start[:-1])[owner], []
+        share, blocks = slots / np.add.reduceat(slots, start[:-1])[owner], []
         for x, extent in zip(np.unravel_index(nodes, self._dims), self._dims, strict=True):
             blocks.append(np.bincount(owner * extent + x, share, size * extent).reshape(size, extent))
         return np.concatenate(blocks, axis=1)
 
     def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances; O(r w + w^2)."""
-        return np.asarray(outlines @ (self.away @ outline))
+        return np.asarray(outlines @ (self.distances @ outline))
 
     def table(self, outlines: FloatArray) -> FloatArray:
         """Return the mean distances; O(r^2 s) for s positions of a region whose marginals are not 0."""
         table = np.empty((len(outlines), len(outlines)))
-        fill_table(self._inst, outlines, self.away, table)
+        fill_table(self._inst, outlines, self.distances, table)
         return table
 
 
@@ -79,11 +79,11 @@ class Probes:
     width = PROBES
 
     def __init__(self, inst: Instance) -> None:
-        self._inst, self.away = inst, np.empty((0, 0))
+        self._inst, self.distances = inst, np.empty((0, 0))
 
-    def outline(self, nodes: IntArray, seats: IntArray, start: IntArray) -> FloatArray:
+    def outline(self, nodes: IntArray, slots: IntArray, start: IntArray) -> FloatArray:
         """Return the probes, as floats."""
-        filled = np.cumsum(seats)
+        filled = np.cumsum(slots)
         before = np.append(0, filled)[start]
         steps = before[:-1, None] + (np.arange(PROBES) + 0.5) * (np.diff(before)[:, None] / PROBES)
         return np.asarray(nodes[np.searchsorted(filled, steps, side="right")], np.float64)
@@ -97,7 +97,7 @@ class Probes:
         """Return the mean distances, by fewer probes where regions are many; O(r^2)."""
         few = outlines[:, :: PROBES // min(max(FINE // len(outlines), 2), PROBES)].copy()
         table = np.empty((len(few), len(few)))
-        fill_table(self._inst, few, self.away, table)
+        fill_table(self._inst, few, self.distances, table)
         return table
 
     def _mean(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
@@ -108,7 +108,7 @@ class Probes:
 
 
 def outlines_of(metric: Metric, inst: Instance) -> Outlines:
-    """Return what outlines the regions of a metric: marginals on grids whose extents add up to 512 at most."""
+    """Return the way to outline regions of a metric: marginals on grids whose extents add up to 512 at most."""
     if isinstance(metric, GridMetric) and sum(metric.dims) <= LONGEST:
         return Marginals(metric, inst)
     return Probes(inst)
@@ -122,31 +122,31 @@ def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, distances: 
 
 
 @allocating_kernel
-def fill_table(inst: Instance, rows: FloatArray, away: FloatArray, table: FloatArray) -> None:
+def fill_table(inst: Instance, rows: FloatArray, distances: FloatArray, table: FloatArray) -> None:
     """Put the mean distances between any two regions with the outlines `rows[r, w]` into `table[r, r]`."""
     count, width = rows.shape
-    if not away.size:
+    if not distances.size:
         for r in range(count):
             for s in range(r + 1):
                 table[r, s] = table[s, r] = mean_of_pairs(inst, rows[r], rows[s], 1)
         return
     # In small regions most marginals are 0: lists of the others.
-    size, spot, share = np.zeros(count, np.int64), np.empty((count, width), np.int64), np.empty((count, width))
+    size, columns, share = np.zeros(count, np.int64), np.empty((count, width), np.int64), np.empty((count, width))
     for r in range(count):
         for x in range(width):
             if rows[r, x] != 0.0:
-                spot[r, size[r]], share[r, size[r]] = x, rows[r, x]
+                columns[r, size[r]], share[r, size[r]] = x, rows[r, x]
                 size[r] += 1
     further = np.empty(width)
     for r in range(count):
         further[:] = 0.0
         for k in range(size[r]):
             for y in range(width):
-                further[y] += share[r, k] * away[spot[r, k], y]
+                further[y] += share[r, k] * distances[columns[r, k], y]
         for s in range(r + 1):
             total = 0.0
             for k in range(size[s]):
-                total += share[s, k] * further[spot[s, k]]
+                total += share[s, k] * further[columns[s, k]]
             table[r, s] = table[s, r] = total
 
 
@@ -163,41 +163,41 @@ def mean_of_pairs(inst: Instance, one: FloatArray, other: FloatArray, step: int)
 
 
 @inner_kernel
-def mean_distance(inst: Instance, rows: FloatArray, away: FloatArray, a: int, b: int) -> float:
-    """Return the mean distance of regions a and b with the outlines `rows[r, w]`; `away` as in Outlines."""
-    if not away.size:
+def mean_distance(inst: Instance, rows: FloatArray, distances: FloatArray, a: int, b: int) -> float:
+    """Return the mean distance of regions a and b with the outlines `rows[r, w]`; `distances` as in Outlines."""
+    if not distances.size:
         return float(mean_of_pairs(inst, rows[a], rows[b], 1))
     total = 0.0
-    for x in range(len(away)):
+    for x in range(len(distances)):
         # In small regions most marginals are 0.
         if rows[a, x] != 0.0:
             inner = 0.0
-            for y in range(len(away)):
-                inner += away[x, y] * rows[b, y]
+            for y in range(len(distances)):
+                inner += distances[x, y] * rows[b, y]
             total += rows[a, x] * inner
     return total
 
 
 @inner_allocating_kernel
 def enter_leans(
-    inst: Instance, rows: FloatArray, away: FloatArray, regions: tuple[IntArray, int, int], lean: FloatArray
+    inst: Instance, rows: FloatArray, distances: FloatArray, regions: tuple[IntArray, int, int], lean: FloatArray
 ) -> None:
     """Put into `lean[r]` how much farther each of some regions is from b than from a; `regions` are those, a and b."""
     near, a, b = regions
-    if not away.size:
+    if not distances.size:
         step = PROBES // min(max(MANY // max(len(near), 1), 2), PROBES)
         for r in near:
             lean[r] = mean_of_pairs(inst, rows[r], rows[b], step) - mean_of_pairs(inst, rows[r], rows[a], step)
         return
     # A mean distance is linear in the marginals, so that the difference of two comes from one vector.
-    further = np.zeros(len(away))
-    for x in range(len(away)):
+    further = np.zeros(len(distances))
+    for x in range(len(distances)):
         change = rows[b, x] - rows[a, x]
         if change != 0.0:
-            for y in range(len(away)):
-                further[y] += change * away[x, y]
+            for y in range(len(distances)):
+                further[y] += change * distances[x, y]
     for r in near:
         total = 0.0
-        for x in range(len(away)):
+        for x in range(len(distances)):
             total += rows[r, x] * further[x]
         lean[r] = total

@@ -14,36 +14,36 @@ CLOSE = 0.75
 class Quotient(NamedTuple):
     """Hold k blocks with symmetric traffic in CSR form, and k places.
 
-    Places are `away[k, k]` apart, symmetric, with `near[k, c]` close ones each. Blocks change places only where these
-    are of the same `size_class[k]`, and none where it is -1.
+    Places are `distances[k, k]` apart, symmetric, with `near[k, c]` close ones each. Blocks change places only where
+    these are of the same `size_class[k]`, and none where it is -1.
     """
 
     indptr: IntArray
     indices: IntArray
     flow: FloatArray
-    away: FloatArray
+    distances: FloatArray
     near: IntArray
     size_class: IntArray
 
 
 @kernel
-def list_near(away: FloatArray, near: IntArray) -> None:
-    """Put the places closest to each, `away[k, k]` apart, into `near[k, c]`; equals in the order from that place on."""
+def list_near(distances: FloatArray, near: IntArray) -> None:
+    """Put the places closest to each by `distances[k, k]` into `near[k, c]`; equals in the order from that place on."""
     count, width = near.shape
     for p in range(count):
         found, last = 0, np.inf
         for step in range(1, count):
             q = p + step if p + step < count else p + step - count
-            if found == width and away[p, q] >= last:
+            if found == width and distances[p, q] >= last:
                 continue
             # An insertion sort of the closest so far.
             found = min(found + 1, width)
             at = found - 1
-            while at > 0 and away[p, near[p, at - 1]] > away[p, q]:
+            while at > 0 and distances[p, near[p, at - 1]] > distances[p, q]:
                 near[p, at] = near[p, at - 1]
                 at -= 1
             near[p, at] = q
-            last = away[p, near[p, found - 1]]
+            last = distances[p, near[p, found - 1]]
 
 
 @kernel
@@ -90,5 +90,5 @@ def swap_change(quotient: Quotient, place: IntArray, a: int, b: int) -> float:
     for e in range(quotient.indptr[a], quotient.indptr[a + 1]):
         c = quotient.indices[e]
         if c != b:
-            change += quotient.flow[e] * (quotient.away[q, place[c]] - quotient.away[p, place[c]])
+            change += quotient.flow[e] * (quotient.distances[q, place[c]] - quotient.distances[p, place[c]])
     return float(change)

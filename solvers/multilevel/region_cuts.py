@@ -20,14 +20,14 @@ ROUNDING = 1e-9
 class RegionTable(NamedTuple):
     """Hold where regions and tasks are.
 
-    Region r has the outline `rows[r, w]`, and its nodes cost `price[r]` on average. `away` are the distances of
+    Region r has the outline `rows[r, w]`, and its nodes cost `price[r]` on average. `distances` are the distances of
     marginals, empty for probes. `region[n]` is where every task is, `shut[n]` +1 where one is forbidden on all of side
     1 of the cut at hand, -1 on all of side 0. `local[n]`, `seen[r]` and `lean[r + 1]` are scratch.
     """
 
     rows: FloatArray
     price: FloatArray
-    away: FloatArray
+    distances: FloatArray
     region: IntArray
     shut: FloatArray
     local: IntArray
@@ -58,9 +58,11 @@ class CutPlan(NamedTuple):
 def region_graph(inst: Instance, table: RegionTable, tasks: IntArray, a: int, b: int) -> Graph:
     """Return the graph of the tasks of regions a and b as they are to be cut between the two."""
     near = neighbour_regions(inst, tasks, table.region, table.seen)
-    enter_leans(inst, table.rows, table.away, (near, a, b), table.lean)
-    across = mean_distance(inst, table.rows, table.away, a, b)
-    within = mean_distance(inst, table.rows, table.away, a, a) + mean_distance(inst, table.rows, table.away, b, b)
+    enter_leans(inst, table.rows, table.distances, (near, a, b), table.lean)
+    across = mean_distance(inst, table.rows, table.distances, a, b)
+    within = mean_distance(inst, table.rows, table.distances, a, a) + mean_distance(
+        inst, table.rows, table.distances, b, b
+    )
     table.lean[-1] = max(across - within / 2, LEAST_STEP * across)
     graph = induced_graph(inst, tasks, table.local, table.region, table.lean)
     dearer = table.price[b] - table.price[a]

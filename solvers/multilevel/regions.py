@@ -10,7 +10,7 @@ from tiger.model.metrics import GridMetric, Metric, TreeMetric
 
 # Most pairs of end nodes to try, nodes of a half to sample distances to, and times that halves are drawn again.
 ENDS, SAMPLE, ROUNDS = 8, 64, 3
-# How much farther from even than possible a cut may be, as a share of all seats, where it parts what is far apart.
+# How much farther from even than possible a cut may be, as a share of all slots, where it parts what is far apart.
 SHARE = 0.35
 
 
@@ -25,8 +25,8 @@ class Halves(NamedTuple):
     cut: IntArray
 
 
-def halve(metric: Metric, regions: Sequence[IntArray], seats: IntArray, rng: np.random.Generator) -> Halves:
-    """Return halves of regions, each of k > 1 nodes, that keep together what is close and share `seats[m]` evenly.
+def halve(metric: Metric, regions: Sequence[IntArray], slots: IntArray, rng: np.random.Generator) -> Halves:
+    """Return halves of regions, each of k > 1 nodes, that keep together what is close and share `slots[m]` evenly.
 
     A grid is cut across its longest extent, a tree between subtrees of the highest level that tells nodes apart, and
     any other metric where the distances to two nodes differ most. O(k log k) time for all of them together.
@@ -37,8 +37,8 @@ def halve(metric: Metric, regions: Sequence[IntArray], seats: IntArray, rng: np.
     elif isinstance(metric, TreeMetric):
         order, key = _subtrees(metric, nodes, start)
     else:
-        return _halve_between_ends(metric, regions, seats, rng)
-    return Halves(nodes[order], start, _cut(seats[nodes[order]], key, start))
+        return _halve_between_ends(metric, regions, slots, rng)
+    return Halves(nodes[order], start, _cut(slots[nodes[order]], key, start))
 
 
 def _order_along(metric: GridMetric, nodes: IntArray, start: IntArray) -> tuple[IntArray, IntArray]:
@@ -92,10 +92,10 @@ def _subtrees(metric: TreeMetric, nodes: IntArray, start: IntArray) -> tuple[Int
     return order, key
 
 
-def _cut(seats: IntArray, key: IntArray, start: IntArray) -> IntArray:
+def _cut(slots: IntArray, key: IntArray, start: IntArray) -> IntArray:
     """Return where to cut each line of nodes with rising `key[k]`: where that rises if the halves can be near even."""
-    sizes, before = np.diff(start), np.cumsum(seats)
-    total = np.add.reduceat(seats, start[:-1])
+    sizes, before = np.diff(start), np.cumsum(slots)
+    total = np.add.reduceat(slots, start[:-1])
     filled = (before - np.repeat(before[start[1:] - 1] - total, sizes)) / np.repeat(total, sizes)
     off = np.abs(filled - 0.5)
     off[start[1:] - 1] = np.inf
@@ -112,29 +112,29 @@ def _argmins(values: FloatArray | IntArray, start: IntArray) -> IntArray:
 
 
 def _halve_between_ends(
-    metric: Metric, regions: Sequence[IntArray], seats: IntArray, rng: np.random.Generator
+    metric: Metric, regions: Sequence[IntArray], slots: IntArray, rng: np.random.Generator
 ) -> Halves:
     """Return the halves of one region after another."""
-    halves = [_between_ends(metric, nodes, seats[nodes], rng) for nodes in regions]
+    halves = [_between_ends(metric, nodes, slots[nodes], rng) for nodes in regions]
     start = np.cumsum([0, *map(len, regions)])
     nodes = [nodes[half] for nodes, pair in zip(regions, halves, strict=True) for half in pair]
     return Halves(np.concatenate(nodes), start, start[:-1] + np.array([len(first) for first, _ in halves]))
 
 
 def _between_ends(
-    metric: Metric, nodes: IntArray, seats: IntArray, rng: np.random.Generator
+    metric: Metric, nodes: IntArray, slots: IntArray, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Return the halves that are most apart, of those closer to one and the other of two nodes.
 
     Then, while that sets them farther apart, every node goes to the half that is closer on average.
     """
     drawn = [
-        _split_line(metric, nodes, seats, _compare_distances(metric, nodes, pair, rng), rng)
+        _split_line(metric, nodes, slots, _compare_distances(metric, nodes, pair, rng), rng)
         for pair in _ends(metric, nodes, rng)
     ]
     best = max(drawn, key=lambda halves: halves[0])
     for _ in range(ROUNDS):
-        again = _split_line(metric, nodes, seats, _compare_distances(metric, nodes, best[1:], rng), rng)
+        again = _split_line(metric, nodes, slots, _compare_distances(metric, nodes, best[1:], rng), rng)
         if again[0] <= best[0]:
             break
         best = again
@@ -146,19 +146,19 @@ def _compare_distances(
 ) -> FloatArray:
     """Return how much farther every node is from one half than from the other, by samples."""
     ends = [nodes[half[rng.permutation(len(half))[:SAMPLE]]] for half in halves]
-    away = [metric.between(nodes[:, None], end) + metric.between(end, nodes[:, None]) for end in ends]
-    return np.asarray(away[0].mean(axis=1) - away[1].mean(axis=1))
+    distances = [metric.between(nodes[:, None], end) + metric.between(end, nodes[:, None]) for end in ends]
+    return np.asarray(distances[0].mean(axis=1) - distances[1].mean(axis=1))
 
 
 def _split_line(
-    metric: Metric, nodes: IntArray, seats: IntArray, lean: FloatArray, rng: np.random.Generator
+    metric: Metric, nodes: IntArray, slots: IntArray, lean: FloatArray, rng: np.random.Generator
 ) -> tuple[float, IntArray, IntArray]:
     """Return how far the halves of a line of nodes with rising lean are apart, and the halves.
 
     That is how much farther nodes of different halves are than those of one, times both sizes; by samples.
     """
     order = np.lexsort((rng.random(len(nodes)), lean))
-    cut = _gap(seats[order], lean[order])
+    cut = _gap(slots[order], lean[order])
     halves = np.sort(order[:cut]), np.sort(order[cut:])
     one, other = (nodes[half[rng.permutation(len(half))[:SAMPLE]]] for half in halves)
     inside = sum(float(metric.between(half[:, None], half).mean()) for half in (one, other))
@@ -173,17 +173,17 @@ def _ends(metric: Metric, nodes: IntArray, rng: np.random.Generator) -> list[tup
     pairs = []
     for _ in range(min(ENDS, 1 + len(nodes) // ENDS)):
         one = rng.integers(len(nodes), size=1)
-        away = metric.between(nodes[one], nodes) + metric.between(nodes, nodes[one])
-        far = np.array([away.argmax()])
-        away[one] = np.inf
+        distances = metric.between(nodes[one], nodes) + metric.between(nodes, nodes[one])
+        far = np.array([distances.argmax()])
+        distances[one] = np.inf
         pairs.append((one, far if far != one else (one + 1) % len(nodes)))
-        pairs.append((one, rng.choice(np.flatnonzero(away == away.min()), 1)))
+        pairs.append((one, rng.choice(np.flatnonzero(distances == distances.min()), 1)))
     return pairs
 
 
-def _gap(seats: IntArray, lean: FloatArray) -> int:
+def _gap(slots: IntArray, lean: FloatArray) -> int:
     """Return where to cut a line: at a wide step of `lean[k]` with much on both sides of it."""
-    filled = np.cumsum(seats)[:-1] / seats.sum()
+    filled = np.cumsum(slots)[:-1] / slots.sum()
     off = np.abs(filled - 0.5)
     step = np.where(off <= off.min() + SHARE, np.diff(lean) * np.minimum(filled, 1 - filled), -1.0)
     return int(np.lexsort((off, -step))[0]) + 1

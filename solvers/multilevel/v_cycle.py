@@ -30,7 +30,7 @@ from tiger.solvers.multilevel.v_cycle_kernels import (
 SHRINK, ROUNDING = 0.9, 1e-9
 # Temperatures in a call that can't be stopped, some 25 ms with 65,536 tasks, and chains that make sizes exact.
 STEPS, CHAINS = 5, 64
-# One in so many tasks is at a border at most as far as proposals go: a stencil melts, which only takes time.
+# One in this many tasks is at a border at most as far as proposals go: a stencil melts, which only takes time.
 WIDEST = 16
 
 
@@ -55,7 +55,7 @@ class VCycle:
     rounds: int = 3
 
     def improve(self, graph: Graph, regions: Regions, before: IntArray, seed: int, stop: Stop) -> IntArray:
-        """Return region[n] that keeps the seats and costs less than `before[n]`, which keeps them, or that itself.
+        """Return region[n] that keeps the slots and costs less than `before[n]`, which keeps them, or that itself.
 
         Vertices weigh 1. Once `stop` says so, that is `before`. O(entries log n) time.
         """
@@ -69,7 +69,7 @@ class VCycle:
                     return before
                 plan = temperatures, self.penalty * unit, self.proposals, self.proposals * len(before) // WIDEST
                 anneal_regions(graphs[level], regions, region, plan, derive(seed, level, 0, number))
-            changed = np.ones(len(regions.seats), bool)
+            changed = np.ones(len(regions.slots), bool)
             for number in range(self.rounds):
                 if stop():
                     return before
@@ -98,7 +98,7 @@ class VCycle:
         return graphs, labels, region
 
     def _temperatures(self, scale: float, finer: int) -> Iterator[FloatArray]:
-        """Yield falling temperatures for a graph so many levels finer than the coarsest, a few at a time."""
+        """Yield falling temperatures for a graph some levels finer than the coarsest, a few at a time."""
         if scale > 0.0:
             hot = max(self.hot * self.fading**finer, min(self.hot, self.warm), self.cold)
             falling = scale * np.geomspace(hot, self.cold, self.temperatures)

@@ -21,10 +21,10 @@ ROUNDING = 1e-9
 
 
 class Regions(NamedTuple):
-    """Hold r regions: mean distances `away[r, r]`, symmetric, within them on the diagonal, and what each may hold."""
+    """Hold r regions: mean `distances[r, r]`, symmetric, within them on the diagonal, and what each may hold."""
 
-    away: FloatArray
-    seats: IntArray
+    distances: FloatArray
+    slots: IntArray
 
 
 @allocating_kernel
@@ -33,7 +33,7 @@ def measure(graph: Graph, regions: Regions, region: IntArray) -> float:
     cost = 0.0
     for t in range(len(region)):
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
-            cost += graph.flow[e] * regions.away[region[t], region[graph.indices[e]]]
+            cost += graph.flow[e] * regions.distances[region[t], region[graph.indices[e]]]
     return cost / 2
 
 
@@ -43,7 +43,7 @@ def change_of_region(graph: Graph, regions: Regions, region: IntArray, t: int, q
     change, p = 0.0, region[t]
     for e in range(graph.indptr[t], graph.indptr[t + 1]):
         r = region[graph.indices[e]]
-        change += graph.flow[e] * (regions.away[q, r] - regions.away[p, r])
+        change += graph.flow[e] * (regions.distances[q, r] - regions.distances[p, r])
     return change
 
 
@@ -94,7 +94,7 @@ def anneal_regions(
     """
     np.random.seed(seed)
     temperatures, penalty, proposals, most = plan
-    boundary, load, at = boundary_of(graph, region), np.zeros(len(regions.seats), np.int64), 0
+    boundary, load, at = boundary_of(graph, region), np.zeros(len(regions.slots), np.int64), 0
     cost = region_costs(graph, regions, region)
     for t in range(len(region)):
         load[region[t]] += graph.weight[t]
@@ -113,7 +113,7 @@ def anneal_regions(
             # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
             threshold = -temperature * np.log(np.random.random())
             # The penalty on squared overload (Johnson et al. 1989).
-            under, over = load[q] - regions.seats[q], load[p] - regions.seats[p]
+            under, over = load[q] - regions.slots[q], load[p] - regions.slots[p]
             more = float(max(under + weight, 0)) ** 2 - float(max(under, 0)) ** 2
             less = float(max(over, 0)) ** 2 - float(max(over - weight, 0)) ** 2
             threshold -= penalty * temperature * (more - less)
@@ -122,20 +122,20 @@ def anneal_regions(
                 load[q] += weight
                 for e in range(graph.indptr[t], graph.indptr[t + 1]):
                     u, flow = graph.indices[e], graph.flow[e]
-                    for r in range(len(regions.seats)):
-                        cost[u, r] += flow * (regions.away[q, r] - regions.away[p, r])
+                    for r in range(len(regions.slots)):
+                        cost[u, r] += flow * (regions.distances[q, r] - regions.distances[p, r])
                 move_vertex(graph, boundary, region, t, q)
 
 
 @inner_allocating_kernel
 def region_costs(graph: Graph, regions: Regions, region: IntArray) -> FloatArray:
-    """Return what the traffic of every vertex costs in every region, `cost[n, r]`; O(entries r)."""
-    cost = np.zeros((len(region), len(regions.seats)))
+    """Return `cost[n, r]` of the traffic of every vertex in every region; O(entries r)."""
+    cost = np.zeros((len(region), len(regions.slots)))
     for t in range(len(region)):
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
             other = region[graph.indices[e]]
-            for r in range(len(regions.seats)):
-                cost[t, r] += graph.flow[e] * regions.away[other, r]
+            for r in range(len(regions.slots)):
+                cost[t, r] += graph.flow[e] * regions.distances[other, r]
     return cost
 
 
@@ -161,7 +161,7 @@ def pair_graph(graph: Graph, regions: Regions, region: IntArray, pair: tuple[int
     `local[n]` is scratch, -1 before; afterwards it numbers these vertices.
     """
     a, b = pair
-    away, size, entries = regions.away, 0, 0
+    distances, size, entries = regions.distances, 0, 0
     for t in range(len(region)):
         if region[t] == a or region[t] == b:
             local[t] = size
@@ -170,7 +170,7 @@ def pair_graph(graph: Graph, regions: Regions, region: IntArray, pair: tuple[int
     indptr, indices, flow = np.zeros(size + 1, np.int64), np.empty(entries, np.int64), np.empty(entries)
     weight, memory, pull = np.empty(size, np.int64), np.zeros(size, np.int64), np.zeros(size)
     # An edge costs its step where it is cut, and half of the difference between the insides for each end on side 1.
-    step, half = away[a, b] - (away[a, a] + away[b, b]) / 2, (away[b, b] - away[a, a]) / 2
+    step, half = distances[a, b] - (distances[a, a] + distances[b, b]) / 2, (distances[b, b] - distances[a, a]) / 2
     filled, k = 0, 0
     for t in range(len(region)):
         if local[t] < 0:
@@ -183,7 +183,7 @@ def pair_graph(graph: Graph, regions: Regions, region: IntArray, pair: tuple[int
                 pull[k] += graph.flow[e] * half
                 filled += 1
             else:
-                pull[k] += graph.flow[e] * (away[b, region[u]] - away[a, region[u]])
+                pull[k] += graph.flow[e] * (distances[b, region[u]] - distances[a, region[u]])
         k += 1
         indptr[k] = filled
     return Graph(indptr, indices[:filled].copy(), flow[:filled].copy(), weight, memory, pull)
@@ -196,7 +196,7 @@ def refine_pairs(graph: Graph, regions: Regions, region: IntArray, changed: Bool
     Pairs of which neither has `changed[r]` stay as they are. O(entries times the regions that one borders on).
     """
     np.random.seed(seed)
-    count, found = len(regions.seats), 0
+    count, found = len(regions.slots), 0
     talks, pairs = np.zeros((count, count), np.bool_), np.empty((count * count, 2), np.int64)
     for t in range(len(region)):
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
@@ -220,18 +220,18 @@ def refine_pair(graph: Graph, regions: Regions, region: IntArray, pair: tuple[in
     a, b = pair
     local = np.full(len(region), -1, np.int64)
     part = pair_graph(graph, regions, region, pair, local)
-    side, weight, held = np.empty(len(part.weight), np.int64), part.weight.sum(), 0
+    side, weight, side_weight = np.empty(len(part.weight), np.int64), part.weight.sum(), 0
     for t in range(len(region)):
         if local[t] >= 0:
             side[local[t]] = region[t] == b
-            held += graph.weight[t] if region[t] == a else 0
+            side_weight += graph.weight[t] if region[t] == a else 0
     none = np.int64(0)
-    bounds = np.array([max(weight - regions.seats[b], none), min(regions.seats[a], weight), none, none])
-    over, before = max(bounds[0] - held, held - bounds[1], 0), value(part, side)
-    after, held = refine(part, side, bounds), 0
+    bounds = np.array([max(weight - regions.slots[b], none), min(regions.slots[a], weight), none, none])
+    over, before = max(bounds[0] - side_weight, side_weight - bounds[1], 0), value(part, side)
+    after, side_weight = refine(part, side, bounds), 0
     for k in range(len(side)):
-        held += part.weight[k] if side[k] == 0 else 0
-    less = max(bounds[0] - held, held - bounds[1], 0)
+        side_weight += part.weight[k] if side[k] == 0 else 0
+    less = max(bounds[0] - side_weight, side_weight - bounds[1], 0)
     if less >= over and not after < before - ROUNDING * abs(before):
         return False
     for t in range(len(region)):
@@ -246,13 +246,13 @@ def fit_regions(graph: Graph, regions: Regions, region: IntArray, most: int) -> 
 
     At most `most` chains, O(entries + n r^2 + r^3) each.
     """
-    count = len(regions.seats)
+    count = len(regions.slots)
     load = np.zeros(count, np.int64)
     for t in range(len(region)):
         load[region[t]] += graph.weight[t]
     for _ in range(most):
-        start = int((load - regions.seats).argmax())
-        if load[start] <= regions.seats[start]:
+        start = int((load - regions.slots).argmax())
+        if load[start] <= regions.slots[start]:
             return True
         best, mover = cheapest_moves(graph, regions, region)
         # Shortest chains by Bellman and Ford, as moves may gain; cycles that gain are cut off after r rounds.
@@ -265,7 +265,7 @@ def fit_regions(graph: Graph, regions: Regions, region: IntArray, most: int) -> 
                     if p != q != start and cost[p] + max(best[p, q], 0.0) < cost[q]:
                         cost[q], last[q] = cost[p] + max(best[p, q], 0.0), p
         for q in range(count):
-            if load[q] < regions.seats[q] and cost[q] < np.inf and (end < 0 or cost[q] < cost[end]):
+            if load[q] < regions.slots[q] and cost[q] < np.inf and (end < 0 or cost[q] < cost[end]):
                 end = q
         if end < 0:
             return False
@@ -274,13 +274,13 @@ def fit_regions(graph: Graph, regions: Regions, region: IntArray, most: int) -> 
         while end != start:
             region[mover[last[end], end]] = end
             end = last[end]
-    return bool((load <= regions.seats).all())
+    return bool((load <= regions.slots).all())
 
 
 @inner_allocating_kernel
 def cheapest_moves(graph: Graph, regions: Regions, region: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return what the cheapest move of a vertex costs between any two regions, and which it is; O(entries + n r^2)."""
-    count = len(regions.seats)
+    """Return the least cost of moving a vertex between any two regions, and the vertex; O(entries + n r^2)."""
+    count = len(regions.slots)
     best, mover = np.full((count, count), np.inf), np.full((count, count), -1, np.int64)
     flow = np.zeros(count)
     for t in range(len(region)):
@@ -291,7 +291,7 @@ def cheapest_moves(graph: Graph, regions: Regions, region: IntArray) -> tuple[Fl
         for q in range(count):
             change = 0.0
             for r in range(count):
-                change += flow[r] * (regions.away[q, r] - regions.away[p, r])
+                change += flow[r] * (regions.distances[q, r] - regions.distances[p, r])
             if change < best[p, q]:
                 best[p, q], mover[p, q] = change, t
     return best, mover

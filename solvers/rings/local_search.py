@@ -1,4 +1,4 @@
-"""Iterated local search over rings: reversals, moves of short segments and exchanges with free seats, then a kick.
+"""Iterated local search over rings: reversals, moves of short segments and exchanges with free slots, then a kick.
 
 Source: D. S. Johnson, L. A. McGeoch, The traveling salesman problem: a case study, in: Local Search in Combinatorial
 Optimization, Wiley 1997 (2-opt and Or-opt with don't-look bits, segment double bridges).
@@ -11,9 +11,9 @@ import numpy as np
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Segments of so many tasks move as a whole.
+# Segments of this many tasks move as a whole.
 SEGMENT = 3
-# A kick exchanges two neighbouring segments that together hold at most so many tasks.
+# A kick exchanges two neighbouring segments that together hold at most this many tasks.
 KICKED = 50
 # Kinds of move, numbered as codes that a kernel can compare.
 REVERSE, INSERT, INSERT_REVERSED, EXCHANGE = 1, 2, 3, 4
@@ -22,7 +22,7 @@ REVERSE, INSERT, INSERT_REVERSED, EXCHANGE = 1, 2, 3, 4
 class RingState(NamedTuple):
     """Hold a ring of n tasks over h hosts, and how far its improvement has come.
 
-    `ring[n]` are tasks in order, `where[n]` their positions, `host[n]` their hosts, `spare[h]` free seats, `hop[h, h]`
+    `ring[n]` are tasks in order, `where[n]` their positions, `host[n]` their hosts, `spare[h]` free slots, `hop[h, h]`
     lengths of hops. `ahead[n]` and `behind[n]` add up the hops from position 0 to each, and those of the way back.
     `waiting[n]` is a stack of `height[0]` tasks whose moves have yet to be looked at, `waits[n]` whether one is on it.
     `scratch[n]` is for new orders, `move[4]` holds the kind of a move and its positions.
@@ -120,7 +120,7 @@ def find_insertion(state: RingState, begin: int, count: int, gain: float) -> flo
 
 @inner_kernel
 def find_exchange(state: RingState, position: int, gain: float) -> float:
-    """Look for the best host with a free seat for the task at a position."""
+    """Look for the best host with a free slot for the task at a position."""
     size = len(state.ring)
     left = state.host[state.ring[(position - 1) % size]]
     right = state.host[state.ring[(position + 1) % size]]
@@ -207,10 +207,10 @@ def descend(state: RingState, least: float) -> None:
 
 @inner_kernel
 def kick(state: RingState) -> None:
-    """Move a random task to a random host with a free seat, or exchange two neighbouring segments of random lengths."""
+    """Move a random task to a random host with a free slot, or exchange two neighbouring segments of random lengths."""
     size, host = len(state.ring), np.random.randint(len(state.spare))
     reach = min(KICKED, size - 2)
-    # To a random host if it has a free seat; else segments change places, unless the ring is too short for them.
+    # To a random host if it has a free slot; else segments change places, unless the ring is too short for them.
     if state.spare[host] > 0 or reach < 2:
         state.move[0], state.move[1], state.move[2] = EXCHANGE, np.random.randint(size), host
         if state.spare[host] > 0:
@@ -244,9 +244,13 @@ def improve_ring(
     least: float,
     seed: int,
 ) -> float:
-    """Improve a ring by descents and `kicks` kicks into the best arrays, and return its length.
+    """Improve a ring by descents and kicks, and return the length of the best.
 
     A ring no longer than the best so far becomes the one that is kicked next.
+
+    :param best_ring: its tasks [n] in order, with `best_host[n]` and `best_spare[h]` as in RingState; filled
+    :param kicks: the most kicks
+    :param least: the smallest gain that counts
     """
     np.random.seed(seed)
     size = len(state.ring)

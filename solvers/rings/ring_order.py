@@ -1,4 +1,4 @@
-"""The search for the order of a ring: exact through a few seats, by iterated local search through more."""
+"""The search for the order of a ring: exact through a few slots, by iterated local search through more."""
 
 import math
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from tiger.solvers.instance import uniform
 from tiger.solvers.rings.dynamic_program import LONGEST, TOTAL, fill_table, trace_ring
 from tiger.solvers.rings.local_search import RingState, improve_ring
 
-# Tables of hops between so many hosts take 32 MB each, and a descent of so many tasks seconds.
+# Tables of hops between this many hosts take 32 MB each, and a descent of this many tasks seconds.
 HOSTS, TASKS = 2048, 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RingParams:
-    """Set the search: exact up to so many `seats`, else `kicks` of the local search at effort 1, or those of `work`.
+    """Set the search: exact up to `slots` slots, else `kicks` of the local search at effort 1, or those of `work`.
 
     `work` counts the hops that are looked at. The search for the slowest hop takes the share `steps` of the kicks for
     each time. A hop slower than allowed counts as `penalty` times the longest one more. Gains below `least` of the
     longest hop are rounding.
     """
 
-    seats: int = 16
+    slots: int = 16
     kicks: int = 3000
     work: float = 2e8
     steps: float = 0.125
@@ -37,11 +37,11 @@ class RingParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hops:
-    """Hold the hosts of a ring's `order[n]`, their free `seats[h]`, and hops between them by `length` and by `time`."""
+    """Hold the hosts of a ring's `order[n]`, their free `slots[h]`, and hops between them by `length` and by `time`."""
 
     order: IntArray
     hosts: IntArray
-    seats: IntArray
+    slots: IntArray
     length: FloatArray
     time: FloatArray
 
@@ -58,7 +58,7 @@ class RingOrder:
     params: RingParams = RingParams()
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return a feasible mapping at least as good as the feasible `start[n]`, `proved` up to 16 seats.
+        """Return a feasible mapping at least as good as the feasible `start[n]`, `proved` up to 16 slots.
 
         O(n + h) time for a look at the moves of one task, O(h^2) memory for h hosts. Where the tasks form no ring, or
         one of tasks that are not alike, `start[n]` comes back.
@@ -66,7 +66,7 @@ class RingOrder:
         hops = hops_of(problem)
         if hops is None:
             return Assignment(places=start.copy())
-        if int(hops.seats.sum()) <= self.params.seats:
+        if int(hops.slots.sum()) <= self.params.slots:
             return Assignment(places=_solve_exactly(hops, self.slowest), proved=True)
         kicks = effort * max(int(min(self.params.kicks, self.params.work / (len(start) * len(start)))), 1)
         if self.slowest is None:
@@ -103,7 +103,7 @@ class RingOrder:
         hop = hops.length + self.params.penalty * longest * (hops.time > limit)
         size = len(start)
         host = np.searchsorted(hops.hosts, start[hops.order])
-        spare = hops.seats - np.bincount(host, minlength=len(hops.seats))
+        spare = hops.slots - np.bincount(host, minlength=len(hops.slots))
         empty = np.zeros(size, np.int64)
         best = np.arange(size), host.copy(), spare.copy()
         portions = max(min(kicks * size * size // 10**8, kicks), 1)
@@ -136,16 +136,16 @@ def applies(problem: Problem) -> bool:
 
 
 def _solve_exactly(hops: Hops, slowest: float | None) -> IntArray:
-    """Return the best ring through seats that are few enough for a table of all sets of them.
+    """Return the best ring through slots that are few enough for a table of all sets of them.
 
     Where hops up to `slowest` are as good as each other, the least slowest hop above that counts first.
     """
-    host = np.repeat(np.arange(len(hops.hosts)), hops.seats)
-    seats = np.ix_(host, host)
-    length, ring = hops.length[seats], np.empty(len(hops.order), np.int64)
+    host = np.repeat(np.arange(len(hops.hosts)), hops.slots)
+    slots = np.ix_(host, host)
+    length, ring = hops.length[slots], np.empty(len(hops.order), np.int64)
     table = np.empty((1 << len(host), len(host)))
     if slowest is not None:
-        time = uniform(hops.time[seats])
+        time = uniform(hops.time[slots])
         fill_table(time, LONGEST, table)
         length = np.where(time <= max(trace_ring(time, LONGEST, table, ring), slowest), length, np.inf)
     fill_table(uniform(length), TOTAL, table)
@@ -168,21 +168,21 @@ def hops_of(problem: Problem) -> Hops | None:
     memory, cost = problem.tasks.memory, problem.topology.cost[hosts]
     if (cost != cost[0]).any() or (memory is not None and (memory != memory[0]).any()):
         return None
-    away = problem.metric.between(hosts[:, None], hosts[None, :])
-    if away.diagonal().any() and problem.tasks.traffic.diagonal().any():
+    distances = problem.metric.between(hosts[:, None], hosts[None, :])
+    if distances.diagonal().any() and problem.tasks.traffic.diagonal().any():
         return None
     there, back = ring.there, ring.back
-    if not (away == away.T).all() and ((there != there[0]).any() or (back != back[0]).any()):
+    if not (distances == distances.T).all() and ((there != there[0]).any() or (back != back[0]).any()):
         return None
     if (there + back != there[0] + back[0]).any() or (np.maximum(there, back) != max(there[0], back[0])).any():
         return None
-    seats = np.ones(hosts.size, np.int64) if problem.groups else problem.topology.slots[hosts]
+    slots = np.ones(hosts.size, np.int64) if problem.groups else problem.topology.slots[hosts]
     if memory is not None and memory[0] and problem.topology.memory is not None:
-        seats = np.minimum(seats, problem.topology.memory[hosts] // memory[0])
+        slots = np.minimum(slots, problem.topology.memory[hosts] // memory[0])
     return Hops(
         order=ring.order,
         hosts=hosts,
-        seats=np.minimum(seats, problem.tasks.size),
-        length=there[0] * away + back[0] * away.T,
-        time=np.maximum(there[0] * away, back[0] * away.T),
+        slots=np.minimum(slots, problem.tasks.size),
+        length=there[0] * distances + back[0] * distances.T,
+        time=np.maximum(there[0] * distances, back[0] * distances.T),
     )

@@ -28,7 +28,7 @@ class RingSet:
     params: RingParams = field(default_factory=RingParams)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return a feasible mapping at least as good as the feasible `start[n]`, `proved` for one ring up to 16 seats.
+        """Return a feasible mapping at least as good as the feasible `start[n]`, `proved` for one ring up to 16 slots.
 
         Rings whose tasks are not alike, and those of problems with terms for some tasks, stay where they are.
         """
@@ -53,11 +53,11 @@ class RingSet:
         return Assignment(places=places)
 
     def _share(self, count: int) -> RingParams:
-        """Return the part of the work for each of so many rings: a table takes twice the work with every seat more."""
+        """Return the part of the work for each of `count` rings: a table takes twice the work with every slot more."""
         params = self.params
         return replace(
             params,
-            seats=params.seats - (count - 1).bit_length(),
+            slots=params.slots - (count - 1).bit_length(),
             kicks=max(params.kicks // count, 1),
             work=params.work / count,
         )

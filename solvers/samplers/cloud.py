@@ -92,7 +92,7 @@ def await_answer(done: Callable[[], bool], stop: Stop) -> bool:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """Return what D-Wave's software raises; its request errors are OSErrors."""
+    """Return the exceptions of D-Wave's software; its request errors are OSErrors."""
     from dwave.cloud import exceptions as cloud
     from dwave.embedding.exceptions import EmbeddingError
 
@@ -101,7 +101,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _advice(error: Exception) -> str:
-    """Return what to do about an error."""
+    """Return advice about an error."""
     from dwave.cloud import exceptions as cloud
     from dwave.cloud.api import exceptions as api
     from dwave.embedding.exceptions import EmbeddingError

@@ -79,7 +79,7 @@ def _limit(
     name, window, room = limit
     room = np.ones(window.shape[1], np.int64) if room is None else room
     for node in np.flatnonzero(load @ (index >= 0) > room).tolist():
-        held = np.flatnonzero((index[:, node] >= 0) & (load > 0))
-        terms = zip(index[held, node].tolist(), load[held].tolist(), strict=True)
+        loaded = np.flatnonzero((index[:, node] >= 0) & (load > 0))
+        terms = zip(index[loaded, node].tolist(), load[loaded].tolist(), strict=True)
         label = f"{name} node {window.block.nodes[node]}"
         model.add_constraint_from_iterable(terms, "<=", int(room[node]), label=label)

@@ -33,7 +33,7 @@ TORQUE = 1.414
 READS = 100
 
 
-class Machine(Protocol):
+class GraphSampler(Protocol):
     """Sample models whose couplings are those of a working graph, as DWaveSampler and MockDWaveSampler do."""
 
     @property
@@ -43,7 +43,7 @@ class Machine(Protocol):
 
     @property
     def properties(self) -> Mapping[str, object]:
-        """Return what the machine says of itself."""
+        """Return the properties that the machine publishes."""
         ...
 
     def to_networkx_graph(self) -> nx.Graph:
@@ -68,14 +68,14 @@ class QpuSampler(Sampler):
     tuned = True
 
     def __init__(
-        self, machine: Machine | None = None, *, chain_strength: float | None = None, torque: float = TORQUE
+        self, machine: GraphSampler | None = None, *, chain_strength: float | None = None, torque: float = TORQUE
     ) -> None:
         if not (chain_strength is None or chain_strength > 0) or not torque > 0:
             raise ValueError(f"expected a chain strength and a torque above 0, got {chain_strength} and {torque}")
         self._given, self._strength, self._torque = machine, chain_strength, torque
         self._embeddings: dict[int, EmbeddedStructure] = {}
 
-    def __reduce__(self) -> "tuple[partial[QpuSampler], tuple[Machine | None]]":
+    def __reduce__(self) -> "tuple[partial[QpuSampler], tuple[GraphSampler | None]]":
         """Rebuild without the connection, which belongs to one process."""
         return partial(QpuSampler, chain_strength=self._strength, torque=self._torque), (self._given,)
 
@@ -139,7 +139,7 @@ class QpuSampler(Sampler):
         return self._embeddings[size]
 
     @cached_property
-    def _machine(self) -> Machine:
+    def _machine(self) -> GraphSampler:
         """Return the machine, connected to."""
         if self._given is not None:
             return self._given
@@ -147,7 +147,7 @@ class QpuSampler(Sampler):
 
         connection = DWaveSampler()
         weakref.finalize(self, release, connection).atexit = False
-        machine: Machine = connection
+        machine: GraphSampler = connection
         return machine
 
     @cached_property
@@ -164,7 +164,7 @@ class QpuSampler(Sampler):
 class Stack:
     """Sample through layers on top of a machine, such as a spin reversal transform, as the machine itself does."""
 
-    def __init__(self, top: Sampler, machine: Machine) -> None:
+    def __init__(self, top: Sampler, machine: GraphSampler) -> None:
         self.parameters: Mapping[str, object] = top.parameters
         self.properties, self.to_networkx_graph = machine.properties, machine.to_networkx_graph
         self._sample = top.sample
@@ -185,7 +185,7 @@ def adapt(sampler: Sampler) -> Sampler:
     depth = max((k for k, layer in enumerate(layers) if isinstance(layer, Structured)), default=None)
     if depth is None:
         return sampler
-    machine = cast(Machine, layers[depth])
+    machine = cast(GraphSampler, layers[depth])
     embedding = [k for k, layer in enumerate(layers[:depth]) if _embeds(layer)]
     if "family" in machine.to_networkx_graph().graph:
         top = embedding[-1] + 1 if embedding else 0
@@ -241,7 +241,7 @@ class Cliques:
 
 
 def _figures(embedding: "EmbeddedStructure", sample_set: dimod.SampleSet) -> dict[str, Figure]:
-    """Return what an embedding took: qubits, the longest chain, broken chains, and the QPU's time where it is known."""
+    """Return figures of an embedding: qubits, the longest chain, broken chains, and the QPU's time where known."""
     record = sample_set.record
     figures: dict[str, Figure] = {
         "qubits": sum(map(len, embedding.values())),

@@ -35,7 +35,7 @@ TIMES = "run_time", "charge_time", "qpu_access_time"
 HOURS = 24.0
 
 
-class Service(Protocol):
+class LeapService(Protocol):
     """Run models on Leap."""
 
     @property
@@ -48,7 +48,7 @@ class Service(Protocol):
         ...
 
 
-class BqmService(Service, Protocol):
+class BqmService(LeapService, Protocol):
     """Run binary quadratic models, as LeapHybridSampler does."""
 
     def sample(self, bqm: dimod.BinaryQuadraticModel) -> dimod.SampleSet:
@@ -56,7 +56,7 @@ class BqmService(Service, Protocol):
         ...
 
 
-class CqmService(Service, Protocol):
+class CqmService(LeapService, Protocol):
     """Run constrained quadratic models, as LeapHybridCQMSampler does."""
 
     def min_time_limit(self, cqm: dimod.ConstrainedQuadraticModel) -> float:
@@ -80,7 +80,7 @@ class Promise(Protocol):
         ...
 
 
-class NlService(Service, Protocol):
+class NlService(LeapService, Protocol):
     """Run nonlinear models, as LeapHybridNLSampler does."""
 
     def estimated_min_time_limit(self, model: "Model") -> float:
@@ -228,7 +228,7 @@ def _submit(service: NlService, request: Nonlinear, effort: int) -> Promise:
     return service.sample(model, _seconds(service, service.estimated_min_time_limit(model), effort))
 
 
-def _seconds(service: Service, least: float, effort: int) -> float:
+def _seconds(service: LeapService, least: float, effort: int) -> float:
     """Return the run time of an effort, at most what the service allows."""
     return min(least * effort, 3600 * service.properties.get("maximum_time_limit_hrs", HOURS))
 

@@ -100,6 +100,6 @@ def _minimize(model: "Model", window: Window, places: "ArraySymbol") -> None:
 def _limit(model: "Model", places: "ArraySymbol", load: IntArray, room: IntArray) -> None:
     """Limit the load[k] on every node to its room[q]."""
     tasks, nodes = np.indices((len(load), len(room))).reshape(2, -1)
-    held = (places[model.constant(tasks)] == model.constant(nodes)).reshape((len(load), len(room)))
+    assigned = (places[model.constant(tasks)] == model.constant(nodes)).reshape((len(load), len(room)))
     loads = model.constant(np.broadcast_to(load[:, None], (len(load), len(room))))
-    model.add_constraint(((held * loads).sum(axis=0) <= model.constant(room)).all())
+    model.add_constraint(((assigned * loads).sum(axis=0) <= model.constant(room)).all())

@@ -8,7 +8,7 @@ from typing import Any
 from tests.api.memory import MemoryJobs
 from tiger.api.pool.processes import Workers
 from tiger.api.schemas.limits import Limits
-from tiger.api.seams.job import Job, Jobs, Work
+from tiger.api.seams.job import Job, JobOrder, Jobs
 
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)
 
@@ -50,9 +50,9 @@ class Clerk(Workers):
         return self.says
 
 
-def work(body: bytes = b"{}", **fields: Any) -> Work:
+def work(body: bytes = b"{}", **fields: Any) -> JobOrder:
     """Return work to be done."""
-    return Work(kind="assign", body=body, **fields)
+    return JobOrder(kind="assign", body=body, **fields)
 
 
 def job(**fields: Any) -> Job:

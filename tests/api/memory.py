@@ -21,8 +21,8 @@ from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import ENTRIES
 from tiger.api.schemas.limits import Limits
-from tiger.api.seams.files import Delivery, FileInfo, JobFile, write_files
-from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, Jobs, KeyReusedError, QueueFullError, Work
+from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
+from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.settings import Settings
 
@@ -42,7 +42,7 @@ class MemoryJobs:
         self.workers, self.limits, self.most = workers, limits, most
         self._jobs: dict[str, Job] = {}
         self._files: dict[str, tuple[JobFile, ...]] = {}
-        self._keys: dict[tuple[str, str], tuple[Work, str]] = {}
+        self._keys: dict[tuple[str, str], tuple[JobOrder, str]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._number = itertools.count()
         self._files_of_rows = ExitStack()
@@ -59,7 +59,7 @@ class MemoryJobs:
     async def start(self) -> None:
         """Begin to work."""
         self._changed = asyncio.Condition()
-        self._queue: asyncio.PriorityQueue[tuple[int, int, str, Work]] = asyncio.PriorityQueue()
+        self._queue: asyncio.PriorityQueue[tuple[int, int, str, JobOrder]] = asyncio.PriorityQueue()
         self._doers = [asyncio.create_task(self._do()) for _ in range(self.workers.count)]
 
     async def stop(self) -> None:
@@ -69,7 +69,7 @@ class MemoryJobs:
         await asyncio.gather(*self._doers, *self._running.values(), return_exceptions=True)
         self._files_of_rows.close()
 
-    async def submit(self, work: Work) -> Job:
+    async def submit(self, work: JobOrder) -> Job:
         """Keep a job and return it, the earlier one for the same key; raise KeyReusedError or QueueFullError."""
         if work.key is not None and (before := self._keys.get((work.owner, work.key))):
             if (before[0].kind, before[0].body) != (work.kind, work.body):
@@ -157,7 +157,7 @@ class MemoryJobs:
             await asyncio.wait((self._running[job_id],))
             del self._running[job_id]
 
-    async def _solve(self, job: Job, work: Work) -> None:
+    async def _solve(self, job: Job, work: JobOrder) -> None:
         """Have a worker do a job, and keep what comes of it."""
         job = replace(job, status="running", started_s=time.time(), progress={"stage": "solve", "fraction": None})
         await self._set(job)
@@ -190,7 +190,7 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
     return status and kind and since_s <= job.created_s < until_s
 
 
-def deliver(kind: str, body: bytes, limits: Limits) -> Delivery:
+def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
     """Answer a body as a job, in a worker."""
     report, drafts = ENTRIES[kind].answer(body, limits)
-    return Delivery(report, write_files(drafts))
+    return JobDelivery(report, write_files(drafts))

@@ -6,7 +6,7 @@ import tiger
 from benchmarks.optima import build_circuit
 from tests.routing.brute_force import count_fewest
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import Step, gate_dag_of
+from tiger.routing.gate_dag import Operation, gate_dag_of
 
 # A ring, a square with a tail, and a ladder, of which none, one and two qubits have more neighbours than others.
 RING = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)]
@@ -20,7 +20,7 @@ def test_circuits_need_as_many_swaps_as_stated(edges: list[tuple[int, int]], swa
     """By a search through all layouts, with BRIDGEs where these are possible."""
     circuit = build_circuit(edges, swaps, 30, seed)
     pairs = [[circuit.find_bit(q).index for q in each.qubits] for each in circuit.data if each.name == "cx"]
-    steps = [Step((a, b), (None, None), pair=True, bridge=True) for a, b in pairs]
+    steps = [Operation((a, b), (None, None), pair=True, bridge=True) for a, b in pairs]
     assert len(pairs) >= 30
     assert count_fewest(gate_dag_of(5, steps).gate_dag, Coupling.of(5, edges)) == swaps
 

@@ -1,4 +1,4 @@
-"""Tests of the bound from seats and distances, where the best cost can be worked out by hand."""
+"""Tests of the bound from slots and distances, where the best cost can be worked out by hand."""
 
 import networkx as nx
 import numpy as np
@@ -141,7 +141,7 @@ def test_a_detour_over_other_nodes_bounds_the_distance():
 
 
 def test_many_distances_are_rounded_down():
-    """Of 40 nodes in a row 32 distances are kept, and none counts more seats than are nearer."""
+    """Of 40 nodes in a row 32 distances are kept, and none counts more slots than are nearer."""
     row = np.arange(40.0)
     ((reach, counts),) = capacity._distance_term(np.abs(row[:, None] - row), np.ones(40, int), 40)
     assert len(reach) < 20

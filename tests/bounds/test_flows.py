@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from tiger.bounds import flows
 from tiger.bounds.capacity import _neighbours
-from tiger.bounds.flows import CLOSED, DISTANCE, FAR, WITHIN, CsrGraph, Search
+from tiger.bounds.flows import CLOSED, DISTANCE, FAR, WITHIN, CsrGraph, FlowSearch
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def draw(rng):
     """Return a random graph, in which some tasks may have no neighbour, and a search with lengths, some closed."""
     size = int(rng.integers(2, 40))
     graph = CsrGraph(*_neighbours(sp.random_array((size, size), density=rng.uniform(0.05, 0.3), rng=rng, format="csr")))
-    search = Search.of(graph)
+    search = FlowSearch.of(graph)
     search.length[:] = rng.integers(1, CLOSED + 1, len(graph.volume))
     search.length[rng.random(len(graph.volume)) < 0.2] = CLOSED
     search.task[:, WITHIN] = rng.random(size) < 0.8

@@ -116,7 +116,7 @@ def test_the_rearranged_bound_of_nug12_is_the_published_one(monkeypatch):
     tasks = TaskGraph(names=tuple(map(str, range(12))), traffic=volumes)
     problem = Problem(tasks=tasks, topology=build("grid:3x4"), rule="one-to-one")
     assert lower_bound(problem, np.arange(12)) == 494
-    monkeypatch.setattr(bounds, "SPECTRAL_SEATS", 0)
+    monkeypatch.setattr(bounds, "SPECTRAL_SLOTS", 0)
     monkeypatch.setattr(bounds, "_grain", lambda _: 1)
     assert lower_bound(problem, np.arange(12)) == 493
 
@@ -235,7 +235,7 @@ def test_a_cost_that_meets_the_bound_is_optimal():
 def test_the_strong_bound_gives_way_where_pairs_are_too_many(path_problem, monkeypatch):
     """Tests the limits of both ascents, and a problem all of whose tasks are pinned."""
     monkeypatch.setattr(bounds, "PAIR_CELLS", 0)
-    monkeypatch.setattr(bounds, "SPECTRAL_SEATS", 0)
+    monkeypatch.setattr(bounds, "SPECTRAL_SLOTS", 0)
     places = launch_order(path_problem)
     assert strong_bound(path_problem, places, iterations=4) == lower_bound(path_problem, places)
     fixed = replace(path_problem, pinned=path_problem.mapping(places))

@@ -10,7 +10,15 @@ from scipy.optimize import linear_sum_assignment
 
 from tiger.bounds import relaxation
 from tiger.bounds.lower_bound import rearrangement_bound
-from tiger.bounds.relaxation import ascend, assignment, expand_seats, projected_bound, projection, seats, sharpen
+from tiger.bounds.relaxation import (
+    ascend,
+    assignment,
+    count_window_slots,
+    expand_slots,
+    projected_bound,
+    projection,
+    sharpen,
+)
 from tiger.feasibility.start import launch_order
 from tiger.model.window import fold, whole
 
@@ -28,7 +36,7 @@ def test_seats_count_the_smallest_tasks_that_fit(random_problem):
     for seed in range(20):
         problem = random_problem("capacity", seed, memory=True)
         window = fold(problem, whole(problem), launch_order(problem))
-        for node, count in enumerate(seats(window)):
+        for node, count in enumerate(count_window_slots(window)):
             held = [np.sort(c.load)[:count].sum() <= c.room[node] for c in window.capacities]
             more = [np.sort(c.load)[: count + 1].sum() <= c.room[node] for c in window.capacities]
             assert all(held)
@@ -36,14 +44,14 @@ def test_seats_count_the_smallest_tasks_that_fit(random_problem):
 
 
 def test_seats_are_copies_of_their_nodes(random_problem):
-    """Tests that a mapping onto seats costs what it costs on the nodes."""
+    """Tests that a mapping onto slots costs what it costs on the nodes."""
     problem = random_problem("capacity", 3, tasks=6, nodes=4)
     places = launch_order(problem)
     window = fold(problem, whole(problem), places)
-    spread = expand_seats(window)
-    seat = np.array([np.flatnonzero(spread.block.nodes == place)[0] for place in places])
-    assert spread.cost(seat) == pytest.approx(window.cost(window.local(places)))
-    assert expand_seats(spread) is spread
+    spread = expand_slots(window)
+    slot = np.array([np.flatnonzero(spread.block.nodes == place)[0] for place in places])
+    assert spread.cost(slot) == pytest.approx(window.cost(window.local(places)))
+    assert expand_slots(spread) is spread
 
 
 def test_no_diagonal_lifts_the_projected_bound_above_the_optimum(square):
@@ -132,5 +140,5 @@ def test_bug_the_ascent_goes_on_where_squares_are_out_of_range(square):
     window, cost = square
     unit = 2.0**660
     far = replace(window, distance=window.distance * unit, linear=window.linear * unit, constant=window.constant * unit)
-    bound = sharpen(expand_seats(window), cost, 8)
-    assert sharpen(expand_seats(far), cost * unit, 8) / unit == pytest.approx(bound)
+    bound = sharpen(expand_slots(window), cost, 8)
+    assert sharpen(expand_slots(far), cost * unit, 8) / unit == pytest.approx(bound)

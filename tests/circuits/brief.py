@@ -19,7 +19,9 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
             windows=short if each.windows.most else Budget(),
             trial=work,
             exact_states=0,
-            placement=replace(each.placement, lanes=min(each.placement.lanes, 2), scouts=10, finalists=1, trials=20),
+            placement=replace(
+                each.placement, searchers=min(each.placement.searchers, 2), scouts=10, finalists=1, trials=20
+            ),
         )
         for each in PARAMS_OF_LEVEL
     )

@@ -14,7 +14,7 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, begin, map_circuit, search_whole_routes
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import Build, Step, gate_dag_of
+from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
 from tiger.routing.noise.placement import DepthObjective
 from tiger.routing.swaps.search import SearchParams
@@ -29,11 +29,11 @@ def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     shorten_levels(monkeypatch, 20_000)
 
 
-def circuit(qubits: int, gates: int, seed: int = 0) -> tuple[list[Step], Build]:
+def circuit(qubits: int, gates: int, seed: int = 0) -> tuple[list[Operation], Build]:
     """Return random CX gates."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(gates)]
-    steps = [Step((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
+    steps = [Operation((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
     return steps, gate_dag_of(qubits, steps)
 
 
@@ -47,14 +47,14 @@ def test_a_route_is_right_at_every_level(level: int) -> None:
 
 def test_what_embeds_costs_nothing() -> None:
     """A ring of four on the grid ends with the first stage."""
-    ring = gate_dag_of(4, [Step((k, (k + 1) % 4), (None, None), pair=True) for k in range(4)]).gate_dag
+    ring = gate_dag_of(4, [Operation((k, (k + 1) % 4), (None, None), pair=True) for k in range(4)]).gate_dag
     found = map_circuit(ring, GRID, LayoutParams())
     assert (found.route.extra_cx, [stage.name for stage in found.stages]) == (0, ["embedding"])
 
 
 def test_a_route_that_meets_the_bound_ends_the_search() -> None:
     """Three qubits that all meet need one SWAP on a grid, and no stage after the one that finds it."""
-    triangle = gate_dag_of(3, [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]).gate_dag
+    triangle = gate_dag_of(3, [Operation((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]).gate_dag
     found = map_circuit(triangle, GRID, LayoutParams())
     assert (found.route.extra_cx, found.lower_bound) == (3, 3)
     assert [stage.name for stage in found.stages] == ["embedding", "bound", "segments"]
@@ -63,8 +63,8 @@ def test_a_route_that_meets_the_bound_ends_the_search() -> None:
 def test_bug_the_exact_search_lays_out_no_pairs_inside_control_flow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two qubits that meet inside a block alone stay in one part of the device."""
     monkeypatch.setattr("tiger.circuits.solve.PARAMS_OF_LEVEL", PARAMS_OF_LEVEL)
-    steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
-    steps.append(Step((3, 4), (None, None), inner=((3, 4),)))
+    steps = [Operation((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
+    steps.append(Operation((3, 4), (None, None), inner=((3, 4),)))
     halves = Coupling.of(8, [(k, k + 2) for k in range(6)])
     found = map_circuit(gate_dag_of(5, steps).gate_dag, halves, LayoutParams(level=1))
     assert (found.route.extra_cx, found.lower_bound) == (3, 3)
@@ -73,7 +73,7 @@ def test_bug_the_exact_search_lays_out_no_pairs_inside_control_flow(monkeypatch:
 
 def test_another_objective_does_not_end_at_the_bound() -> None:
     """It wants several routes with the fewest SWAPs to choose from."""
-    steps = [Step((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
+    steps = [Operation((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
     build = gate_dag_of(3, steps)
     objective = DepthObjective(build.gate_dag, count_singles(3, steps, build, ["cx"] * 3), GRID)
     found = map_circuit(build.gate_dag, GRID, LayoutParams(), objective=objective)

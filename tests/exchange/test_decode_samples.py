@@ -7,10 +7,10 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 from tiger.errors import InputError
 from tiger.exchange import decode_samples as recorded
-from tiger.exchange.decode_samples import UNCHECKED, Rows, decode_samples
+from tiger.exchange.decode_samples import UNCHECKED, SampleRows, decode_samples
 from tiger.exchange.export import write_model
 from tiger.feasibility.start import launch_order
-from tiger.model.constraints import Terms, build_problem
+from tiger.model.constraints import Constraints, build_problem
 from tiger.model.fingerprint import fingerprint
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.problem import Problem
@@ -26,7 +26,7 @@ RULES = ("one-to-one", "levels", "capacity")
 
 def rows_of(*bits, counts=None):
     """Return rows of bits, each read once unless counts are given."""
-    return Rows(np.array(bits, np.int8), np.array(counts or [1] * len(bits), np.int64))
+    return SampleRows(np.array(bits, np.int8), np.array(counts or [1] * len(bits), np.int64))
 
 
 def bits_of(problem, places):
@@ -230,6 +230,6 @@ def test_a_fingerprint_is_checked(path_problem):
 def test_bug_hyperedges_have_no_samples():
     """Their mapping was reported by the cost of the pairs that stand for them."""
     sets = Hyperedges(starts=np.array([0, 2]), pins=np.array([0, 1]), volumes=np.ones(1))
-    problem = build_problem(TaskGraph.of_hyperedges(("a", "b"), sets), build("grid:2"), Terms())
+    problem = build_problem(TaskGraph.of_hyperedges(("a", "b"), sets), build("grid:2"), Constraints())
     with pytest.raises(InputError, match="tasks: expected traffic of pairs"):
-        decode_samples(problem, Rows(np.zeros((1, 4), np.int8), np.ones(1, np.int64)))
+        decode_samples(problem, SampleRows(np.zeros((1, 4), np.int8), np.ones(1, np.int64)))

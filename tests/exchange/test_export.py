@@ -7,7 +7,7 @@ from dimod.serialization import coo
 
 from tiger.errors import InputError
 from tiger.exchange import export as exchange
-from tiger.exchange.export import Model, write_model
+from tiger.exchange.export import EncodedModel, write_model
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
@@ -170,7 +170,7 @@ def test_a_problem_without_a_solution_has_no_model(path_problem, tmp_path):
     pins = {"a": "x", "b": "x"}
     problem = Problem(tasks=path_problem.tasks, topology=path_problem.topology, rule="one-to-one", pinned=pins)
     reasons = write_model(problem, tmp_path / "model.bqm")
-    assert not isinstance(reasons, Model)
+    assert not isinstance(reasons, EncodedModel)
     assert [reason.kind for reason in reasons] == ["one-to-one"]
     assert not list(tmp_path.iterdir())
 

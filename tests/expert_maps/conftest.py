@@ -55,7 +55,7 @@ def half_hops(devices: int, far: float) -> FloatArray:
 
 def least_hops(problem: ExpertProblem) -> float:
     """Return the least sum of hops over all placements, by trying them layer by layer without any shortcut."""
-    usual = np.arange(problem.experts) // problem.seats
+    usual = np.arange(problem.experts) // problem.slots_per_device
     ways = sorted(set(permutations(usual.tolist())))
     behind = dict.fromkeys(ways, 0.0)
     for counts in problem.counts[::-1]:
@@ -70,4 +70,4 @@ def least_hops(problem: ExpertProblem) -> float:
 def is_balanced(problem: ExpertProblem, place: IntArray) -> bool:
     """Return whether every device has as many experts of each layer."""
     held = np.array([np.bincount(row, minlength=problem.devices) for row in place])
-    return held.shape == (problem.layers, problem.devices) and bool((held == problem.seats).all())
+    return held.shape == (problem.layers, problem.devices) and bool((held == problem.slots_per_device).all())

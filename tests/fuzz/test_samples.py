@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
-from tiger.exchange.decode_samples import Rows, decode_samples
+from tiger.exchange.decode_samples import SampleRows, decode_samples
 from tiger.exchange.sample_file import read_samples
 from tiger.mapping.entry import problem_of
 from tiger.model.window import fold, whole
@@ -46,7 +46,7 @@ def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
     bits = np.array([qubo.sample(rng.permutation(6)[:4]) for _ in range(4)])
     offset = float(model.offset) if lacking else 0.0
     energies = np.asarray(model.energies((bits, range(qubo.size)))) - offset
-    rows = Rows(bits, np.ones(4, np.int64), energies, None, float(model.offset))
+    rows = SampleRows(bits, np.ones(4, np.int64), energies, None, float(model.offset))
     assert decode_samples(own, rows).stages[-1].detail["checked"] == ("energies" if energies.any() else "nothing")
     costs = [[cost_of(p, row.reshape(4, 6).argmax(axis=1)).total for row in bits] for p in (own, other)]
     if np.abs(np.subtract(*costs)).max() > 1e-3 * float(safe_penalties(window).one_hot.sum()) and energies.any():

@@ -14,10 +14,10 @@ RANK_LINE = re.compile(r"rank (\d+)=(\S+) slot=(\d+)")
 def read_rankfile(text: str) -> list[tuple[str, int]]:
     """Return host and core of every rank; each rank stands once, in any order."""
     found = [RANK_LINE.fullmatch(line) for line in text.splitlines()]
-    seats = {int(match[1]): (match[2], int(match[3])) for match in found if match}
+    bindings = {int(match[1]): (match[2], int(match[3])) for match in found if match}
     assert None not in found
-    assert sorted(seats) == list(range(len(found)))
-    return [seats[rank] for rank in range(len(found))]
+    assert sorted(bindings) == list(range(len(found)))
+    return [bindings[rank] for rank in range(len(found))]
 
 
 def read_hosts(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.launchers.environment import check_shares, write
 from tiger.launchers.order import order_ranks
 
-GPUS = launch_nodes({f"{host}/gpu{k}": 1 for host in ("a", "b") for k in range(4)}, stated=False)
+GPUS = launch_nodes({f"{host}/gpu{k}": 1 for host in ("a", "b") for k in range(4)}, slots_given=False)
 ON_GPUS = order_ranks({"0": "b/gpu3", "1": "a/gpu2", "2": "b/gpu1", "3": "a/gpu0"}, GPUS)
 
 
@@ -52,8 +52,8 @@ def test_ranks_are_read_back(order) -> None:
     assert [host for host, _ in rows] == hosts_of(order)
     places = {(host, int(variables["LOCAL_RANK"])) for host, variables in rows}
     assert places == {(host, k) for host, count in order.counts.items() for k in range(count)}
-    for seat, (_, variables) in zip(order.seats, rows, strict=True):
-        if (gpu := seat.number("gpu")) is not None:
+    for binding, (_, variables) in zip(order.bindings, rows, strict=True):
+        if (gpu := binding.number("gpu")) is not None:
             assert variables["CUDA_VISIBLE_DEVICES"].split(",")[int(variables["LOCAL_RANK"])] == str(gpu)
 
 

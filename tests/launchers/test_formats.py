@@ -26,7 +26,7 @@ def test_unknown_names_are_refused() -> None:
 def test_free_slots_of_a_stated_number_are_told() -> None:
     """At the hosts that have them, of which eight are named."""
     assert describe_use("csv", SWAPPED) == "a row for every rank\nfree slots: 1, 1 on 'n2'\n"
-    assert describe_use("csv", replace(SWAPPED, stated=False)) == "a row for every rank\n"
+    assert describe_use("csv", replace(SWAPPED, slots_given=False)) == "a row for every rank\n"
     many = order_ranks({"0": "0"}, launch_nodes({str(k): 1 for k in range(12)}))
     assert describe_use("csv", many).endswith("1 on '8' and 3 more hosts\n")
 
@@ -36,6 +36,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_solved() -> None:
     check_fit("openmpi", 5, NODES)
     check_fit("openmpi", 5, launch_nodes({}))
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
-        check_fit("openmpi", 5, replace(NODES, stated=False))
+        check_fit("openmpi", 5, replace(NODES, slots_given=False))
     with pytest.raises(InputError, match=r"^emit: expected a number of ranks that hosts can share equally"):
         check_fit("torchrun", 5, NODES)

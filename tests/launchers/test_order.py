@@ -13,18 +13,18 @@ from tiger.model.topology import Links, Topology
 
 def test_slots_of_a_host_go_to_its_ranks_in_turn() -> None:
     """The first rank of a host has its slot 0."""
-    assert [seat[1:3] for seat in SWAPPED.seats] == [("n1", 0), ("n0", 0), ("n1", 1), ("n0", 1), ("n2", 0)]
+    assert [binding[1:3] for binding in SWAPPED.bindings] == [("n1", 0), ("n0", 0), ("n1", 1), ("n0", 1), ("n2", 0)]
     assert (SWAPPED.counts, SWAPPED.free) == ({"n0": 2, "n1": 2, "n2": 1}, {"n2": 1})
 
 
 def test_units_are_slots_of_their_host() -> None:
     """A host is what stands before the slash; its slots are counted through its nodes."""
-    assert [tuple(seat) for seat in BY_CORE.seats] == [
+    assert [tuple(binding) for binding in BY_CORE.bindings] == [
         ("0", "n1", 1, "core1"),
         ("1", "n0", 0, "core0"),
         ("2", "n1", 0, "core0"),
     ]
-    assert (BY_CORE.hosts, BY_CORE.seats[0].number("core"), BY_CORE.seats[0].number("gpu")) == (
+    assert (BY_CORE.hosts, BY_CORE.bindings[0].number("core"), BY_CORE.bindings[0].number("gpu")) == (
         {"n0": 2, "n1": 2},
         1,
         None,
@@ -34,23 +34,23 @@ def test_units_are_slots_of_their_host() -> None:
 def test_bug_nodes_of_one_machine_are_its_units() -> None:
     """The machine is the host, and its slots are counted through all of its nodes."""
     counts = np.array([2, 1])
-    nodes = LaunchNodes(names=("core0", "core1"), counts=counts, turn=np.zeros_like(counts), stated=True, host="m")
+    nodes = LaunchNodes(names=("core0", "core1"), counts=counts, turn=np.zeros_like(counts), slots_given=True, host="m")
     order = order_ranks({"0": "core1", "1": "core0"}, nodes)
-    assert [tuple(seat) for seat in order.seats] == [("0", "m", 2, "core1"), ("1", "m", 0, "core0")]
+    assert [tuple(binding) for binding in order.bindings] == [("0", "m", 2, "core1"), ("1", "m", 0, "core0")]
     assert (order.hosts, order.free) == ({"m": 3}, {"m": 1})
 
 
 def test_tasks_that_are_numbered_are_the_ranks_of_their_numbers() -> None:
     """Whatever order they come in; tasks of other names are ranks in their order."""
-    assert [seat.task for seat in order_ranks({"1": "n0", "0": "n1"}, NODES).seats] == ["0", "1"]
-    assert [seat.task for seat in order_ranks({"b": "n0", "a": "n1"}, NODES).seats] == ["b", "a"]
-    assert [seat.task for seat in order_ranks({"2": "n0", "1": "n1"}, NODES).seats] == ["2", "1"]
+    assert [binding.task for binding in order_ranks({"1": "n0", "0": "n1"}, NODES).bindings] == ["0", "1"]
+    assert [binding.task for binding in order_ranks({"b": "n0", "a": "n1"}, NODES).bindings] == ["b", "a"]
+    assert [binding.task for binding in order_ranks({"2": "n0", "1": "n1"}, NODES).bindings] == ["2", "1"]
 
 
 def test_nodes_without_slots_are_no_hosts() -> None:
     """Switches, and hosts outside the allocation, only forward traffic."""
     nodes = Topology.from_links(("n0", "switch", "n1"), Links.unit([(0, 1), (1, 2)]), np.array([1, 0, 1]))
-    assert (LaunchNodes.of(nodes).slots, LaunchNodes.of(nodes).stated) == ({"n0": 1, "n1": 1}, False)
+    assert (LaunchNodes.of(nodes).slots, LaunchNodes.of(nodes).slots_given) == ({"n0": 1, "n1": 1}, False)
 
 
 def test_launchers_fill_hosts_in_the_order_of_the_allocation() -> None:
@@ -70,10 +70,10 @@ def test_ranks_run_at_once() -> None:
 @given(order=orders())
 def test_slots_are_taken_once_and_launched_in_order(order) -> None:
     """No two ranks have the same slot, and a launcher fills host by host and slot by slot."""
-    seats = [(seat.host, seat.slot) for seat in order.seats]
-    assert len(set(seats)) == len(seats)
+    bindings = [(binding.host, binding.slot) for binding in order.bindings]
+    assert len(set(bindings)) == len(bindings)
     hosts = list(order.hosts)
-    places = [(hosts.index(order.seats[rank].host), order.seats[rank].slot) for rank in order.launched]
+    places = [(hosts.index(order.bindings[rank].host), order.bindings[rank].slot) for rank in order.launched]
     assert places == sorted(places)
     assert sum(order.counts.values()) + sum(order.free.values()) == sum(order.hosts.values())
 

@@ -25,24 +25,24 @@ def test_a_rank_file_names_the_cores_of_the_hardware() -> None:
 @given(order=orders(units=("", "core")))
 def test_rank_files_are_read_back(order) -> None:
     """Each rank on its host, at its slot or core."""
-    assert read_rankfile(write(order)) == [(seat.host, seat.slot) for seat in order.seats]
+    assert read_rankfile(write(order)) == [(binding.host, binding.slot) for binding in order.bindings]
 
 
 def test_cores_or_slots_have_to_be_known() -> None:
     """A host without a stated number of slots has none that is known, and other units than cores have none."""
     for order in (
-        replace(SWAPPED, stated=False),
-        order_ranks({"0": "n1/2"}, launch_nodes({"n1/2": 1}, stated=False)),
+        replace(SWAPPED, slots_given=False),
+        order_ranks({"0": "n1/2"}, launch_nodes({"n1/2": 1}, slots_given=False)),
     ):
         with pytest.raises(InputError, match=r"^emit: expected cores in the hardware .* or a stated number .*'n1"):
             write(order)
 
 
-@pytest.mark.parametrize("stated", [False, True])
+@pytest.mark.parametrize("slots_given", [False, True])
 @pytest.mark.parametrize("unit", ["gpu2", "nic0"])
-def test_bug_devices_are_no_cores(unit, stated) -> None:
+def test_bug_devices_are_no_cores(unit, slots_given) -> None:
     """Whatever slots they have."""
-    order = order_ranks({"0": f"n1/{unit}"}, launch_nodes({f"n1/{unit}": 1}, stated=stated))
+    order = order_ranks({"0": f"n1/{unit}"}, launch_nodes({f"n1/{unit}": 1}, slots_given=slots_given))
     with pytest.raises(InputError, match=f"^emit: expected cores or hosts for a rank file, .* got 'n1/{unit}'; torchr"):
         write(order)
 

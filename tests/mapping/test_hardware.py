@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.hardware.composition import Inside
+from tiger.formats.hardware.composition import HostContents
 from tiger.mapping.hardware import build_hardware
 from tiger.mapping.options import HardwareArguments
 from tiger.model.metrics import TreeMetric
@@ -75,7 +75,10 @@ def test_allocated_nodes_have_slots_on_all_their_units():
         ({"node_topology": {}}, r"node_topology: expected what is inside the nodes, got nothing"),
         ({"node_topology": "tree:2"}, r"node_topology: "),
         ({"node_topology": "none.xml"}, r"node_topology: "),
-        ({"node_topology": [Inside(None, "tree:2@1")] * 2}, r"node_topology: expected HOSTS=FILE for each of several"),
+        (
+            {"node_topology": [HostContents(None, "tree:2@1")] * 2},
+            r"node_topology: expected HOSTS=FILE for each of several",
+        ),
         ({"levels": {"socket": 3.0}}, r"levels: expected levels out of node, rack, tier3, got 'socket'"),
         ({"levels": {"rack": 1.0}}, r"levels/rack: expected at least 2, the distance of node, got 1"),
         ({"levels": {"rack": float("inf")}}, r"levels/rack: expected a number from 0 to 1e\+300, got inf"),

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import tiger
 from tiger.errors import InputError
-from tiger.model.constraints import Terms, build_problem
+from tiger.model.constraints import Constraints, build_problem
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.metrics import DenseMetric, GridMetric, Metric, TreeMetric
 from tiger.model.problem import Problem
@@ -51,7 +51,7 @@ def recompute(problem: Problem, places: np.ndarray) -> float:
 @given(spec=SPECS, seed=SEEDS)
 def test_the_value_is_that_of_spanning_trees(spec: str, seed: int) -> None:
     """Each set pays for the tree of its nodes, once however many tasks are on them."""
-    problem = build_problem(sets_of(8, seed), build(spec), Terms(slots=8))
+    problem = build_problem(sets_of(8, seed), build(spec), Constraints(slots=8))
     places = np.random.default_rng(seed).choice(problem.topology.hosts, 8)
     assert multicast_of(problem).value(places) == pytest.approx(recompute(problem, places))
 
@@ -74,7 +74,7 @@ def test_the_bound_is_below_every_mapping(rule: Rule, spec: str, seed: int) -> N
     """By enumeration, with two slots or one."""
     topology = build(spec)
     hosts, tasks = topology.hosts.tolist()[: 4 if rule == "one-to-one" else 3], 2 if spec == "fat-tree:2" else 4
-    terms = Terms(rule=rule, slots=2) if rule == "capacity" else Terms(rule=rule)
+    terms = Constraints(rule=rule, slots=2) if rule == "capacity" else Constraints(rule=rule)
     problem = build_problem(sets_of(tasks, seed), topology.allocated([topology.names[p] for p in hosts]), terms)
     found = permutations(hosts, tasks) if rule == "one-to-one" else product(hosts, repeat=tasks)
     kept = [np.array(places) for places in found if rule == "one-to-one" or np.bincount(places).max() <= 2]
@@ -87,14 +87,14 @@ def test_the_bound_spreads_sets_over_as_few_nodes_as_hold_them(spec: str, bound:
     """Sets of 3 and 2 tasks, one a node: in a tree the third is in the other half."""
     sets = Hyperedges(starts=np.array([0, 3, 5]), pins=np.array([0, 1, 2, 0, 3]), volumes=np.array([5.0, 3.0]))
     tasks = TaskGraph.of_hyperedges(("a", "b", "c", "d"), sets)
-    problem = build_problem(tasks, build(spec), Terms(slots=1))
+    problem = build_problem(tasks, build(spec), Constraints(slots=1))
     assert multicast_of(problem).bound() == pytest.approx(bound)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_small_problems_are_solved_to_the_optimum(seed: int) -> None:
     """Five tasks on three nodes of a line with two slots, by enumeration."""
-    problem = build_problem(sets_of(5, seed, count=4), build("grid:3"), Terms(slots=2))
+    problem = build_problem(sets_of(5, seed, count=4), build("grid:3"), Constraints(slots=2))
     objective = multicast_of(problem)
     kept = [np.array(places) for places in product(range(3), repeat=5) if np.bincount(places).max() <= 2]
     report = tiger.solve(problem, seed=1)
@@ -105,7 +105,7 @@ def test_small_problems_are_solved_to_the_optimum(seed: int) -> None:
 
 def test_a_report_states_what_is_paid_once() -> None:
     """Loads of links are left out, as they would be those of pairs."""
-    problem = build_problem(sets_of(40, 3, count=50), build("torus:2x4"), Terms())
+    problem = build_problem(sets_of(40, 3, count=50), build("torus:2x4"), Constraints())
     report = tiger.solve(problem, seed=1)
     places = np.array([problem.topology.names.index(report.mapping[name]) for name in problem.tasks.names])
     assert report.objective is not None
@@ -118,7 +118,7 @@ def test_a_report_states_what_is_paid_once() -> None:
 def test_what_goes_by_pairs_is_refused() -> None:
     """Objectives, routing, and distances that depend on the direction."""
     tasks = sets_of(4, 1)
-    problem = build_problem(tasks, build("torus:2x2"), Terms())
+    problem = build_problem(tasks, build("torus:2x2"), Constraints())
     for name in ("max-link-load", "makespan", "ring"):
         with pytest.raises(InputError, match="objective: expected cost or multicast"):
             tiger.solve(problem, objective=name)
@@ -129,14 +129,14 @@ def test_what_goes_by_pairs_is_refused() -> None:
     table = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
     skew = Topology(names=("x", "y", "z"), metric=DenseMetric(table), slots=np.full(3, 2))
     with pytest.raises(InputError, match="topology: expected distances that are the same both ways"):
-        tiger.solve(build_problem(tasks, skew, Terms()))
+        tiger.solve(build_problem(tasks, skew, Constraints()))
 
 
 def test_stress_is_the_share_of_a_set() -> None:
     """The most expensive one has 1, and sets on one node 0."""
     sets = Hyperedges(starts=np.array([0, 2, 4]), pins=np.array([0, 1, 2, 3]), volumes=np.array([5.0, 3.0]))
     tasks = TaskGraph.of_hyperedges(("a", "b", "c", "d"), sets)
-    problem = build_problem(tasks, build("grid:2"), Terms(slots=4))
+    problem = build_problem(tasks, build("grid:2"), Constraints(slots=4))
     objective = Multicast(problem=problem, hyperedges=sets)
     assert objective.stress(np.array([0, 1, 0, 0])).tolist() == [1, 0]
     assert objective.stress(np.zeros(4, np.int64)).tolist() == [0, 0]

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.patterns.spec import DEGREES, build
-from tiger.patterns.training import Shape, train
+from tiger.patterns.training import TrainingPattern, train
 from tiger.placement.chain.baselines import uniform_cuts
-from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.traffic import rank_problem
 from tiger.training.hardware.dgx import cluster_of_spec
 from tiger.training.models import shape as place
@@ -74,7 +74,7 @@ def test_bytes_are_those_that_tiger_place_counts(experts):
     """Tensor, pipeline and data parallelism of a GPT with its embedding and head, in equal stages."""
     stated = {"layers": 4, "hidden": 16, "sequence": 8, "batch": 2, "vocabulary": 100, **experts}
     layers = layers_of_shape(place.Shape(heads=4, **stated))
-    degrees = Degrees(pipeline=2, data=4, tensor=2, microbatches=5)
+    degrees = ParallelDegrees(pipeline=2, data=4, tensor=2, microbatches=5)
     traffic = rank_problem(layers, cluster_of_spec("dgx:2"), uniform_cuts(layers, 2), degrees).tasks.traffic
     spec = ",".join(f"{name}={number}" for name, number in stated.items())
     found = build(f"parallel:tp=2,dp=4,pp=2,microbatches=5,{spec}").traffic
@@ -128,12 +128,12 @@ def test_degrees_divide_what_they_share_out(spec, reason):
 
 def test_four_microbatches_a_stage_by_default():
     """GPT-3 with 175 billion parameters, of which embeddings are left out."""
-    assert Shape(pp=8).activation_bytes == 32 * 2048 * 12288 * 2
-    gradients = Shape().shared_gradient_bytes[0] + Shape().expert_gradient_bytes
+    assert TrainingPattern(pp=8).activation_bytes == 32 * 2048 * 12288 * 2
+    gradients = TrainingPattern().shared_gradient_bytes[0] + TrainingPattern().expert_gradient_bytes
     assert gradients / 2 == pytest.approx(174e9, rel=1e-2)
 
 
 def test_a_single_rank_sends_nothing():
     """There is no one to talk to."""
-    assert train(Shape()).messages == 0
-    assert list(train(Shape()).blocks()) == []
+    assert train(TrainingPattern()).messages == 0
+    assert list(train(TrainingPattern()).blocks()) == []

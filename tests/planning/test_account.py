@@ -20,9 +20,9 @@ Make = Callable[[tuple[int, ...]], Cluster]
 
 def report_of(model: Model, cluster: Cluster, params: PlanParams, stop: Callable[[], bool] = never_stop) -> PlanReport:
     """Return the report of a search."""
-    return Account(model, cluster, params, search.explore(search.Request(model, cluster, params), stop, ignore)).report(
-        10
-    )
+    return Account(
+        model, cluster, params, search.explore(search.SearchInputs(model, cluster, params), stop, ignore)
+    ).report(10)
 
 
 def test_what_no_bound_rules_out_may_fit_nowhere(model: Model, cluster_of: Make) -> None:

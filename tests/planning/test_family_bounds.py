@@ -9,7 +9,7 @@ from tiger.placement.chain.baselines import uniform_cuts
 from tiger.planning.attempt import make_evaluator
 from tiger.planning.choices import Choice, Family
 from tiger.planning.family_bounds import FamilyBounds
-from tiger.planning.links import Links
+from tiger.planning.links import LinkCurves
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.sizes import Model
@@ -19,7 +19,7 @@ Make = Callable[[tuple[int, ...]], Cluster]
 
 def floors_of(model: Model, cluster: Cluster, family: Family) -> FamilyBounds:
     """Return the floors of a family."""
-    return FamilyBounds.of(model.given, cluster, Links.of(cluster), family)
+    return FamilyBounds.of(model.given, cluster, LinkCurves.of(cluster), family)
 
 
 def test_devices_that_never_wait_take_as_long_as_the_work(model: Model, cluster: Cluster) -> None:

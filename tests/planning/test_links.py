@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.planning.links import Links, rate
+from tiger.planning.links import LinkCurves, rate
 from tiger.training.hardware.cluster import Cluster, Curve
 
 Make = Callable[[tuple[int, ...]], Cluster]
@@ -13,20 +13,20 @@ Make = Callable[[tuple[int, ...]], Cluster]
 
 def test_large_rings_need_slow_links(cluster_of: Make) -> None:
     """Two devices are on a machine, three and four are not, and five are nowhere."""
-    links = Links.of(cluster_of((0, 0, 1, 1)))
+    links = LinkCurves.of(cluster_of((0, 0, 1, 1)))
     assert [links.need(ranks) for ranks in (1, 2, 3, 4, 5)] == [0, 0, 1, 1, None]
 
 
 def test_the_quickest_curve_from_one_on_counts(cluster_of: Make) -> None:
     """Ten bytes take 0.101 s within a machine and 1.01 s between."""
-    links = Links.of(cluster_of((0, 0, 1, 1)))
+    links = LinkCurves.of(cluster_of((0, 0, 1, 1)))
     assert links.least_s(0, np.array([10.0])) == pytest.approx(0.101)
     assert links.least_s(1, np.array([10.0])) == pytest.approx(1.01)
 
 
 def test_rates_leave_latency_out(cluster_of: Make) -> None:
     """A byte takes 10 ms within a machine, and 100 ms between."""
-    links = Links.of(cluster_of((0, 0, 1, 1)))
+    links = LinkCurves.of(cluster_of((0, 0, 1, 1)))
     assert links.least_rate(0) == pytest.approx(0.01)
     assert links.least_rate(1) == pytest.approx(0.1)
 
@@ -52,4 +52,4 @@ def test_many_curves_are_not_told_apart() -> None:
         curves=curves,
         link=link,
     )
-    assert Links.of(cluster).need(20) == 0
+    assert LinkCurves.of(cluster).need(20) == 0

@@ -13,7 +13,7 @@ from tiger.planning import search
 from tiger.planning.attempt import Attempt, make_evaluator
 from tiger.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.planning.params import PlanParams
-from tiger.planning.search import ASIDE, Meter, PlanResult, Request, explore
+from tiger.planning.search import ASIDE, Meter, PlanResult, SearchInputs, explore
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
@@ -38,7 +38,7 @@ def seconds_of_choices(model: Model, cluster: Cluster, params: PlanParams) -> di
 @pytest.fixture(scope="module")
 def found(model: Model, cluster: Cluster) -> PlanResult:
     """Return what the search knows at its end."""
-    return explore(Request(model, cluster, PARAMS), never_stop, ignore)
+    return explore(SearchInputs(model, cluster, PARAMS), never_stop, ignore)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memor
     model, params = large[0], PlanParams(batch=4)
     cluster = replace(large[1], memory_bytes=np.full(4, memory))
     seconds = seconds_of_choices(model, cluster, params)
-    found = explore(Request(model, cluster, params), never_stop, ignore)
+    found = explore(SearchInputs(model, cluster, params), never_stop, ignore)
     assert found.attempts[0].iteration_s == min(seconds.values())
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)
 
@@ -101,14 +101,14 @@ def test_every_choice_is_tried_or_ruled_out(found: PlanResult) -> None:
 
 def test_the_same_seed_gives_the_same_answer(found: PlanResult, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
-    again = explore(Request(model, cluster, PARAMS), never_stop, ignore)
+    again = explore(SearchInputs(model, cluster, PARAMS), never_stop, ignore)
     assert [each.choice for each in again.attempts] == [each.choice for each in found.attempts]
     assert [each.iteration_s for each in again.attempts] == [each.iteration_s for each in found.attempts]
 
 
 def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Cluster) -> None:
     """Or a better one; what was not looked at is said to be left out by the budget."""
-    found = explore(Request(model, cluster, PARAMS), lambda: True, ignore)
+    found = explore(SearchInputs(model, cluster, PARAMS), lambda: True, ignore)
     assert found.usual is not None
     assert found.attempts[0].iteration_s <= found.usual.iteration_s
     assert "budget" in {each.reason for each in found.pruned}
@@ -117,7 +117,7 @@ def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Clus
 def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None:
     """Four layers hold 40 bytes each, so that three devices need 80 or more."""
     small = replace(cluster, memory_bytes=np.full(3, 50.0))
-    found = explore(Request(model, small, PARAMS), never_stop, ignore)
+    found = explore(SearchInputs(model, small, PARAMS), never_stop, ignore)
     assert all(each.plan is None for each in found.attempts)
     assert {each.reason for each in found.pruned} == {"memory"}
 
@@ -125,7 +125,7 @@ def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None
 def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) -> None:
     """No ring and no pipeline can be, but one device may hold it all."""
     apart = replace(cluster, link=np.full((3, 3), -1), memory_bytes=np.full(3, 1e3))
-    found = explore(Request(model, apart, PARAMS), never_stop, ignore)
+    found = explore(SearchInputs(model, apart, PARAMS), never_stop, ignore)
     assert found.attempts[0].choice.shape == (1, 1, 1)
     assert "links" in {each.reason for each in found.pruned}
 
@@ -133,7 +133,7 @@ def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) ->
 def test_progress_is_told(model: Model, cluster: Cluster) -> None:
     """Every stage, with the best seconds so far."""
     told: list[Progress] = []
-    explore(Request(model, cluster, PARAMS), never_stop, told.append)
+    explore(SearchInputs(model, cluster, PARAMS), never_stop, told.append)
     assert [*dict.fromkeys(step.stage for step in told)] == ["heuristic", "bounds", "simulation", "placement"]
     assert told[-1].cost is not None
 
@@ -152,7 +152,7 @@ def test_choices_that_take_too_long_are_left_out(
 ) -> None:
     """There is the usual plan all the same, and none is said to be impossible."""
     monkeypatch.setattr(search, "PARAMS", search.PlanningParams(simulated=0, searched=0))
-    found = explore(Request(model, cluster, PARAMS), never_stop, ignore)
+    found = explore(SearchInputs(model, cluster, PARAMS), never_stop, ignore)
     assert [each.placed for each in found.attempts] == [None]
     left_out = {each.reason: each for each in found.pruned}["budget"]
     assert found.lower_bound_s == pytest.approx(left_out.least)
@@ -172,7 +172,7 @@ def test_bug_searches_end_where_another_group_takes_twice_the_work_left(
 
     monkeypatch.setattr(search, "_place", place)
     monkeypatch.setattr(search, "PARAMS", search.PlanningParams(searched=work * ASIDE // 2, searches=1))
-    explore(Request(*large, replace(PARAMS, islands=2)), never_stop, ignore)
+    explore(SearchInputs(*large, replace(PARAMS, islands=2)), never_stop, ignore)
     assert len(placed) == 2 * groups
 
 
@@ -180,9 +180,9 @@ def test_bug_searches_end_where_another_group_takes_twice_the_work_left(
 def test_islands_find_the_same_on_any_executor(model: Model, cluster: Cluster, found: PlanResult, islands: int) -> None:
     """The plan is no worse than that of one island, and whoever judges choices changes nothing."""
     params = replace(PARAMS, islands=islands)
-    alone = explore(Request(model, cluster, params), never_stop, ignore)
+    alone = explore(SearchInputs(model, cluster, params), never_stop, ignore)
     with ThreadPoolExecutor(3) as pool:
-        shared = explore(Request(model, cluster, params, pool), never_stop, ignore)
+        shared = explore(SearchInputs(model, cluster, params, pool), never_stop, ignore)
     assert describe(shared) == describe(alone)
     assert alone.attempts[0].iteration_s <= found.attempts[0].iteration_s
 
@@ -197,7 +197,7 @@ def test_bug_islands_judge_nothing_when_time_is_up(model: Model, cluster: Cluste
             over.append(True)
 
     params = replace(PARAMS, islands=256)
-    ended = explore(Request(model, cluster, params), lambda: bool(over), watch)
+    ended = explore(SearchInputs(model, cluster, params), lambda: bool(over), watch)
     assert over
     placed = sum(each.placed is not None for each in ended.attempts)
     assert (len(ended.attempts) == 1, placed) == (stage == "simulation", 1)
@@ -208,15 +208,15 @@ def test_islands_find_the_same_in_processes(model: Model, cluster: Cluster) -> N
     """Layers, choices and deadlines can be sent."""
     params = replace(PARAMS, islands=2)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        shared = explore(Request(model, cluster, params, pool), Deadline(None), ignore)
-    assert describe(shared) == describe(explore(Request(model, cluster, params), never_stop, ignore))
+        shared = explore(SearchInputs(model, cluster, params, pool), Deadline(None), ignore)
+    assert describe(shared) == describe(explore(SearchInputs(model, cluster, params), never_stop, ignore))
 
 
 def test_one_island_stays_here(model: Model, cluster: Cluster, found: PlanResult) -> None:
     """Nothing is sent anywhere for one."""
     with ThreadPoolExecutor(1) as pool:
         pool.shutdown()
-        assert describe(explore(Request(model, cluster, PARAMS, pool), never_stop, ignore)) == describe(found)
+        assert describe(explore(SearchInputs(model, cluster, PARAMS, pool), never_stop, ignore)) == describe(found)
 
 
 def describe(found: PlanResult) -> list[tuple[object, ...]]:

@@ -9,7 +9,7 @@ import pytest
 import tiger
 from tiger.placement.search.evaluator import Evaluator
 from tiger.rebalancing.layer_times import LayerTimes
-from tiger.rebalancing.line_costs import Line, LineCosts
+from tiger.rebalancing.line_costs import LineCosts, PipelineCosts
 from tiger.training.costs.plan import Plan
 from tiger.training.models.reading import read_model
 
@@ -21,7 +21,7 @@ TIED = "transformer:layers=6,hidden=64,heads=4,vocabulary=100,sequence=32"
 def test_iterations_are_those_of_placements(make: Make, schedule: str) -> None:
     """Messages, speeds, tied layers and activations included."""
     layers, cluster = read_model(TIED), make().line.cluster
-    line = Line(layers=layers, cluster=cluster, devices=(2, 0, 1), schedule=schedule, microbatches=6)
+    line = PipelineCosts(layers=layers, cluster=cluster, devices=(2, 0, 1), schedule=schedule, microbatches=6)
     costs, cuts = LineCosts(line=line, times=LayerTimes.of(layers)), (0, 3, 5, 8)
     evaluator = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=6)
     plan = Plan.line(cuts, (2, 0, 1))
@@ -33,7 +33,7 @@ def test_bug_tied_layers_need_a_link(make: Make) -> None:
     """Cuts with ties between devices that lack one were taken to fit, and iterations took infinitely long."""
     layers, cluster = read_model(TIED), make().line.cluster
     unlinked = replace(cluster, link=np.array([[-1, 0, -1], [0, -1, 0], [-1, 0, -1]]))
-    line = Line(layers=layers, cluster=unlinked, devices=(0, 1, 2), schedule="1f1b", microbatches=6)
+    line = PipelineCosts(layers=layers, cluster=unlinked, devices=(0, 1, 2), schedule="1f1b", microbatches=6)
     assert not line.fits((0, 3, 5, 8))
     assert replace(line, devices=(0, 1)).fits((0, 3, 8))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tiger
-from tiger.rebalancing.line_costs import Line
+from tiger.rebalancing.line_costs import PipelineCosts
 from tiger.rebalancing.moving import NEVER_S, list_moves, prices_s
 
 Make = Callable[..., tiger.Rebalancer]
@@ -23,7 +23,7 @@ def test_moves_without_a_link_go_over_others(make: Make) -> None:
     """From the first device to the third by way of the second; never where nothing leads."""
     line = make(3, 3, bandwidth=1e9).line
     link = np.array([[-1, 0, -1], [0, -1, 0], [-1, 0, -1]])
-    chain = Line(
+    chain = PipelineCosts(
         layers=line.layers,
         cluster=replace(line.cluster, link=link),
         devices=line.devices,

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiger.routing.coupling import Coupling, IndexArray
-from tiger.routing.gate_dag import Axis, GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import Axis, GateDag, Operation, gate_dag_of
 
 State = tuple[tuple[int, ...], frozenset[int]]
 AXES: tuple[tuple[Axis | None, Axis | None], ...] = (("z", "x"), ("z", "z"), ("x", "x"), (None, None), ("z", None))
@@ -31,11 +31,11 @@ def tiny_problems(draw: st.DrawFn) -> TinyProblem:
     size = draw(st.integers(2, 5))
     pairs = [(a, b) for b in range(size) for a in range(b)]
     device = Coupling.of(size, draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=6)))
-    qubits, steps = draw(st.integers(2, size)), list[Step]()
+    qubits, steps = draw(st.integers(2, size)), list[Operation]()
     for _ in range(draw(st.integers(1, 8))):
         a, b = draw(st.permutations(range(qubits)))[:2]
         pair = draw(st.integers(0, 9)) > 0
-        steps.append(Step((a, b), draw(st.sampled_from(AXES)), pair, pair and draw(st.booleans())))
+        steps.append(Operation((a, b), draw(st.sampled_from(AXES)), pair, pair and draw(st.booleans())))
     place = draw(st.none() | st.permutations(range(size)))
     fixed = None if place is None else np.array(place[:qubits], np.int32)
     return TinyProblem(gate_dag_of(qubits, steps).gate_dag, device, fixed)

@@ -13,7 +13,7 @@ from tests.routing.noise.operations import list_operations
 from tests.routing.noise.test_depth import build, cx, route_of, u
 from tiger.errors import InputError
 from tiger.routing.error_rates import Errors, Gate, errors_of_target
-from tiger.routing.gate_dag import Step
+from tiger.routing.gate_dag import Operation
 from tiger.routing.noise.depth import operations_of_gates
 from tiger.routing.noise.success import compute_log_success
 from tiger.routing.route import PLAIN
@@ -30,7 +30,7 @@ def line(**more):
 
 def test_the_formula_multiplies_what_goes_well():
     """Two one-qubit gates, a gate, a SWAP with its better direction twice, and a measurement."""
-    measured = Step((1,), (None,)), "measure"
+    measured = Operation((1,), (None,)), "measure"
     dag, singles = build(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
     route = route_of([0, 1, 2], (0, PLAIN), (-1, 1), (1, PLAIN))
     expected = 0.99**2 * 0.9 * (0.9**2 * 0.8) * 0.9 * 0.95

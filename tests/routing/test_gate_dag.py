@@ -6,17 +6,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiger.routing.gate_dag import Axis, Build, GateDag, Step, gate_dag_of, sort_distinct
+from tiger.routing.gate_dag import Axis, Build, GateDag, Operation, gate_dag_of, sort_distinct
 
 
-def cx(control: int, target: int) -> Step:
+def cx(control: int, target: int) -> Operation:
     """Return a CX."""
-    return Step((control, target), ("z", "x"), pair=True, bridge=True)
+    return Operation((control, target), ("z", "x"), pair=True, bridge=True)
 
 
-def lone(wire: int, axis: Axis | None = None) -> Step:
+def lone(wire: int, axis: Axis | None = None) -> Operation:
     """Return an operation on one wire."""
-    return Step((wire,), (axis,))
+    return Operation((wire,), (axis,))
 
 
 def order(dag: GateDag) -> set[tuple[int, int]]:
@@ -25,7 +25,7 @@ def order(dag: GateDag) -> set[tuple[int, int]]:
     return set(zip(heads, dag.after.tolist(), strict=True))
 
 
-def build(*steps: Step) -> Build:
+def build(*steps: Operation) -> Build:
     """Return the gate DAG of operations on four qubits."""
     return gate_dag_of(4, steps)
 
@@ -80,12 +80,12 @@ def test_a_lone_operation_comes_after_the_last_run_that_it_waits_for() -> None:
 
 def test_operations_without_wires_have_no_node() -> None:
     """A global phase takes no part."""
-    assert build(Step((), ()), cx(0, 1)).node == [-1, 0]
+    assert build(Operation((), ()), cx(0, 1)).node == [-1, 0]
 
 
 def test_inner_pairs_belong_to_their_node() -> None:
     """Pairs inside control flow are listed with its node."""
-    flow = Step((0, 1, 2), (None, None, None), inner=((0, 2), (1, 2)))
+    flow = Operation((0, 1, 2), (None, None, None), inner=((0, 2), (1, 2)))
     assert build(cx(0, 1), flow).gate_dag.inner.tolist() == [[1, 0, 2], [1, 1, 2]]
 
 
@@ -97,7 +97,7 @@ def test_the_last_operations_make_no_join() -> None:
 STEPS = st.lists(
     st.one_of(
         st.permutations(range(4)).map(lambda wires: cx(*wires[:2])),
-        st.permutations(range(4)).map(lambda wires: Step(tuple(wires[:3]), (None,) * 3)),
+        st.permutations(range(4)).map(lambda wires: Operation(tuple(wires[:3]), (None,) * 3)),
         st.tuples(st.integers(0, 3), st.sampled_from([None, "z", "x"])).map(lambda pair: lone(*pair)),
     ),
     max_size=20,
@@ -105,7 +105,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-def test_nodes_come_after_what_they_wait_for(steps: list[Step]) -> None:
+def test_nodes_come_after_what_they_wait_for(steps: list[Operation]) -> None:
     """Node numbers respect the order, and every node knows how many it waits for."""
     dag = gate_dag_of(4, steps).gate_dag
     assert all(before < after for before, after in order(dag))
@@ -113,7 +113,7 @@ def test_nodes_come_after_what_they_wait_for(steps: list[Step]) -> None:
 
 
 @given(steps=STEPS)
-def test_backwards_twice_is_the_gate_dag(steps: list[Step]) -> None:
+def test_backwards_twice_is_the_gate_dag(steps: list[Operation]) -> None:
     """Reversal turns every order round and is its own inverse."""
     dag = gate_dag_of(4, steps).gate_dag
     count, back = len(dag.pairs), dag.reverse()
@@ -123,7 +123,7 @@ def test_backwards_twice_is_the_gate_dag(steps: list[Step]) -> None:
 
 
 @given(steps=STEPS)
-def test_operations_that_do_not_commute_keep_their_order(steps: list[Step]) -> None:
+def test_operations_that_do_not_commute_keep_their_order(steps: list[Operation]) -> None:
     """Two operations that share a wire without sharing its axis, one on several wires at least, wait for each other."""
     built = gate_dag_of(4, steps)
     reach = np.eye(len(built.gate_dag.pairs), dtype=bool)
@@ -136,7 +136,7 @@ def test_operations_that_do_not_commute_keep_their_order(steps: list[Step]) -> N
                 assert reach[nodes]
 
 
-def _clash(a: Step, b: Step) -> bool:
+def _clash(a: Operation, b: Operation) -> bool:
     """Return whether two operations must not change places."""
     axes = dict(zip(a.wires, a.axes, strict=True))
     return any(w in axes and (axis is None or axes[w] != axis) for w, axis in zip(b.wires, b.axes, strict=True))
@@ -149,9 +149,9 @@ def test_distinct_values_come_once_and_sorted(values: list[int]) -> None:
 
 
 @given(steps=STEPS)
-def test_shared_steps_make_no_difference(steps: list[Step]) -> None:
+def test_shared_steps_make_no_difference(steps: list[Operation]) -> None:
     """Operations that are alike may be one object."""
-    first = dict[Step, Step]()
+    first = dict[Operation, Operation]()
     one, other = gate_dag_of(4, steps), gate_dag_of(4, [first.setdefault(step, step) for step in steps])
     assert one.node == other.node
     assert order(one.gate_dag) == order(other.gate_dag)

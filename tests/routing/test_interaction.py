@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.interaction import assign_levels, build_timeline, weigh_interactions
 
 
 def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return the gate DAG of CX gates."""
-    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def random_circuit(seed: int) -> GateDag:
@@ -18,8 +18,8 @@ def random_circuit(seed: int) -> GateDag:
     steps = []
     for _ in range(40):
         a, b = rng.choice(6, 2, replace=False).tolist()
-        steps += [Step((a,), (None,))] if rng.random() < 0.3 else []
-        steps.append(Step((a, b), ("z", "x"), pair=True))
+        steps += [Operation((a,), (None,))] if rng.random() < 0.3 else []
+        steps.append(Operation((a, b), ("z", "x"), pair=True))
     return gate_dag_of(6, steps).gate_dag
 
 
@@ -58,7 +58,7 @@ def test_levels_respect_the_order(seed: int) -> None:
 def test_a_block_with_gates_inside_takes_a_level() -> None:
     """A node without qubits takes a level if it is a block of control flow."""
     plain = gate_dag_of(
-        2, [Step((0, 1), ("z", "x"), pair=True), Step((0, 1), (None, None)), Step((0, 1), (None, None))]
+        2, [Operation((0, 1), ("z", "x"), pair=True), Operation((0, 1), (None, None)), Operation((0, 1), (None, None))]
     )
     block = GateDag(
         qubits=2,

@@ -5,13 +5,13 @@ import pytest
 
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import Step, gate_dag_of
+from tiger.routing.gate_dag import Operation, gate_dag_of
 from tiger.routing.route import Route
 
 LINE = Coupling.of(3, [(0, 1), (1, 2)])
-CX = Step((0, 2), ("z", "x"), pair=True, bridge=True)
-RZZ = Step((1, 2), (None, None), pair=True)
-BARRIER = Step((0, 1, 2), (None, None, None))
+CX = Operation((0, 2), ("z", "x"), pair=True, bridge=True)
+RZZ = Operation((1, 2), (None, None), pair=True)
+BARRIER = Operation((0, 1, 2), (None, None, None))
 CIRCUIT = gate_dag_of(3, [CX, BARRIER, RZZ]).gate_dag
 
 

@@ -92,9 +92,9 @@ def test_seats_hold_the_tasks_of_every_node(random_problem, random_feasible):
         places = random_feasible(problem, np.random.default_rng(seed))
         state = state_of(problem, places)
         for node in range(problem.topology.size):
-            first = state.seat_start[node]
-            seated = state.seats[first : first + state.held[node]]
-            assert sorted(seated.tolist()) == np.flatnonzero(places == node).tolist()
+            first = state.slot_start[node]
+            placed = state.slot_task[first : first + state.occupied[node]]
+            assert sorted(placed.tolist()) == np.flatnonzero(places == node).tolist()
         assert state.place is not places
 
 
@@ -122,7 +122,7 @@ def test_occupants_are_the_tasks_of_each_group(rule, random_problem, random_feas
         state = state_of(problem, places)
         placed = [(problem.group_of[t], p, t) for t, p in enumerate(places)]
         assert sorted((g, p, t) for (g, p), t in np.ndenumerate(state.occupant) if t >= 0) == sorted(placed)
-        assert state.held.tolist() == np.bincount(places, minlength=problem.topology.size).tolist()
+        assert state.occupied.tolist() == np.bincount(places, minlength=problem.topology.size).tolist()
 
 
 def test_near_hosts_of_a_large_matrix_are_the_eight_closest(random_topology):
@@ -166,5 +166,5 @@ def test_bug_slots_without_end_do_not_fill_memory():
     problem = Problem(tasks=task_graph_of(nx.path_graph(20_000)), topology=hardware, rule="capacity")
     inst, state = instance_of(problem), state_of(problem, np.zeros(20_000, np.int64))
     assert inst.slots.max() == 4096
-    assert len(state.seats) < 1.1 * 2**24
-    assert state.seats[: state.held[0]].tolist() == list(range(20_000))
+    assert len(state.slot_task) < 1.1 * 2**24
+    assert state.slot_task[: state.occupied[0]].tolist() == list(range(20_000))

@@ -48,8 +48,8 @@ def random_problem(rng, *, alike):
     shared = nodes < size or rng.integers(2)
     slots = slots if shared else np.ones(nodes, int)
     memory = np.full(size, rng.integers(0, 3)), rng.integers(0, 6, nodes)
-    seats = np.minimum(slots, memory[1] // memory[0][0]) if memory[0][0] else slots
-    if seats.sum() < size:
+    slots = np.minimum(slots, memory[1] // memory[0][0]) if memory[0][0] else slots
+    if slots.sum() < size:
         return random_problem(rng, alike=alike)
     return problem_of(
         ring_traffic(rng.permutation(size), *volumes), away, slots, "capacity" if shared else "one-to-one", memory
@@ -90,9 +90,9 @@ def test_small_rings_are_solved_and_bounded(seed):
         assert ways(problem, shortest.places)[1] == total
         assert ways(problem, fastest.places) == min(values for values, _ in everything)
         # Without the table, local search finds the same here.
-        local = RingOrder(params=RingParams(seats=1, kicks=200))
+        local = RingOrder(params=RingParams(slots=1, kicks=200))
         assert ways(problem, local.search(problem, start, effort=1, seed=0, stop=bool).places)[1] <= 1.5 * total
-        local = RingOrder(slowest=0.0, params=RingParams(seats=1, kicks=200))
+        local = RingOrder(slowest=0.0, params=RingParams(slots=1, kicks=200))
         assert ways(problem, local.search(problem, start, effort=1, seed=0, stop=bool).places)[0] <= 2 * slowest
 
 
@@ -103,8 +103,8 @@ def test_local_search_keeps_to_the_seats(slowest):
     away = rng.random((14, 14)) + np.tri(14)
     np.fill_diagonal(away, 0)
     problem = problem_of(ring_traffic(rng.permutation(20), 2, 1), away, rng.integers(0, 4, 14) + 1, "capacity")
-    seats = np.repeat(np.arange(14), problem.topology.slots)
-    start = rng.permutation(seats)[:20]
+    slots = np.repeat(np.arange(14), problem.topology.slots)
+    start = rng.permutation(slots)[:20]
     brief = RingOrder(slowest=slowest, params=RingParams(kicks=300))
     found = [brief.search(problem, start, effort=1, seed=3, stop=bool).places for _ in range(2)]
     assert (found[0] == found[1]).all()
@@ -183,14 +183,14 @@ def test_several_rings_are_bounded_and_improved(seed):
     assert ways(problem, found) <= ways(problem, start)
 
 
-@pytest.mark.parametrize("seats", [16, 1])
-def test_each_of_several_rings_is_ordered_on_its_own_places(seats):
+@pytest.mark.parametrize("slots", [16, 1])
+def test_each_of_several_rings_is_ordered_on_its_own_places(slots):
     """Tests two rings that start in a random order in the plane: shorter hops, and the same once more."""
     rng = np.random.default_rng(2)
     points = rng.random((16, 2))
     away = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
     problem, start = problem_of(np.kron(np.eye(2), ring_traffic(np.arange(8), 1, 0)), away), rng.permutation(16)
-    search = RingSet(slowest=0.0, params=RingParams(seats=seats))
+    search = RingSet(slowest=0.0, params=RingParams(slots=slots))
     found = [search.search(problem, start, effort=1, seed=3, stop=bool).places for _ in range(2)]
     assert (found[0] == found[1]).all()
     assert {*found[0][:8]} == {*start[:8]}

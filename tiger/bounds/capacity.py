@@ -1,11 +1,11 @@
-r"""A bound on traffic between tasks that may share nodes, from how many seats there are near any node.
+r"""A bound on traffic between tasks that may share nodes, from how many slots there are near any node.
 
 For any mapping, :math:`d(u, v)`, the distance between the nodes of tasks u and v, keeps the triangle inequality, and
 for every task u and set S of k tasks
 
 .. math:: \sum_{v \in S} d(u, v) \ge f(k) = \sum_{i < k} D(i),
 
-where no node has more than :math:`i` seats nearer than :math:`D(i)`. Let a flow send one unit from each task of S to u
+where no node has more than :math:`i` slots nearer than :math:`D(i)`. Let a flow send one unit from each task of S to u
 for every such pair (u, S), :math:`y_{uS}` times, and load no edge e above its volume :math:`c_e`. A unit that takes a
 path from v to u crosses edges whose distances add up to :math:`d(u, v)` or more, hence
 
@@ -29,7 +29,7 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
 
-# Beyond so many hosts the table of distances takes seconds.
+# Beyond this many hosts the table of distances takes seconds.
 HOSTS = 1024
 # Other distances are rounded down to these, which keeps the bound valid: for a stencil of 900 tasks on 300 hosts with
 # links of random length 4 to 32 of them give 246, 128 give 251.
@@ -39,7 +39,7 @@ DISTANCES = 32
 PARTS, COVER, WORK = 128, 1.5, 1 << 24
 # So few columns are cheap to make: with 64 a clique of eight on two nodes has a bound a sixth lower.
 COLUMNS = 256
-# Columns end when so many entries of neighbour lists were read for an effort of 1, which takes some five seconds.
+# Columns end when this many entries of neighbour lists were read for an effort of 1, which takes some five seconds.
 ENTRIES = 1 << 27
 # So few tasks are cheap to look at whole.
 FEW = 64
@@ -60,7 +60,7 @@ def spreading_bound(problem: Problem, effort: int = 1, stop: Stop = bool) -> flo
         return 0.0
     # The kernel brings the compiler with it, which problems without traffic are spared.
     from tiger.bounds.flows import CsrGraph
-    from tiger.bounds.spreading import Columns, pack
+    from tiger.bounds.spreading import ColumnChoice, pack
 
     graph = CsrGraph(*_neighbours(traffic))
     if not len(graph.volume):
@@ -73,7 +73,7 @@ def spreading_bound(problem: Problem, effort: int = 1, stop: Stop = bool) -> flo
         region = max(limit // PARTS, int(COVER * size * limit / WORK), 1)
         share = effort * (float(reach[-1]) / most) ** 0.5
         many = max(int(share * COVER * size / region), min(COLUMNS, WORK // limit))
-        bound += pack(graph, Columns(reach, counts, centres, region, limit, many, int(share * ENTRIES)), stop)
+        bound += pack(graph, ColumnChoice(reach, counts, centres, region, limit, many, int(share * ENTRIES)), stop)
     # Distances are differences or sums along a path, and levels of a tree are added up.
     bound *= 1 - relative_error(2 * problem.topology.size + 4)
     return bound if np.isfinite(bound) else 0.0
@@ -101,24 +101,24 @@ def _neighbours(traffic: sp.csr_array) -> tuple[IntArray, Int32Array, Int32Array
 
 
 def _spreads(problem: Problem) -> Iterator[Spread]:
-    """Yield terms of the distance: rising distances, and how many seats at most are nearer than each to any node."""
-    metric, seats = problem.metric, count_seats(problem)
+    """Yield terms of the distance: rising distances, and how many slots at most are nearer than each to any node."""
+    metric, slots = problem.metric, count_slots(problem)
     hosts = problem.topology.hosts
     if isinstance(metric, TreeMetric):
         last = 0.0
         for leaves, distance in zip(metric.leaves.tolist(), metric.distances, strict=True):
-            count = int(np.bincount(hosts // leaves, seats).max())
+            count = int(np.bincount(hosts // leaves, slots).max())
             if distance > last and count < problem.tasks.size:
                 yield np.array([distance - last], np.float64), np.array([count])
             last = max(last, distance)
     elif len(hosts) <= HOSTS:
-        away = metric.between(hosts[:, None], hosts[None, :])
+        distances = metric.between(hosts[:, None], hosts[None, :])
         yield from _distance_term(
-            _metric_below(away) if isinstance(metric, DenseMetric) else away, seats, problem.tasks.size
+            _metric_below(distances) if isinstance(metric, DenseMetric) else distances, slots, problem.tasks.size
         )
 
 
-def count_seats(problem: Problem) -> IntArray:
+def count_slots(problem: Problem) -> IntArray:
     """Return how many of the smallest tasks fit on each host."""
     hosts, memory, room = problem.topology.hosts, problem.tasks.memory, problem.topology.memory
     slots = problem.topology.slots[hosts]
@@ -127,21 +127,21 @@ def count_seats(problem: Problem) -> IntArray:
     return np.minimum(slots, np.searchsorted(np.cumsum(np.sort(memory)), room[hosts], side="right"))
 
 
-def _metric_below(away: FloatArray) -> FloatArray:
+def _metric_below(distances: FloatArray) -> FloatArray:
     """Return the largest metric that is nowhere above the distances, whichever way; O(q^3)."""
-    closed = np.minimum(away, away.T)
+    closed = np.minimum(distances, distances.T)
     np.fill_diagonal(closed, 0.0)
     for middle in range(len(closed)):
         np.minimum(closed, closed[:, middle, None] + closed[middle], out=closed)
     return closed
 
 
-def _distance_term(away: FloatArray, seats: IntArray, tasks: int) -> Iterator[Spread]:
+def _distance_term(distances: FloatArray, slots: IntArray, tasks: int) -> Iterator[Spread]:
     """Yield the term of a matrix of distances, at most 32 of them, the others rounded down."""
-    steps = np.unique(away)[1:]
+    steps = np.unique(distances)[1:]
     if len(steps) > DISTANCES:
         steps = steps[np.linspace(0, len(steps) - 1, DISTANCES).astype(np.int64)]
-    counts = np.array([int(((away < step) @ seats).max()) for step in steps], np.int64)
+    counts = np.array([int(((distances < step) @ slots).max()) for step in steps], np.int64)
     useful = counts < tasks
     if useful.any():
         yield steps[useful], counts[useful]

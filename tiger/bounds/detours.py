@@ -4,7 +4,7 @@ What flows send over an edge may as well take any other path between its ends, w
 triangle inequality, so that loads times distances add up to no less. The loads alone say what can be moved.
 """
 
-from tiger.bounds.flows import CLOSED, DISTANCE, CsrGraph, Search, forget, is_downhill, settle
+from tiger.bounds.flows import CLOSED, DISTANCE, CsrGraph, FlowSearch, forget, is_downhill, settle
 from tiger.model.arrays import FloatArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -14,7 +14,7 @@ LEAST, MORE, POWER, FULL = 4, 12.0, 4, 0.99
 
 
 @kernel
-def lower_loads(graph: CsrGraph, search: Search, load: FloatArray, goal: float, budget: int) -> tuple[int, bool]:
+def lower_loads(graph: CsrGraph, search: FlowSearch, load: FloatArray, goal: float, budget: int) -> tuple[int, bool]:
     """Move what edges have above the goal, as a share of their volume, to detours with room below it.
 
     Return how many were taken, and whether that was enough: not where an edge has none left, or where `budget` entries
@@ -52,7 +52,7 @@ def _length(load: float, goal: float) -> int:
 
 @inner_kernel
 def _take_detour(
-    graph: CsrGraph, search: Search, load: FloatArray, start: int, end: int, edge: int, goal: float
+    graph: CsrGraph, search: FlowSearch, load: FloatArray, start: int, end: int, edge: int, goal: float
 ) -> bool:
     """Move what an edge has above the goal, or fits, to the shortest path from start to end; return if any fits."""
     room = load[edge] - goal * graph.volume[edge]
@@ -78,7 +78,7 @@ def _take_detour(
 
 
 @inner_kernel
-def _step_back(graph: CsrGraph, search: Search, task: int) -> int:
+def _step_back(graph: CsrGraph, search: FlowSearch, task: int) -> int:
     """Return where the neighbour lists have the step before a task on a shortest path, -1 if it was not reached."""
     for k in range(graph.first[task], graph.first[task + 1]):
         far = search.task[graph.near[k], DISTANCE] + search.length[graph.edge[k]]

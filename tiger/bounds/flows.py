@@ -29,7 +29,7 @@ class CsrGraph(NamedTuple):
     volume: FloatArray
 
 
-class Search(NamedTuple):
+class FlowSearch(NamedTuple):
     """Hold the arrays of a search; between searches all distances are FAR and all ranks -1.
 
     `length` is by edge. Row t of `task[n, 4]` is what a search knows of a task, within one line of the cache: its
@@ -54,7 +54,7 @@ class Search(NamedTuple):
     work: IntArray
 
     @classmethod
-    def of(cls, graph: CsrGraph) -> "Search":
+    def of(cls, graph: CsrGraph) -> "FlowSearch":
         """Return the arrays for a graph."""
         size, edges = len(graph.first) - 1, len(graph.volume)
         task = np.full((size, 4), -1)
@@ -78,7 +78,7 @@ class Search(NamedTuple):
 
 
 @inner_kernel
-def settle(graph: CsrGraph, search: Search, seeds: int, limit: int, inside: int, target: int) -> tuple[int, int]:
+def settle(graph: CsrGraph, search: FlowSearch, seeds: int, limit: int, inside: int, target: int) -> tuple[int, int]:
     """Settle up to `limit` tasks by distance from the first in `order`, up to the target, which may be -1.
 
     The search stays where WITHIN is `inside` unless that is negative. Return how many are settled and how many were
@@ -134,21 +134,21 @@ def settle(graph: CsrGraph, search: Search, seeds: int, limit: int, inside: int,
 
 
 @inner_kernel
-def forget(search: Search, many: int) -> None:
+def forget(search: FlowSearch, many: int) -> None:
     """Set the distances of the tasks that were touched back."""
     for k in range(many):
         search.task[search.touched[k], DISTANCE] = FAR
 
 
 @inner_kernel
-def is_downhill(graph: CsrGraph, search: Search, task: int, k: int) -> bool:
+def is_downhill(graph: CsrGraph, search: FlowSearch, task: int, k: int) -> bool:
     """Return whether the k-th entry of the neighbour lists leads from a task over an open edge to a nearer one."""
     nearer: bool = search.task[graph.near[k], DISTANCE] < search.task[task, DISTANCE]
     return nearer and search.length[graph.edge[k]] < CLOSED
 
 
 @inner_kernel
-def _enter(search: Search, task: int, far: int, entry: int) -> None:
+def _enter(search: FlowSearch, task: int, far: int, entry: int) -> None:
     """Put a task into the bucket of its distance by an entry of the queue."""
     bucket = far & (CLOSED - 1)
     search.task[task, DISTANCE] = far

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.bounds.capacity import count_seats, spreading_bound
-from tiger.bounds.relaxation import ascend, assignment, expand_seats, projected_bound, seats, sharpen
+from tiger.bounds.capacity import count_slots, spreading_bound
+from tiger.bounds.relaxation import ascend, assignment, count_window_slots, expand_slots, projected_bound, sharpen
 from tiger.bounds.ring import bound_ring
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
@@ -24,12 +24,13 @@ from tiger.model.rounding import relative_error
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
 
-# Tables of so many numbers take 8 MB, a linear assignment over one 0.06 s, and the bound with all that it needs 0.2 s.
+# Tables of this many numbers take 8 MB, a linear assignment over one 0.06 s, and the bound with all that it needs 0.2
+# s.
 DENSE_CELLS = SLOT_CELLS = 1 << 20
 # Rows of a distance matrix, and numbers, that are looked at together: copies of them stay small beside the whole.
 ROWS, PORTION = 256, 1 << 16
 # From 200 rows on, OpenBLAS runs eigenvalue routines on several threads, which crawl when the cores are shared.
-SPECTRAL_SEATS = 192
+SPECTRAL_SLOTS = 192
 # A matrix over pairs of placements takes 32 MB, and every iteration of the ascent makes a few of them.
 PAIR_CELLS = 1 << 22
 # Whole numbers below are exact in float64 with a quarter to spare, in sums too.
@@ -51,7 +52,7 @@ def quick_bound(problem: Problem, places: IntArray, left_s: float | None = None)
     Up to about a million task-node pairs this is the Gilmore-Lawler bound, taken per exclusivity group: with
     :math:`l_{tp}` the least cost of task t at node p, a share of its traffic counted, it is the sum over the groups of
     a linear assignment (without groups, of a transport onto the free slots), O(n m deg + n^2 m) time and O(n m) memory.
-    Where the tasks fill half of up to 192 seats or more, it is the projected eigenvalue bound if that is higher, and
+    Where the tasks fill half of up to 192 slots or more, it is the projected eigenvalue bound if that is higher, and
     that of `bound_ring` where they form a ring. Beyond a million pairs work counts on the cheapest nodes, and distances
     are the smallest that any node has. Where `left_s` is less than a second this is so beyond fewer pairs in
     proportion, and the bound takes a fifth of it at most.
@@ -66,7 +67,7 @@ def quick_bound(problem: Problem, places: IntArray, left_s: float | None = None)
 
 
 def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:
-    """Return the bound from how many seats there are near any node, after so many times the work of `lower_bound`.
+    """Return the bound from how many slots there are near any node, with a multiple of the work of `lower_bound`.
 
     `stop` ends it early.
     """
@@ -76,7 +77,7 @@ def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:
 def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: Stop = bool) -> float:
     """Return a bound no lower than `lower_bound`, after iterations of two ascents that take far longer.
 
-    On up to 192 seats the diagonals of the projected bound ascend, up to 4 million pairs of placements their duals.
+    On up to 192 slots the diagonals of the projected bound ascend, up to 4 million pairs of placements their duals.
     `places[n]` is a feasible mapping: the ascents head for its cost. Most is gained in the first 16 iterations, which
     take about 0.2 s for 20 tasks on 20 nodes and 1 s for 30 on 30; `stop` ends them early.
     """
@@ -86,16 +87,16 @@ def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: S
     origin = fold(problem, whole(problem), places)
     ceiling = origin.cost(origin.local(places))
     if _projects(window):
-        bound = max(bound, _round_up(problem, sharpen(expand_seats(window), ceiling, iterations, stop)))
-    if bound < ceiling and (window.shape[0] * _seat_count(window)) ** 2 <= PAIR_CELLS:
-        bound = max(bound, _round_up(problem, ascend(expand_seats(window), bound, ceiling, iterations, stop)))
+        bound = max(bound, _round_up(problem, sharpen(expand_slots(window), ceiling, iterations, stop)))
+    if bound < ceiling and (window.shape[0] * _slot_count(window)) ** 2 <= PAIR_CELLS:
+        bound = max(bound, _round_up(problem, ascend(expand_slots(window), bound, ceiling, iterations, stop)))
     return bound
 
 
 def _round_up(problem: Problem, bound: float) -> float:
     """Return the bound raised to the next possible cost where costs are multiples of a whole number.
 
-    Elsewhere it is lowered by what the sums of at most so many weights, work and traffic per task, may err by.
+    Elsewhere it is lowered by the most that sums of the weights, work and traffic per task, may err by.
     """
     grain = _grain(problem) if -math.inf < bound < EXACT else 0
     if grain:
@@ -125,9 +126,9 @@ def _is_symmetric(window: Window) -> bool:
     return bool((window.distance == window.distance.T).all())
 
 
-def _seat_count(window: Window) -> int:
-    """Return the number of nodes or, where they are shared, of seats on them."""
-    return window.shape[1] if window.groups else int(seats(window).sum())
+def _slot_count(window: Window) -> int:
+    """Return the number of nodes or, where they are shared, of slots on them."""
+    return window.shape[1] if window.groups else int(count_window_slots(window).sum())
 
 
 def _dense_bound(window: Window) -> float:
@@ -140,22 +141,22 @@ def _dense_bound(window: Window) -> float:
         _assign(window, window.linear + _bound_by_shares(window, share, 1 - share, worst=False))
         for share in _shares(window)
     )
-    if _projects(window) and _seat_count(window) <= 2 * tasks:
-        bound = max(bound, projected_bound(expand_seats(window)))
+    if _projects(window) and _slot_count(window) <= 2 * tasks:
+        bound = max(bound, projected_bound(expand_slots(window)))
     return bound
 
 
 def _projects(window: Window) -> bool:
     """Return whether the projected bound applies and fits."""
     apt = len(window.groups) < 2 and bool(window.traffic.nnz) and _is_symmetric(window)
-    return apt and _seat_count(window) <= SPECTRAL_SEATS
+    return apt and _slot_count(window) <= SPECTRAL_SLOTS
 
 
 def _assign(window: Window, least: FloatArray) -> float:
     """Return the constant and the cheapest way to give every task its node at the costs least[k, q]."""
     if window.groups:
         return window.constant + sum(assignment(least[group])[0] for group in window.groups)
-    room = seats(window)
+    room = count_window_slots(window)
     if len(least) * int(room.sum()) <= SLOT_CELLS:
         return window.constant + assignment(np.repeat(least, room, axis=1))[0]
     return window.constant + float(least.min(axis=1).sum())
@@ -217,11 +218,11 @@ def _compute_nearest(problem: Problem, count: int) -> FloatArray:
 
     O(m^2) on a dense metric. On a torus or tree one node stands for all, on a grid a node of the torus of its shape.
     """
-    seat = 1 if problem.groups else min(int(count_seats(problem).max()), count + 1)
-    alone, close = _profile(problem, count // seat + 1)
+    slots = 1 if problem.groups else min(int(count_slots(problem).max()), count + 1)
+    alone, close = _profile(problem, count // slots + 1)
     spare = not problem.groups and bool((alone > close.min(axis=1, initial=np.inf)).any())
-    own = np.repeat(alone[:, None], seat - (problem.rule != "levels" and not spare), axis=1)
-    ranked = np.sort(np.hstack([own, np.repeat(close, seat, axis=1)]), axis=1).min(axis=0)[:count]
+    own = np.repeat(alone[:, None], slots - (problem.rule != "levels" and not spare), axis=1)
+    ranked = np.sort(np.hstack([own, np.repeat(close, slots, axis=1)]), axis=1).min(axis=0)[:count]
     return np.pad(ranked, (0, count - len(ranked)))
 
 
@@ -234,28 +235,28 @@ def _profile(problem: Problem, most: int) -> tuple[FloatArray, FloatArray]:
         return metric.table[hosts, hosts], np.concatenate(parts)
     if isinstance(metric, GridMetric):
         metric = replace(metric, wrap=(True,) * len(metric.dims))
-    away = metric.between(np.zeros(1, np.int64), np.arange(metric.size))
-    return away[:1], np.sort(away[1:])[None, :most]
+    distances = metric.between(np.zeros(1, np.int64), np.arange(metric.size))
+    return distances[:1], np.sort(distances[1:])[None, :most]
 
 
 def _find_closest(metric: DenseMetric, rows: IntArray, hosts: IntArray, most: int) -> FloatArray:
     """Return close[rows, most], the smallest distances to other hosts in rising order."""
-    away = metric.table[np.ix_(rows, hosts)]
+    distances = metric.table[np.ix_(rows, hosts)]
     if not metric.symmetric:
-        away = np.minimum(away, metric.table[np.ix_(hosts, rows)].T)
-    away[rows[:, None] == hosts[None, :]] = np.inf
-    return np.sort(np.partition(away, max(most - 1, 0), axis=1)[:, :most], axis=1)
+        distances = np.minimum(distances, metric.table[np.ix_(hosts, rows)].T)
+    distances[rows[:, None] == hosts[None, :]] = np.inf
+    return np.sort(np.partition(distances, max(most - 1, 0), axis=1)[:, :most], axis=1)
 
 
 def _grain(problem: Problem) -> int:
     """Return a whole number that divides every possible cost, 0 where costs need not be whole."""
     tasks, topology, arrays = problem.tasks, problem.topology, problem.topology.metric.arrays()
-    away = {DENSE: arrays.table.ravel(), GRID: arrays.steps[-1:]}.get(arrays.kind, arrays.steps)
-    if not all(map(_are_whole, (tasks.traffic.data, away, tasks.work, topology.cost))):
+    distances = {DENSE: arrays.table.ravel(), GRID: arrays.steps[-1:]}.get(arrays.kind, arrays.steps)
+    if not all(map(_are_whole, (tasks.traffic.data, distances, tasks.work, topology.cost))):
         return 0
-    if len(away) > DENSE_CELLS:
+    if len(distances) > DENSE_CELLS:
         return 1
-    parts = (tasks.traffic.data, away[np.isfinite(away)], tasks.work, topology.cost)
+    parts = (tasks.traffic.data, distances[np.isfinite(distances)], tasks.work, topology.cost)
     if max(part.max(initial=0) for part in parts) >= EXACT:
         return 1
     volume, hop, work, cost = (int(np.gcd.reduce(part.astype(np.int64))) for part in parts)
@@ -303,7 +304,7 @@ def _direction(window: Window, parts: list[Edges], distance: FloatArray, *, wors
     if not window.groups and worst:
         return np.outer(np.bincount(row, volume, minlength=tasks), distance.max(axis=1))
     if not window.groups:
-        ranked = _seat_distances(window, distance, int(np.bincount(row, minlength=1).max()))
+        ranked = _slot_distances(window, distance, int(np.bincount(row, minlength=1).max()))
         return _products(row, np.zeros_like(row), volume, ranked, tasks)
     group_of = window.group_of
     own = group_of[row] == group_of[partner]
@@ -355,13 +356,13 @@ def _products(row: IntArray, group: IntArray, volume: FloatArray, ranked: FloatA
     return np.asarray(sp.csr_array((volume[order], rank, starts), shape=(tasks, ranked.shape[1])) @ ranked.T)
 
 
-def _seat_distances(window: Window, distance: FloatArray, count: int) -> FloatArray:
-    """Return ranked[q, c], the distance from a node to the c-th nearest seat, one of its own being taken."""
-    free = np.minimum(seats(window), count + 1)
+def _slot_distances(window: Window, distance: FloatArray, count: int) -> FloatArray:
+    """Return ranked[q, c], the distance from a node to the c-th nearest slot, one of its own being taken."""
+    free = np.minimum(count_window_slots(window), count + 1)
     ranked = np.zeros((len(distance), count))
-    for node, away in enumerate(distance):
-        order = np.argsort(away, kind="stable")
+    for node, row in enumerate(distance):
+        order = np.argsort(row, kind="stable")
         others = np.where(order == node, np.maximum(free - 1, 0)[order], free[order])
-        near = np.repeat(away[order], others)[:count]
+        near = np.repeat(row[order], others)[:count]
         ranked[node, : len(near)] = near
     return ranked

@@ -24,17 +24,17 @@ RELAXED = 1.8
 FINEST = 1e-3
 # An ascent that gains less, relative to the cost that it heads for, stands still.
 STANDSTILL = 1e-13
-# Entries so many times as large as the whole assignment cost it digits, and are cut down to its value.
+# Entries this many times as large as the whole assignment cost it digits, and are cut down to its value.
 LARGE = 16.0
-# LAPACK's eigenvalues of q x q matrices err by so many unit roundoffs times q, relative to a norm, and usually by less
-# than one (Users' Guide, section 4.7).
+# LAPACK's eigenvalues of q x q matrices err by this many unit roundoffs times q, relative to a norm, and usually by
+# less than one (Users' Guide, section 4.7).
 SPECTRAL = 40.0
 # No entry of a pair goes through more roundings than these in one iteration of the ascent.
 PAIR_ROUNDINGS = 16
 
 
-def seats(window: Window) -> IntArray:
-    """Return seats[q], how many of the smallest tasks fit on each node of a window without groups."""
+def count_window_slots(window: Window) -> IntArray:
+    """Return slots[q], how many of the smallest tasks fit on each node of a window without groups."""
     count = np.full(window.shape[1], window.shape[0])
     for capacity in window.capacities:
         plain = bool((capacity.load == 1).all())
@@ -45,16 +45,16 @@ def seats(window: Window) -> IntArray:
     return count
 
 
-def expand_seats(window: Window) -> Window:
-    """Return a window without groups as one whose single group goes one to one on the seats of the nodes."""
+def expand_slots(window: Window) -> Window:
+    """Return a window without groups as one whose single group goes one to one on the slots of the nodes."""
     if window.groups:
         return window
-    seat = np.repeat(np.arange(window.shape[1]), seats(window))
+    slot = np.repeat(np.arange(window.shape[1]), count_window_slots(window))
     return replace(
         window,
-        block=Block(tasks=window.block.tasks, nodes=window.block.nodes[seat]),
-        linear=window.linear[:, seat],
-        distance=window.distance[np.ix_(seat, seat)],
+        block=Block(tasks=window.block.tasks, nodes=window.block.nodes[slot]),
+        linear=window.linear[:, slot],
+        distance=window.distance[np.ix_(slot, slot)],
         groups=(np.arange(window.shape[0]),),
         capacities=(),
     )
@@ -169,7 +169,7 @@ def sharpen(window: Window, ceiling: float, iterations: int, stop: Stop = bool) 
         near, vectors = np.linalg.eigh(_centre(frame.traffic - np.diag(shift)))
         value, columns = frame.bound(near[:-1], shift)
         if value > best:
-            best, held = value, shift
+            best, best_shift = value, shift
             slope = vectors[:, :-1] ** 2 @ frame.far + frame.reach[columns] * 2 / len(shift)
             slope -= frame.reach.sum() / len(shift) ** 2
         else:
@@ -179,7 +179,7 @@ def sharpen(window: Window, ceiling: float, iterations: int, stop: Stop = bool) 
         if best >= ceiling or step < FINEST or not steepest:
             break
         way = slope / steepest
-        shift = held - step * (ceiling - best) / steepest / float(way @ way) * way
+        shift = best_shift - step * (ceiling - best) / steepest / float(way @ way) * way
     return best
 
 
@@ -237,9 +237,9 @@ def ascend(window: Window, floor: float, ceiling: float, iterations: int, stop: 
 
 def _pairs(window: Window, limit: float) -> FloatArray:
     """Return costs[t, p, u, q] of pairs, half of their traffic each, t = u standing for t alone, none above `limit`."""
-    volumes, away = window.traffic.toarray(), window.distance
-    costs = np.asarray(np.einsum("tu,pq->tpuq", volumes, away) / 2, np.float64)
-    costs += np.einsum("ut,qp->tpuq", volumes, away) / 2
+    volumes, distances = window.traffic.toarray(), window.distance
+    costs = np.asarray(np.einsum("tu,pq->tpuq", volumes, distances) / 2, np.float64)
+    costs += np.einsum("ut,qp->tpuq", volumes, distances) / 2
     np.minimum(costs, limit, out=costs)
     node = np.arange(window.shape[1])
     for group in window.groups:

@@ -2,7 +2,7 @@ r"""Lower bounds for tasks whose traffic forms rings, such as those of collectiv
 
 Take the hosts in components whose distances are at most t. A ring that visits k >= 2 components leaves each of them, so
 that at least k of its hops are longer than t, and k is at least the number K(t) of the largest components that have a
-seat for every task together. With :math:`t_0 = 0 < t_1 < \ldots` the distances of a minimum spanning tree of the hosts,
+slot for every task together. With :math:`t_0 = 0 < t_1 < \ldots` the distances of a minimum spanning tree of the hosts,
 and volumes :math:`c_1 \le c_2 \le \ldots` of the hops,
 
 .. math::
@@ -11,7 +11,7 @@ and volumes :math:`c_1 \le c_2 \le \ldots` of the hops,
 
 Of several rings, each keeps its bounds: the largest one holds for the slowest hop, and their sum for the sum.
 
-Where no host has more than one seat, the ring also keeps to hosts that no single one separates: those of one
+Where no host has more than one slot, the ring also keeps to hosts that no single one separates: those of one
 biconnected component of the hosts at most t apart. Both bounds are met on trees whose leaves are all used, by the order
 of the leaves.
 """
@@ -21,16 +21,16 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.bounds.capacity import count_seats
+from tiger.bounds.capacity import count_slots
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.ring import Ring, find_rings
 
-# A table of the distances between so many hosts takes 32 MB, and the tree 0.1 s.
+# A table of the distances between this many hosts takes 32 MB, and the tree 0.1 s.
 HOSTS = 2048
-# So many pairs of hosts take networkx 0.5 s to look for what separates them.
+# This many pairs of hosts take networkx 0.5 s to look for what separates them.
 PAIRS = 1 << 16
-# So many rings take 0.5 s.
+# This many rings take 0.5 s.
 RINGS = 1 << 12
 
 
@@ -50,16 +50,16 @@ def bound_ring(problem: Problem) -> RingBounds:
     rings = find_rings(problem) if 0 < hosts.size <= HOSTS else []
     if not 0 < len(rings) <= RINGS:
         return RingBounds(0.0, 0.0)
-    seats, lengths = _count_seats(problem), np.unique([len(ring.order) for ring in rings])
-    away = problem.metric.between(hosts[:, None], hosts[None, :])
-    away = np.minimum(away, away.T)
-    steps, counts = _count_components(away, seats, lengths)
+    slots, lengths = _count_slots(problem), np.unique([len(ring.order) for ring in rings])
+    distances = problem.metric.between(hosts[:, None], hosts[None, :])
+    distances = np.minimum(distances, distances.T)
+    steps, counts = _count_components(distances, slots, lengths)
     each = [_bound_one(ring, steps, counts[:, np.searchsorted(lengths, len(ring.order))]) for ring in rings]
     slowest = max(bounds.slowest for bounds in each)
-    if seats.max() == 1:
+    if slots.max() == 1:
         longest = max(rings, key=lambda ring: len(ring.order))
         least = np.maximum(longest.there, longest.back).min()
-        slowest = max(slowest, _find_separating_distance(away, len(longest.order)) * float(least))
+        slowest = max(slowest, _find_separating_distance(distances, len(longest.order)) * float(least))
     return RingBounds(slowest, sum(bounds.total for bounds in each))
 
 
@@ -73,26 +73,26 @@ def _bound_one(ring: Ring, steps: FloatArray, counts: IntArray) -> RingBounds:
     return RingBounds(float(slowest), float((np.diff(steps, prepend=0.0) * sums[visited]).sum()))
 
 
-def _count_seats(problem: Problem) -> IntArray:
+def _count_slots(problem: Problem) -> IntArray:
     """Return how many tasks each host holds at most."""
     if problem.groups:
         grouped = len(problem.groups) + int((problem.group_of < 0).sum())
         return np.full(problem.topology.hosts.size, grouped)
-    return count_seats(problem)
+    return count_slots(problem)
 
 
-def _count_components(away: FloatArray, seats: IntArray, tasks: IntArray) -> tuple[FloatArray, IntArray]:
+def _count_components(distances: FloatArray, slots: IntArray, tasks: IntArray) -> tuple[FloatArray, IntArray]:
     """Return the rising distances `steps[s]` of the minimum spanning tree, and components visited, `counts[s, l]`.
 
     Those are the components below each distance that a ring of `tasks[l]` visits at least. They end where one component
-    has a seat for every task of the longest ring.
+    has a slot for every task of the longest ring.
     """
-    length, left, right = _span(away)
-    steps, counts, label = list[float](), list[IntArray](), np.arange(len(seats))
+    length, left, right = _span(distances)
+    steps, counts, label = list[float](), list[IntArray](), np.arange(len(slots))
     order = np.argsort(length, kind="stable")
     for edge, begins in zip(order, np.diff(length[order], prepend=0.0) > 0, strict=True):
         if begins:
-            largest = np.sort(np.bincount(label, seats))[::-1]
+            largest = np.sort(np.bincount(label, slots))[::-1]
             count = np.searchsorted(np.cumsum(largest), tasks) + 1
             if count.max() < 2:
                 break
@@ -102,10 +102,10 @@ def _count_components(away: FloatArray, seats: IntArray, tasks: IntArray) -> tup
     return np.array(steps), np.array(counts, np.int64).reshape(len(steps), len(tasks))
 
 
-def _span(away: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+def _span(distances: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
     """Return the lengths and the ends of the edges of a minimum spanning tree, by Prim's algorithm."""
-    size = len(away)
-    nearest, near = away[0].copy(), np.zeros(size, np.int64)
+    size = len(distances)
+    nearest, near = distances[0].copy(), np.zeros(size, np.int64)
     nearest[0] = np.inf
     outside = np.ones(size, np.bool_)
     outside[0] = False
@@ -114,19 +114,19 @@ def _span(away: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
         node = int(np.where(outside, nearest, np.inf).argmin())
         length[k], left[k], right[k] = nearest[node], near[node], node
         outside[node] = False
-        closer = outside & (away[node] < nearest)
-        nearest[closer], near[closer] = away[node][closer], node
+        closer = outside & (distances[node] < nearest)
+        nearest[closer], near[closer] = distances[node][closer], node
     return length, left, right
 
 
-def _find_separating_distance(away: FloatArray, tasks: int) -> float:
+def _find_separating_distance(distances: FloatArray, tasks: int) -> float:
     """Return a distance below which no biconnected component has a host for every task, the largest that is found.
 
     Each host needs two others near by, which gives the first one; the next follow in steps that double, then halve.
     """
     import networkx as nx  # here, since other graphs have no use for it
 
-    apart = away + np.diag(np.full(len(away), np.inf))
+    apart = distances + np.diag(np.full(len(distances), np.inf))
     second = np.partition(apart, 1, axis=1)[:, 1]
     least = float(np.partition(second, tasks - 1)[tasks - 1])
     steps = np.unique(apart[(apart >= least) & np.isfinite(apart)])

@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds.detours import lower_loads
-from tiger.bounds.flows import CLOSED, DISTANCE, LABEL, WITHIN, CsrGraph, Search, forget, settle
+from tiger.bounds.flows import CLOSED, DISTANCE, LABEL, WITHIN, CsrGraph, FlowSearch, forget, settle
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.rounding import TINY, relative_error
 from tiger.model.seams import Stop
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Regions are divided into so many cells, and these again: 4 and 16 give bounds up to a tenth lower.
+# Regions are divided into this many cells, and these again: 4 and 16 give bounds up to a tenth lower.
 CELLS = 8
 # A region with less than this share of its traffic inside, as in a clique or around a hub, cannot spread flows: its
 # centre is taken alone. On a clique of 500 tasks that is 90 times as much; a stencil has it from three tasks on.
 INSIDE = 0.2
-# To divide a region may take so many times the work of reaching it, which is more than it does but around hubs.
+# To divide a region may take this many times the work of reaching it, which is more than it does but around hubs.
 DIVIDED = 32
 # Lengths grow up to e^(3 STEEP) with load over OVER times the mean, from UNIT for the median volume, UPDATES times: on
 # 65,536 triangulated points OVER = 3 gives 0.26 of the best cost instead of 0.37, and 1 as much as 1.2.
@@ -35,7 +35,7 @@ STEPS = 64
 LOWERED = 0.99
 
 
-class Columns(NamedTuple):
+class ColumnChoice(NamedTuple):
     """Say which columns to make.
 
     `reach[j]` is how far a task is at least whose rank by distance is `counts[j]` or more, both rising; regions of
@@ -105,8 +105,8 @@ class Flows(NamedTuple):
         )
 
 
-def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
-    """Return what flows account for that load no edge above its volume, less what rounding may have added.
+def pack(graph: CsrGraph, columns: ColumnChoice, stop: Stop) -> float:
+    """Return the value of flows that load no edge above its volume, less the most that rounding may have added.
 
     What is on its way goes at each hop through a share (a sum over neighbours, a division, a product) and a sum over
     those behind it, and where a region is divided through one more share. An edge is loaded at most once by what goes
@@ -115,7 +115,7 @@ def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
     point may not be enough. O(n + m) memory for n tasks and m edges. `stop` is called every now and then, and ends it
     early.
     """
-    search, flows = Search.of(graph), Flows.of(graph)
+    search, flows = FlowSearch.of(graph), Flows.of(graph)
     value, hops = 0.0, 0
     for number in range(UPDATES):
         begin, end = (columns.many * k // UPDATES for k in (number, number + 1))
@@ -133,7 +133,7 @@ def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
         detours, left = detours + taken, left - (int(search.work[0]) - known) - len(flows.load)
     neighbours = int(np.diff(graph.first).max())
     roundings = (hops + 1) * (2 * neighbours + 3) + CELLS * hops + 3 * columns.many + detours + 6
-    # With so many roundings nothing useful is left, and the formula for their error ends soon after.
+    # With this many roundings nothing useful is left, and the formula for their error ends soon after.
     if not value > 0.0 or not before < np.inf or relative_error(min(roundings, 1 << 51)) >= 0.25:
         return 0.0
     peak = float((flows.load / graph.volume).max()) + relative_error(roundings) * before
@@ -143,11 +143,11 @@ def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
 
 @kernel
 def add_columns(
-    graph: CsrGraph, columns: Columns, search: Search, flows: Flows, begin: int, end: int
+    graph: CsrGraph, columns: ColumnChoice, search: FlowSearch, flows: Flows, begin: int, end: int
 ) -> tuple[float, int]:
     """Add columns from `begin` to before `end` by multiplicative weights, their lengths as the loads are now.
 
-    Return what they are worth and how many hops a flow may have taken.
+    Return their value and the most hops of a flow.
     """
     # Edges grow longer with load, exponentially (Plotkin, Shmoys and Tardos 1995, section 2).
     mean = _stretch(graph, search, flows, (begin / columns.many) ** 0.5)
@@ -167,7 +167,7 @@ def add_columns(
 
 
 @inner_kernel
-def _stretch(graph: CsrGraph, search: Search, flows: Flows, grown: float) -> float:
+def _stretch(graph: CsrGraph, search: FlowSearch, flows: Flows, grown: float) -> float:
     """Set the lengths of edges by volume and load, and return the mean load of an edge for its volume."""
     total, edges, last = 0.0, len(graph.volume), len(flows.growth) - 1
     for e in range(edges):
@@ -185,8 +185,10 @@ def _stretch(graph: CsrGraph, search: Search, flows: Flows, grown: float) -> flo
 
 
 @inner_kernel
-def _add_column(graph: CsrGraph, columns: Columns, search: Search, flows: Flows, centre: int) -> tuple[float, int]:
-    """Add the flows of a column to `added`; return what it is worth and how many hops a flow may have taken."""
+def _add_column(
+    graph: CsrGraph, columns: ColumnChoice, search: FlowSearch, flows: Flows, centre: int
+) -> tuple[float, int]:
+    """Add the flows of a column to `added`; return its value and the most hops of a flow."""
     flows.state[0] = 0
     size, radius = _grow_region(graph, columns, search, flows, centre)
     for k in range(size):
@@ -218,7 +220,9 @@ def _add_column(graph: CsrGraph, columns: Columns, search: Search, flows: Flows,
 
 
 @inner_kernel
-def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows, centre: int) -> tuple[int, float]:
+def _grow_region(
+    graph: CsrGraph, columns: ColumnChoice, search: FlowSearch, flows: Flows, centre: int
+) -> tuple[int, float]:
     """Set `region` to the tasks nearest to a centre; return how many they are, and how far from it in the mean."""
     search.order[0] = centre
     # The nearest tasks by the lengths of the moment; their ranks mark them as the region.
@@ -247,7 +251,7 @@ def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows
 
 
 @inner_kernel
-def _choose_nearest(columns: Columns, search: Search, count: int, radius: float) -> tuple[int, float]:
+def _choose_nearest(columns: ColumnChoice, search: FlowSearch, count: int, radius: float) -> tuple[int, float]:
     """Return how many of the nearest tasks are farthest apart on the nodes for their distance, and how far they are."""
     total = gain = most = kept = 0.0
     chosen, j = 0, -1
@@ -263,7 +267,7 @@ def _choose_nearest(columns: Columns, search: Search, count: int, radius: float)
 
 
 @inner_kernel
-def _divide(graph: CsrGraph, search: Search, flows: Flows, size: int, chosen: int, budget: int) -> int:
+def _divide(graph: CsrGraph, search: FlowSearch, flows: Flows, size: int, chosen: int, budget: int) -> int:
     """Spread the flow over the region, so that what is anywhere in it goes to all of its tasks in equal parts.
 
     It goes to cells of the region in parts by their sizes, within each of these to its cells, and so on. Return how
@@ -301,7 +305,7 @@ def _divide(graph: CsrGraph, search: Search, flows: Flows, size: int, chosen: in
 
 
 @inner_kernel
-def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, waiting: int) -> int:
+def _part(graph: CsrGraph, search: FlowSearch, flows: Flows, low: int, high: int, waiting: int) -> int:
     """Part a cell by which of some of its tasks is nearest, and have the parts wait as cells; return how many.
 
     The tasks of each part are brought together.
@@ -330,7 +334,7 @@ def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, wa
 
 
 @inner_kernel
-def _send(graph: CsrGraph, search: Search, flows: Flows, own: int, count: int) -> None:
+def _send(graph: CsrGraph, search: FlowSearch, flows: Flows, own: int, count: int) -> None:
     """Send its part of the flow of a cell of `count` tasks to the first `own` in `order`, where it stays `inside`."""
     share, inside = own / count, search.task[search.order[0], WITHIN]
     settled, many = settle(graph, search, own, count, inside, -1)
@@ -344,7 +348,7 @@ def _send(graph: CsrGraph, search: Search, flows: Flows, own: int, count: int) -
 
 
 @inner_kernel
-def _push(graph: CsrGraph, search: Search, flows: Flows, count: int, seeds: int) -> None:
+def _push(graph: CsrGraph, search: FlowSearch, flows: Flows, count: int, seeds: int) -> None:
     """Send `sent[k]` of the settled tasks downhill to the seeds, shared out by volume, the farthest first.
 
     What flows on to a task has come from farther ones alone, and so is all there when its turn comes.

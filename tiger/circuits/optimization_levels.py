@@ -62,14 +62,14 @@ class OptimizationLevel:
 
 
 PARAMS_OF_LEVEL = (
-    OptimizationLevel(embedding_calls=2_000, placement=PlacementParams(lanes=0)),
+    OptimizationLevel(embedding_calls=2_000, placement=PlacementParams(searchers=0)),
     OptimizationLevel(
         embedding_calls=20_000,
         bound_calls=200_000,
         exact_states=50_000,
         search=Budget(50_000, 0, 100_000_000),
         passages=32,
-        placement=PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
+        placement=PlacementParams(searchers=2, scouts=50, finalists=1, trials=100),
     ),
     OptimizationLevel(
         embedding_calls=200_000,

@@ -32,7 +32,7 @@ from tiger.routing.swaps.exact import ExactParams, find_exact_route, is_small
 from tiger.routing.swaps.linear import route_along_path
 from tiger.routing.swaps.phases import PhaseParams
 from tiger.routing.swaps.prices import price_route
-from tiger.routing.swaps.search import DEFAULT, Origins, SearchParams, search
+from tiger.routing.swaps.search import DEFAULT, SearchOrigins, SearchParams, search
 from tiger.routing.swaps.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
@@ -51,7 +51,7 @@ PROPOSALS_SHARE, SEARCH_SHARE = 0.1, 0.75
 BOUND_SHARE, SEGMENTS_SHARE, EMBEDDING_SHARE = 0.1, 0.1, 0.2
 # Seconds for which a thread scores a candidate, in the search and in windows; how many threads either has use for.
 SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
-# Under a limit beams are wider, in fewer lanes, and a routing takes up to two seconds. Without it threads would idle.
+# Under a limit beams are wider, in fewer searchers, and a routing takes up to two seconds. Else threads would idle.
 LIMITED = SearchParams(width=1024, phases=PhaseParams(wide_most=192_000_000, enough=512))
 # The level that holds the result of the one below.
 HOLDING_LEVEL = 3
@@ -62,7 +62,7 @@ MOST_STATES = 4_000_000
 # these leave 142 layers of 769 gates, the others 168 of 756, in the mean of three seeds.
 WINDOWS, SHALLOW = WindowParams(), WindowParams(depth=4.0)
 
-SearchJob = tuple[GateDag, Coupling, Origins, SearchParams, Deadline]
+SearchJob = tuple[GateDag, Coupling, SearchOrigins, SearchParams, Deadline]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,12 +130,15 @@ def map_circuit(
     below: tuple[Route, ...] = (),
     objective: RouteObjective | None = None,
 ) -> Mapped:
-    """Map a circuit; `fixed[n]` is a layout it has to start from, `known` are routes that the result must not exceed.
+    """Map a circuit at the least number of extra CX gates outside of control flow, or the least loss by an objective.
 
-    `below` are those known at the level below, whose search level 3 does as well, without a time limit or another
-    objective: it has never more extra CX gates than level 2. The cost is the number of extra CX gates outside of
-    control flow, or the loss by the objective. Same arguments, same route, whatever the number of threads. Raises
-    InputError when parts of the circuit do not fit those of the device.
+    Same arguments, same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit
+    those of the device.
+
+    :param fixed: a layout [n] that it has to start from
+    :param known: routes that the result must not exceed
+    :param below: routes known at the level below, whose search level 3 does as well, without a time limit or another
+        objective: it has never more extra CX gates than level 2
     """
     task, incumbent = begin(dag, coupling, params, fixed)
     if known:
@@ -368,9 +371,9 @@ def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[
     return search(task.dag, task.coupling, origins, _plan_search(task, incumbent, own), incumbent.stop)
 
 
-def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route]) -> Origins:
+def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route]) -> SearchOrigins:
     """Return what a search goes on from: layouts for some time, and routes."""
-    return Origins(
+    return SearchOrigins(
         layouts=(task.start,),
         anchors=tuple(starts),
         routes=tuple(routes),

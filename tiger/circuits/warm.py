@@ -16,7 +16,7 @@ from tiger.circuits.solve import (
 )
 from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
-from tiger.routing.gate_dag import Build, Step, gate_dag_of
+from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
 from tiger.routing.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
 from tiger.routing.swaps.shortest import route_shortest_paths
@@ -25,7 +25,7 @@ from tiger.solvers import warm as searches
 
 # The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12
-BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
+BRIEF = PlacementParams(searchers=2, scouts=2, finalists=1, trials=2)
 KERNELS = ("routing", "windows", "placement")
 
 
@@ -66,11 +66,11 @@ def load(name: str) -> None:
         Placer(build.gate_dag, line, objective, BRIEF).find_best([route], 0, bool)
 
 
-def _circuit() -> tuple[list[Step], Build]:
+def _circuit() -> tuple[list[Operation], Build]:
     """Return CX gates between random qubits."""
     rng = np.random.default_rng(0)
     pairs = [rng.choice(QUBITS, 2, replace=False).tolist() for _ in range(GATES)]
-    steps = [Step((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
+    steps = [Operation((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
     return steps, gate_dag_of(QUBITS, steps)
 
 

@@ -20,13 +20,13 @@ OMITTED = frozenset({"beta_range"})
 
 def encode(problem: ProblemArguments, options: EncodeOptions, _: Mapping[str, object]) -> int:
     """Write the model of a problem."""
-    from tiger.exchange.export import Model, export
+    from tiger.exchange.export import EncodedModel, export
     from tiger.exchange.summary import model_summary
     from tiger.mapping.entry import state_problem
     from tiger.run.summary import describe_unmet
 
     model = export(state_problem(problem), options)
-    if not isinstance(model, Model):
+    if not isinstance(model, EncodedModel):
         console.emit(describe_unmet(model))
         return INFEASIBLE
     console.emit(model_summary(model, options.output))

@@ -54,14 +54,14 @@ def _names(kind: type) -> set[str]:
 
 def _run(use: Use, command: Command, context: typer.Context, given: dict[str, object]) -> int:
     """Run a command, or the one that it hands over to."""
-    handed = None if command.other is None else command.other.load()(given, _list_stated(context))
+    handed = None if command.other is None else command.other.load()(given, _list_given(context))
     if handed is None:
         return _answer(use, command, given)
     name, rest = handed
     return next(_answer(other, each, rest) for other, each in list_commands() if each.name == name)
 
 
-def _list_stated(context: typer.Context) -> frozenset[str]:
+def _list_given(context: typer.Context) -> frozenset[str]:
     """Return the names of what was stated on the command line or in the environment."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     usual = {"DEFAULT", "DEFAULT_MAP"}

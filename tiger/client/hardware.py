@@ -4,13 +4,13 @@ from pathlib import Path
 
 from tiger.client.graphs import topology_document
 from tiger.formats.files import is_topology_file
-from tiger.formats.hardware.composition import Inside, list_insides
+from tiger.formats.hardware.composition import HostContents, list_insides
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import HardwareArguments
 from tiger.model.text import FileText, read_text
 from tiger.model.topology import Topology
 
-Stated = str | dict[str, object]
+NetworkSource = str | dict[str, object]
 
 
 def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, object]:
@@ -36,7 +36,7 @@ def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, o
     }
 
 
-def _state_network(source: object, network: Topology) -> Stated:
+def _state_network(source: object, network: Topology) -> NetworkSource:
     """Return a specification or a file as it is, and other hardware as a graph."""
     return _state_source("topology", source if isinstance(source, str | Path | FileText) else network)
 
@@ -46,7 +46,7 @@ def _list_turns(network: Topology) -> list[str] | None:
     return [network.names[host] for host in network.launch_hosts] if network.turn.any() else None
 
 
-def _state_source(field: str, source: "str | Path | FileText | Topology") -> Stated:
+def _state_source(field: str, source: "str | Path | FileText | Topology") -> NetworkSource:
     """Return a specification as it is, and a file as its name and text."""
     if isinstance(source, Topology):
         return topology_document(source)
@@ -57,7 +57,7 @@ def _state_source(field: str, source: "str | Path | FileText | Topology") -> Sta
     return source
 
 
-def _state_inside(inside: Inside) -> dict[str, object]:
+def _state_inside(inside: HostContents) -> dict[str, object]:
     """Return what is inside some nodes, or inside all."""
     hosts = {} if inside.hosts is None else {"hosts": inside.hosts}
     return {**hosts, "topology": _state_source("node_topology", inside.source)}

@@ -27,7 +27,7 @@ from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import NO_LINK, Cluster
 from tiger.training.hardware.options import HostArguments
-from tiger.training.hardware.reading import NONE_STATED, read_with_document
+from tiger.training.hardware.reading import NO_ARGUMENTS, read_with_document
 from tiger.training.models.csvrows import rows_of_csv
 from tiger.training.models.dnnpartitioning import Devices
 from tiger.training.models.graphs import operators_of_document
@@ -116,7 +116,7 @@ def model_document(source: Model) -> tuple[object, Layers]:
     return document, model_of_document(document)
 
 
-def cluster_document(source: Hardware, hosts: HostArguments = NONE_STATED) -> tuple[object, Cluster]:
+def cluster_document(source: Hardware, hosts: HostArguments = NO_ARGUMENTS) -> tuple[object, Cluster]:
     """Return a cluster as a document, and itself; raise InputError of `cluster`, and TypeError."""
     if isinstance(source, Cluster):
         hosts.check_absent("a Cluster")

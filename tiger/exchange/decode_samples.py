@@ -35,7 +35,7 @@ STRANGE = "expected samples of this problem"
 EXACT = 1e-6  # Sums of some thousand terms in single precision differ by less.
 
 
-class Rows(NamedTuple):
+class SampleRows(NamedTuple):
     """Hold samples from elsewhere: `bits[r, columns]` of distinct rows and how many reads `counts[r]` gave each.
 
     As far as they are stated: `energies[r]`, the `fingerprint` of the problem, and the `offset` of the model.
@@ -48,7 +48,7 @@ class Rows(NamedTuple):
     offset: float | None = None
 
 
-def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
+def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = None) -> Report:
     """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
 
     Columns are in the order of the variables; slack bits may be there or not, and are not looked at. The mapping is the
@@ -91,7 +91,7 @@ def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> 
 
 
 def _columns(window: Window, count: int) -> Qubo:
-    """Return the bits that so many columns of samples stand for, or raise InputError.
+    """Return the bits that the columns of samples stand for, or raise InputError.
 
     A capacity has its slack bits where there are columns for them.
     """
@@ -106,7 +106,7 @@ def _columns(window: Window, count: int) -> Qubo:
     return Qubo(window=window, index=variables(window), size=size, budgets=())
 
 
-def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]:
+def _checks(problem: Problem, qubo: Qubo, rows: SampleRows, reads: Reads) -> list[str]:
     """Return by what the samples are known to be of the problem; raise InputError where they are of another."""
     checks = []
     if rows.fingerprint is not None:
@@ -117,40 +117,40 @@ def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]
     return [*checks, "energies"] if _has_energies(qubo, rows, reads) else checks
 
 
-def _has_energies(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
+def _has_energies(qubo: Qubo, rows: SampleRows, reads: Reads) -> bool:
     """Return whether stated energies are those of this problem; raise InputError where they are of another.
 
     Those of feasible reads that fill every slack are their costs at any penalties; all others are known at the safe
     bound alone, and prove nothing where they differ. The offset of the model, that at the safe bound unless another is
     stated, may be missing.
     """
-    window, stated = qubo.window, rows.energies
+    window, given = qubo.window, rows.energies
     blind = not qubo.budgets and _overflows(window)
-    if stated is None or blind or not np.isfinite(stated).all() or not stated.any():
+    if given is None or blind or not np.isfinite(given).all() or not given.any():
         return False
     filled = reads.feasible & _fills_nodes(qubo, rows.bits)
     costs, weights = window.costs(reads.bits[filled].argmax(axis=2)), safe_penalties(window).at(1.0)
     size = float(weights.one_hot.sum() + weights.exclusive.sum())
     size += sum(float(weights.capacity[budget.node]) * budget.limit * budget.limit for budget in qubo.budgets)
-    if len(costs) and _are_equal(stated[filled], costs, size):
+    if len(costs) and _are_equal(given[filled], costs, size):
         return True
-    if rows.offset is not None and len(costs) and _are_equal(stated[filled] + rows.offset, costs, size):
+    if rows.offset is not None and len(costs) and _are_equal(given[filled] + rows.offset, costs, size):
         return True
     if coupler_count(window) <= COUPLER_LIMIT:
         model = qubo.bqm(weights)
         full: FloatArray = model.energies((rows.bits, range(qubo.size)))
-        if _are_equal(stated, full, size) or _are_equal(stated + float(model.offset), full, size):
+        if _are_equal(given, full, size) or _are_equal(given + float(model.offset), full, size):
             return True
     if not len(costs):
         return False
-    worst = int(np.abs(stated[filled] - costs).argmax())
-    found = f"a feasible read of cost {costs[worst]:.10g} whose energy is stated as {stated[filled][worst]:.10g}"
+    worst = int(np.abs(given[filled] - costs).argmax())
+    found = f"a feasible read of cost {costs[worst]:.10g} whose energy is given as {given[filled][worst]:.10g}"
     raise InputError("samples", f"{STRANGE}, got {found}")
 
 
-def _are_equal(stated: FloatArray, known: FloatArray, size: float) -> bool:
+def _are_equal(given: FloatArray, known: FloatArray, size: float) -> bool:
     """Return whether energies are equal, as sums in single precision of terms that add up to some size."""
-    return bool((np.abs(stated - known) <= EXACT * (np.abs(known) + size)).all())
+    return bool((np.abs(given - known) <= EXACT * (np.abs(known) + size)).all())
 
 
 def _fills_nodes(qubo: Qubo, bits: BitArray) -> BoolArray:

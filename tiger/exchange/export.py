@@ -25,7 +25,7 @@ FORMS = (".bqm", ".coo", ".cqm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class EncodedModel:
     """Describe a model that was written: variable k is (task, node) `variables[k]`, a slack bit (None, node).
 
     On a feasible mapping its energy, `offset` included, is the cost. `fingerprint` is that of the problem. `penalty` is
@@ -42,7 +42,7 @@ class Model:
     constraints: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """Return what belongs with samples of the model: fingerprint, offset, and [task, node] of every variable."""
+        """Return the data that samples of the model need: fingerprint, offset, and [task, node] of every variable."""
         return {
             "fingerprint": self.fingerprint,
             "offset": self.offset,
@@ -50,7 +50,7 @@ class Model:
         }
 
 
-def export(problem: Problem, options: EncodeOptions) -> Model | tuple[Violation, ...]:
+def export(problem: Problem, options: EncodeOptions) -> EncodedModel | tuple[Violation, ...]:
     """Write a model as options say, and its variables to a file if one is named; return as `write_model` does.
 
     Raises InputError, also where both would go to one file.
@@ -61,14 +61,14 @@ def export(problem: Problem, options: EncodeOptions) -> Model | tuple[Violation,
             got = f"got {options.variables!r} for both"
             raise InputError("variables", f"expected another file than --output, {got}")
     model = write_model(problem, options.output, options.ising)
-    if isinstance(model, Model) and options.variables is not None:
+    if isinstance(model, EncodedModel) and options.variables is not None:
         outfile.write(options.variables, "variables", json.dumps(model.to_dict()) + "\n")
     return model
 
 
 def write_model(
     problem: Problem, target: str | Path, ising: IsingParams | None = None
-) -> Model | tuple[Violation, ...]:
+) -> EncodedModel | tuple[Violation, ...]:
     """Write the QUBO of a whole problem, or its constrained model, to a file; return what it is, or what cannot be met.
 
     By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates, with
@@ -92,7 +92,7 @@ def write_model(
     return model
 
 
-def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[Model, bytes]:
+def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[EncodedModel, bytes]:
     """Return a QUBO and the content of its file."""
     window = window_of(problem, COUPLER_LIMIT, "couplers")
     if coupler_count(window) > COUPLER_LIMIT:
@@ -102,7 +102,7 @@ def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[Model
     bqm = qubo.bqm(penalties)
     hosts = [problem.topology.names[node] for node in window.block.nodes.tolist()]
     slack = [(None, hosts[budget.node]) for budget in qubo.budgets for _ in range(budget.slack)]
-    model = Model(
+    model = EncodedModel(
         variables=(*_pairs(problem, window), *slack),
         couplers=bqm.num_interactions,
         offset=float(bqm.offset),
@@ -113,13 +113,13 @@ def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[Model
     return model, _coordinates(bqm, model.fingerprint).encode() if form == ".coo" else _content(bqm)
 
 
-def _write_cqm(problem: Problem) -> tuple[Model, bytes]:
+def _write_cqm(problem: Problem) -> tuple[EncodedModel, bytes]:
     """Return a constrained model and the content of its file."""
     window = window_of(problem, BIAS_LIMIT, "biases")
     if bias_count(window) > BIAS_LIMIT:
         raise _too_large(BIAS_LIMIT, "biases", str(bias_count(window)))
     cqm = cqm_of(window)
-    model = Model(
+    model = EncodedModel(
         variables=_pairs(problem, window),
         couplers=cqm.objective.num_interactions,
         offset=float(cqm.objective.offset),
@@ -160,8 +160,8 @@ def _too_large(limit: int, what: str, found: str) -> InputError:
 def _pairs(problem: Problem, window: Window) -> tuple[tuple[str, str], ...]:
     """Return the task and the node of every variable but slack bits, in order."""
     tasks, nodes = problem.tasks.names, problem.topology.names
-    held, places = window.block.tasks.tolist(), window.block.nodes.tolist()
-    return tuple((tasks[held[k]], nodes[places[q]]) for k, q in np.argwhere(window.allowed).tolist())
+    members, places = window.block.tasks.tolist(), window.block.nodes.tolist()
+    return tuple((tasks[members[k]], nodes[places[q]]) for k, q in np.argwhere(window.allowed).tolist())
 
 
 def _content(model: dimod.BinaryQuadraticModel | dimod.ConstrainedQuadraticModel) -> bytes:

@@ -9,7 +9,7 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.exchange.decode_samples import Rows
+from tiger.exchange.decode_samples import SampleRows
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.model.jsontext import read_json
 from tiger.model.text import is_number, read_text
@@ -25,7 +25,7 @@ MOST_READS = 1 << 53
 LARGEST = sys.float_info.max
 
 
-def read_samples(path: str | Path) -> Rows:
+def read_samples(path: str | Path) -> SampleRows:
     """Read a file of samples, bits 0 and 1 or spins -1 and 1; raise InputError of `samples` for any other.
 
     A `.json` file is a dimod SampleSet (`SampleSet.to_serializable`) on variables 0, 1, .. in any order. Any other is
@@ -37,13 +37,13 @@ def read_samples(path: str | Path) -> Rows:
     return _read_sample_set(text) if Path(path).suffix.lower() == ".json" else _read_table(text)
 
 
-def read_variables(path: str | Path, rows: Rows) -> Rows:
+def read_variables(path: str | Path, rows: SampleRows) -> SampleRows:
     """Return samples with fingerprint and offset of the model, read from what `tiger encode --variables` wrote.
 
     Raises InputError of `variables` for another file, and for one of another model than the samples state.
     """
-    stated = read_json(read_text(Path(path), "variables"), "variables")
-    known = stated if isinstance(stated, dict) else {}
+    given = read_json(read_text(Path(path), "variables"), "variables")
+    known = given if isinstance(given, dict) else {}
     origin, offset = known.get("fingerprint"), known.get("offset")
     if not isinstance(origin, str) or isinstance(offset, bool) or not isinstance(offset, int | float):
         raise InputError("variables", OTHER_FILE)
@@ -56,13 +56,13 @@ def read_variables(path: str | Path, rows: Rows) -> Rows:
     return rows._replace(fingerprint=origin, offset=float(offset))
 
 
-def _read_table(text: str) -> Rows:
+def _read_table(text: str) -> SampleRows:
     """Read lines of values."""
     rows = list(_rows(text))
     if not rows:
         raise InputError(FIELD, f"{WANTED}, a read in each line, got no read")
     noted = NOTE.search(text)
-    return Rows(_bits(np.array(rows)), np.ones(len(rows), np.int64), fingerprint=noted and noted[1])
+    return SampleRows(_bits(np.array(rows)), np.ones(len(rows), np.int64), fingerprint=noted and noted[1])
 
 
 def _rows(text: str) -> Iterator[BitArray]:
@@ -86,11 +86,11 @@ def _values(number: int, words: Sequence[str]) -> BitArray:
     return np.array(words, np.float64).astype(np.int8)
 
 
-def _read_sample_set(text: str) -> Rows:
+def _read_sample_set(text: str) -> SampleRows:
     """Read a dimod SampleSet."""
-    stated = read_json(text, FIELD)
+    given = read_json(text, FIELD)
     try:
-        sample_set = dimod.SampleSet.from_serializable(stated)
+        sample_set = dimod.SampleSet.from_serializable(given)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(FIELD, f"{NO_SET}, got a fault: {describe(str(error), 120)}") from None
     values, counts, labels = sample_set.record.sample, sample_set.record.num_occurrences, list(sample_set.variables)
@@ -105,7 +105,7 @@ def _read_sample_set(text: str) -> Rows:
         raise InputError(FIELD, f"expected num_occurrences of 1 or more, of at most {MOST_READS:g} in all")
     bits = _bits(values[:, np.argsort(np.array(labels, np.int64))])
     origin = sample_set.info.get("fingerprint")
-    return Rows(bits, counts.astype(np.int64), _energies(sample_set), origin if isinstance(origin, str) else None)
+    return SampleRows(bits, counts.astype(np.int64), _energies(sample_set), origin if isinstance(origin, str) else None)
 
 
 def _energies(sample_set: dimod.SampleSet) -> FloatArray | None:

@@ -1,12 +1,12 @@
 """What the command line says of a model that was written."""
 
-from tiger.exchange.export import Model
+from tiger.exchange.export import EncodedModel
 from tiger.model.units import number_text as number
 from tiger.run.summary import list_facts
 from tiger.run.terminal import escape
 
 
-def model_summary(model: Model, target: str) -> str:
+def model_summary(model: EncodedModel, target: str) -> str:
     """Return what a model that was written holds, and how to read its variables."""
     slack = sum(task is None for task, _ in model.variables)
     size = len(model.variables)

@@ -7,7 +7,7 @@ import numpy as np
 from tiger.expert_maps.assignment import place_greedily
 from tiger.expert_maps.replicas.loads import gpu_loads
 from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
-from tiger.expert_maps.request import ExpertRequest
+from tiger.expert_maps.request import ExpertInputs
 from tiger.expert_maps.slots.objective import price_slots, spread, sum_flow
 from tiger.expert_maps.slots.starts import order_slots
 from tiger.expert_maps.solve import ExpertAnswer, order_by_place
@@ -15,7 +15,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.training.plausibility import warn_implausible
 
 
-def report_answer(request: ExpertRequest, answer: ExpertAnswer, begun: float) -> ExpertReport:
+def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> ExpertReport:
     """Report the answer to a request that began at some time."""
     demand, problem, loads = request.demand, request.slots, request.slots.loads
     order = order_slots(loads)
@@ -58,7 +58,7 @@ def report_answer(request: ExpertRequest, answer: ExpertAnswer, begun: float) ->
     )
 
 
-def _flows(request: ExpertRequest, *maps: IntArray) -> tuple[FloatArray, ...] | None:
+def _flows(request: ExpertInputs, *maps: IntArray) -> tuple[FloatArray, ...] | None:
     """Return the transitions between devices [G, G] under maps, None for loads alone."""
     problem = request.demand.problem
     if problem is None:
@@ -88,7 +88,7 @@ def _list_stages(names: tuple[str, ...], slots: IntArray, loads: DeviceLoads) ->
     )
 
 
-def _cost(request: ExpertRequest, slots: IntArray) -> RoutingCost | None:
+def _cost(request: ExpertInputs, slots: IntArray) -> RoutingCost | None:
     """Return what a map comes to on the counts of both parts of the tokens, None for loads alone."""
     problem, tests = request.demand.problem, request.demand.tests
     if problem is None:

@@ -14,7 +14,7 @@ GAIN = 1e-3
 
 def place_in_order(problem: ExpertProblem) -> IntArray:
     """Return the placement [L, E] by numbers, as systems have it: the first E / G experts on the first device."""
-    return np.tile(np.arange(problem.experts) // problem.seats, (problem.layers, 1))
+    return np.tile(np.arange(problem.experts) // problem.slots_per_device, (problem.layers, 1))
 
 
 def place_greedily(problem: ExpertProblem) -> IntArray:
@@ -24,7 +24,7 @@ def place_greedily(problem: ExpertProblem) -> IntArray:
     """
     place = place_in_order(problem)
     for layer, counts in enumerate(problem.counts, 1):
-        place[layer] = _assign_layer(counts.T @ problem.hops[place[layer - 1]], problem.seats)
+        place[layer] = _assign_layer(counts.T @ problem.hops[place[layer - 1]], problem.slots_per_device)
     return place
 
 
@@ -38,14 +38,14 @@ def sweep_layers(problem: ExpertProblem, start: IntArray, stop: Callable[[], boo
         before = least
         place = best.copy()
         for layer in [*range(problem.layers), *reversed(range(problem.layers - 1))]:
-            place[layer] = _assign_layer(device_costs(problem, place, layer), problem.seats)
+            place[layer] = _assign_layer(device_costs(problem, place, layer), problem.slots_per_device)
         cost = hop_sum(problem, place)
         if cost < least:
             best, least = place, cost
     return best
 
 
-def _assign_layer(costs: FloatArray, seats: int) -> IntArray:
+def _assign_layer(costs: FloatArray, slots_per_device: int) -> IntArray:
     """Return the devices [E] of experts whose costs [E, G] are least in all, with so many seats on every device."""
-    assigned: IntArray = linear_sum_assignment(np.repeat(costs, seats, axis=1))[1] // seats
+    assigned: IntArray = linear_sum_assignment(np.repeat(costs, slots_per_device, axis=1))[1] // slots_per_device
     return assigned

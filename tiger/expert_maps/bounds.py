@@ -37,36 +37,39 @@ def bound_hops(problem: ExpertProblem, stop: Callable[[], bool] = lambda: False)
     bound, inside = 0.0, 0.0
     for distance, label in list_levels(problem.hops):
         groups = np.bincount(label)
-        seats = problem.seats * int(groups.max())
+        slots_per_device = problem.slots_per_device * int(groups.max())
         for start in range(0, len(problem.counts), BLOCK):
             # Crossings that are not looked at are at least none.
             if not stop():
                 counts = problem.counts[start : start + BLOCK]
-                bound += (distance - inside) * _bound_crossings(counts, len(groups), seats)
+                bound += (distance - inside) * _bound_crossings(counts, len(groups), slots_per_device)
         inside = distance
     # One level of hops that weigh 1 is a sum of whole numbers, which has no error.
     return bound if inside in (0.0, 1.0) else bound * (1 - ERROR)
 
 
-def _bound_crossings(counts: FloatArray, groups: int, seats: int) -> float:
+def _bound_crossings(counts: FloatArray, groups: int, slots_per_device: int) -> float:
     """Return a lower bound on the transitions between groups of devices, with at most so many seats in each."""
     total = counts.sum(axis=(1, 2))
-    if seats == 1:
+    if slots_per_device == 1:
         kept = np.array([table[linear_sum_assignment(-table)].sum() for table in counts])
         return float((total - kept).sum())
-    kept = _keep_partners(counts, seats)
-    if groups * seats == counts.shape[1]:
+    kept = _keep_partners(counts, slots_per_device)
+    if groups * slots_per_device == counts.shape[1]:
         kept = np.minimum(kept, _keep_spectrum(counts, groups))
     return float(np.maximum(total * (1 - ERROR) - kept, 0).sum())
 
 
-def _keep_partners(counts: FloatArray, seats: int) -> FloatArray:
+def _keep_partners(counts: FloatArray, slots_per_device: int) -> FloatArray:
     """Return upper bounds [L - 1] on the flow between experts of which each has at most so many partners."""
-    forth, back = _price_partners(counts, seats), _price_partners(counts.transpose(0, 2, 1), seats)
+    forth, back = (
+        _price_partners(counts, slots_per_device),
+        _price_partners(counts.transpose(0, 2, 1), slots_per_device),
+    )
     return np.minimum(forth, back)
 
 
-def _price_partners(counts: FloatArray, seats: int) -> FloatArray:
+def _price_partners(counts: FloatArray, slots_per_device: int) -> FloatArray:
     """Return the least Lagrangian bounds [L - 1] that subgradient steps find, with prices of the later experts.
 
     Each expert of the earlier layer takes the partners of most flow above their price; every price is paid once a seat.
@@ -77,14 +80,14 @@ def _price_partners(counts: FloatArray, seats: int) -> FloatArray:
     scale = counts.max(axis=(1, 2), keepdims=True) / 2
     for step in range(STEPS):
         gains = counts - prices
-        chosen = np.argpartition(gains, experts - seats, axis=2)[:, :, experts - seats :]
+        chosen = np.argpartition(gains, experts - slots_per_device, axis=2)[:, :, experts - slots_per_device :]
         taken = np.zeros(counts.shape, bool)
         np.put_along_axis(taken, chosen, True, axis=2)
         taken &= gains > 0
-        bound = np.where(taken, gains, 0).sum(axis=(1, 2)) + seats * prices.sum(axis=(1, 2))
+        bound = np.where(taken, gains, 0).sum(axis=(1, 2)) + slots_per_device * prices.sum(axis=(1, 2))
         least = np.minimum(least, bound)
-        surplus = taken.sum(axis=1, keepdims=True) - seats
-        prices = np.maximum(prices + scale / (seats * (1 + step)) * surplus, 0)
+        surplus = taken.sum(axis=1, keepdims=True) - slots_per_device
+        prices = np.maximum(prices + scale / (slots_per_device * (1 + step)) * surplus, 0)
     return least
 
 

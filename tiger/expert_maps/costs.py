@@ -33,7 +33,7 @@ class ExpertProblem(NamedTuple):
         return len(self.hops)
 
     @property
-    def seats(self) -> int:
+    def slots_per_device(self) -> int:
         """Return E / G, the number of experts of a layer on each device."""
         return self.experts // self.devices
 

@@ -32,7 +32,7 @@ def exchange_pairs(
     return place
 
 
-class _Pool(NamedTuple):
+class _ExpertShares(NamedTuple):
     """Hold the experts `members[L, 2 k]` of two devices that take part, and the ways `masks[N, 2 k]` to share them out.
 
     A mask is 1 for an expert on the second device.
@@ -67,7 +67,7 @@ def _share_out(problem: ExpertProblem, place: IntArray, pair: tuple[int, int], g
     return True
 
 
-def _draw_pool(place: IntArray, pair: tuple[int, int], generator: np.random.Generator) -> _Pool:
+def _draw_pool(place: IntArray, pair: tuple[int, int], generator: np.random.Generator) -> _ExpertShares:
     """Return experts of two devices in each layer, all of them where they are few, and the ways to share them out."""
     layers = len(place)
     members = []
@@ -76,7 +76,7 @@ def _draw_pool(place: IntArray, pair: tuple[int, int], generator: np.random.Gene
         if held.shape[1] > POOL:
             held = generator.permuted(held, axis=1)[:, :POOL]
         members.append(held)
-    return _Pool(np.concatenate(members, axis=1), _list_masks(members[0].shape[1]))
+    return _ExpertShares(np.concatenate(members, axis=1), _list_masks(members[0].shape[1]))
 
 
 @cache
@@ -89,7 +89,7 @@ def _list_masks(size: int) -> FloatArray:
 
 
 def _tabulate(
-    problem: ExpertProblem, place: IntArray, pair: tuple[int, int], pool: _Pool
+    problem: ExpertProblem, place: IntArray, pair: tuple[int, int], pool: _ExpertShares
 ) -> tuple[FloatArray, FloatArray]:
     """Return the costs [L, N] of the ways of each layer, and those [L - 1, N, N] of two consecutive ones."""
     layer, counts, members = np.arange(len(place))[:, None], problem.counts, pool.members

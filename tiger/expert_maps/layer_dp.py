@@ -56,7 +56,7 @@ def list_few_ways(problem: ExpertProblem) -> Ways | None:
 
 def _count_ways(problem: ExpertProblem) -> int:
     """Return N = E! / (E/G)!^G."""
-    alike: int = factorial(problem.seats) ** problem.devices
+    alike: int = factorial(problem.slots_per_device) ** problem.devices
     return factorial(problem.experts) // alike
 
 
@@ -64,8 +64,8 @@ def _list_ways(problem: ExpertProblem) -> Ways:
     """Return all ways to share out the experts of a layer."""
     place = np.full((1, problem.experts), -1)
     for device in range(problem.devices):
-        free = problem.experts - device * problem.seats
-        chosen = np.array(list(combinations(range(free), problem.seats)))
+        free = problem.experts - device * problem.slots_per_device
+        chosen = np.array(list(combinations(range(free), problem.slots_per_device)))
         # The free experts of every way, of which each choice takes some.
         experts = np.argwhere(place < 0)[:, 1].reshape(len(place), free)[:, chosen]
         place = np.repeat(place[:, None], len(chosen), axis=1)

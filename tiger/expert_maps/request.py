@@ -48,7 +48,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExpertRequest:
+class ExpertInputs:
     """Hold what a step asks for, the devices of a cluster that hold experts, prices in a unit, and checked options."""
 
     demand: Demand
@@ -65,7 +65,7 @@ class ExpertRequest:
         return None if beside or self.unit != "hops" else self.demand.problem
 
 
-def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertRequest:
+def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertInputs:
     """Return what is asked; raise InputError that names the field at fault, or TypeError."""
     weight = read_loads(call.trace) if options.kind == "loads" else None
     trace = read_trace(call.trace) if weight is None else None
@@ -84,7 +84,7 @@ def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertRequest
     in_use = None if call.in_use is None else _read_in_use(call.in_use, loads)
     _check_in_use(options, in_use)
     unit, slots = _price(demand, loads, options, cluster.table_s(LONG_BYTES)[np.ix_(devices, devices)], in_use)
-    return ExpertRequest(demand, cluster, devices, slots, unit, options)
+    return ExpertInputs(demand, cluster, devices, slots, unit, options)
 
 
 def array_of_rows(field: str, rows: list[object]) -> NDArray[np.generic]:

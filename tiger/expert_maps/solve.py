@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.params import ExpertOptions
-from tiger.expert_maps.request import ExpertRequest
+from tiger.expert_maps.request import ExpertInputs
 from tiger.expert_maps.search import ExpertParams, place_flat, search_experts
 from tiger.expert_maps.slots.advice import Advice, advise
 from tiger.expert_maps.slots.objective import ExpertCost
@@ -33,7 +33,7 @@ class ExpertAnswer:
     remarks: tuple[str, ...]
 
 
-def solve_request(request: ExpertRequest, watch: Callable[[Progress], None]) -> ExpertAnswer:
+def solve_request(request: ExpertInputs, watch: Callable[[Progress], None]) -> ExpertAnswer:
     """Return the map that is found for a request, or the one in use where that is the advice."""
     options, problem = request.options, request.slots
     flat, alone = None, request.transitions_alone

@@ -26,7 +26,7 @@ NO_ARRAY = (ValueError, TypeError, KeyError, SyntaxError, TokenError, OverflowEr
 Numbers = NDArray[np.integer]
 
 
-class Split(NamedTuple):
+class TokenSplit(NamedTuple):
     """Hold the tokens that a placement is made for, and those it is tested on, each [tokens, layers, k]."""
 
     training: Numbers
@@ -48,7 +48,7 @@ def read_trace(source: object) -> Numbers:
     return _check_shape(_read_lines(path) if path.suffix.lower() in TEXT_ENDINGS else map_array(path, FIELD))
 
 
-def split_trace(trace: Numbers, held_out: float) -> Split:
+def split_trace(trace: Numbers, held_out: float) -> TokenSplit:
     """Return the tokens up to the last share `held_out`, and these; raise InputError unless both have some.
 
     The last ones are taken, and not random ones, for tokens of one text choose alike.
@@ -56,7 +56,7 @@ def split_trace(trace: Numbers, held_out: float) -> Split:
     kept = len(trace) - int(np.ceil(len(trace) * held_out))
     if kept < 1:
         raise InputError("held_out", f"expected to leave some of the {len(trace)} tokens, got {held_out:g}")
-    return Split(trace[:kept], trace[kept:])
+    return TokenSplit(trace[:kept], trace[kept:])
 
 
 def map_array(path: Path, field: str) -> NDArray[np.generic]:

@@ -29,9 +29,9 @@ def solve_assignment(
     tasks, hosts = np.nonzero(opened)
     rows, size = _build_rows(problem, residual, part, reachable, opened)
     proved = False
-    for held in limits(residual.load[tasks], hosts, np.minimum(residual.room, residual.load.sum(axis=0)), size):
+    for limited in limits(residual.load[tasks], hosts, np.minimum(residual.room, residual.load.sum(axis=0)), size):
         for _ in range(ROUNDS):
-            x, proved = solve([*rows, *held], np.ones(size, np.int64), until_s)
+            x, proved = solve([*rows, *limited], np.ones(size, np.int64), until_s)
             if x is None:
                 break
             chosen = np.flatnonzero(x[: len(tasks)] > 0.5)
@@ -42,7 +42,7 @@ def solve_assignment(
             covers = _covers(residual, tasks[chosen], hosts[chosen], chosen, size)
             if not covers:
                 break
-            held += covers
+            limited += covers
     return None, proved
 
 

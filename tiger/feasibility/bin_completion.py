@@ -42,7 +42,7 @@ class _Sets(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class _Search:
+class _BinSearch:
     """Hold load[k, d], room[b, d] and open[k, b], the work that may be done, and whether anything was left out."""
 
     load: IntArray
@@ -69,13 +69,20 @@ def complete(
 ) -> Completion:
     """Return how many items of each class go into each bin, or that there is no way, or neither.
 
-    `load[k, d]` are whole amounts of each of `count[k]` items, `room[b, d]` those of the bins, `open_[k, b]` where a
-    class may go. About `work` sets of items are looked at; above 3 dimensions or 300 bins none are.
+    Above 3 dimensions or 300 bins nothing is tried.
+
+    :param load: whole amounts [k, d] of an item of each class
+    :param count: items of each class [k]
+    :param room: whole amounts [b, d] that bins take
+    :param open_: where a class may go [k, b]
+    :param until_s: the monotonic clock at which to stop
+    :param work: about how many sets of items are looked at
+    :param restarts: randomised fillings where the search was cut short
     """
     if not 0 < load.shape[1] <= DIMENSIONS or len(room) > BINS:
         return Completion(None, proved=False)
     order = np.argsort(room[:, 0], kind="stable")
-    search = _Search(load=load, room=room[order], open=open_[:, order], until_s=until_s, work=work)
+    search = _BinSearch(load=load, room=room[order], open=open_[:, order], until_s=until_s, work=work)
     amount = _exhaust(search, count, 0, strict=True)
     proved = not search.cut
     for restart in range(restarts):
@@ -87,7 +94,7 @@ def complete(
     return Completion(amount[:, np.argsort(order)], proved=True)
 
 
-def _exhaust(search: _Search, count: IntArray, at: int, *, strict: bool) -> IntArray | None:
+def _exhaust(search: _BinSearch, count: IntArray, at: int, *, strict: bool) -> IntArray | None:
     """Fill bins from number `at` on in every way, fullest first; with `strict` only if every way can be tried."""
     load, room, open_ = search.load, search.room[at:], search.open[:, at:]
     amount = np.zeros(open_.shape, np.int64)
@@ -122,7 +129,7 @@ def _exhaust(search: _Search, count: IntArray, at: int, *, strict: bool) -> IntA
     return None
 
 
-def _choices(search: _Search, one: _Sets, two: _Sets, low: IntArray, high: IntArray) -> IntArray:
+def _choices(search: _BinSearch, one: _Sets, two: _Sets, low: IntArray, high: IntArray) -> IntArray:
     """Return picks[c, k], unions of sets of both lists with sums from low[d] to high[d], fullest first."""
     i, j = _pairs(search, one.sums[0], two.sums[0], max(int(low[0]), 0), int(high[0]))
     good = np.ones(len(i), bool)
@@ -140,7 +147,7 @@ def _choices(search: _Search, one: _Sets, two: _Sets, low: IntArray, high: IntAr
     return picks
 
 
-def _list_sets(search: _Search, classes: IntArray, count: IntArray, high: IntArray, each: int, limit: int) -> _Sets:
+def _list_sets(search: _BinSearch, classes: IntArray, count: IntArray, high: IntArray, each: int, limit: int) -> _Sets:
     """List the sets of at most `each` items of some classes that stay within high[d], sorted by their first sum.
 
     The first class that would make them more than `limit` and all after it are left out.
@@ -168,7 +175,7 @@ def _list_sets(search: _Search, classes: IntArray, count: IntArray, high: IntArr
     return _Sets(sums[:-1, order], code[order], chosen, most_of)
 
 
-def _pairs(search: _Search, one: IntArray, two: IntArray, low: int, high: int) -> tuple[IntArray, IntArray]:
+def _pairs(search: _BinSearch, one: IntArray, two: IntArray, low: int, high: int) -> tuple[IntArray, IntArray]:
     """Return index pairs of two sorted lists with low <= one[i] + two[j] <= high; the fullest of them if too many."""
     # Both lists are sorted: partners of a set are a range of the other list.
     last = np.searchsorted(two, high - one, side="right")
@@ -186,7 +193,7 @@ def _pairs(search: _Search, one: IntArray, two: IntArray, low: int, high: int) -
     return i, last[i] - 1 - back
 
 
-def _fill_randomised(search: _Search, count: IntArray, rng: np.random.Generator, limit: int) -> IntArray | None:
+def _fill_randomised(search: _BinSearch, count: IntArray, rng: np.random.Generator, limit: int) -> IntArray | None:
     """Fill a bin about the largest item that is left, then the next; try every way for the last few items."""
     load, left, amount = search.load, count.copy(), np.zeros(search.open.shape, np.int64)
     bins = np.arange(len(search.room))
@@ -210,9 +217,9 @@ def _fill_randomised(search: _Search, count: IntArray, rng: np.random.Generator,
     return amount
 
 
-def _place_last(search: _Search, left: IntArray, bins: IntArray) -> IntArray | None:
+def _place_last(search: _BinSearch, left: IntArray, bins: IntArray) -> IntArray | None:
     """Place the last few items into the bins that are left."""
-    few = _Search(
+    few = _BinSearch(
         load=search.load, room=search.room[bins], open=search.open[:, bins], until_s=search.until_s, work=TAIL_WORK
     )
     amount = _exhaust(few, left, 0, strict=False)
@@ -221,7 +228,7 @@ def _place_last(search: _Search, left: IntArray, bins: IntArray) -> IntArray | N
 
 
 def _fill_best(
-    search: _Search, left: IntArray, k: int, bins: IntArray, rng: np.random.Generator, limit: int
+    search: _BinSearch, left: IntArray, k: int, bins: IntArray, rng: np.random.Generator, limit: int
 ) -> tuple[int, IntArray] | None:
     """Return a bin and what fills it best beside a item of class k, leaving enough room for the rest elsewhere."""
     slack = search.room[bins].sum(axis=0) - left @ search.load
@@ -242,14 +249,14 @@ def _fill_best(
 
 
 def _fill_beside(
-    search: _Search, left: IntArray, k: int, b: int, slack: IntArray, rng: np.random.Generator, limit: int
+    search: _BinSearch, left: IntArray, k: int, b: int, slack: IntArray, rng: np.random.Generator, limit: int
 ) -> IntArray | None:
-    """Return what fills bin b best beside a item of class k, among items drawn at random."""
+    """Return the items that fill bin b best beside one of class k, among items drawn at random."""
     load, base = search.load, np.zeros(len(left), np.int64)
     base[k] = 1
     units = rng.permutation(np.repeat(np.arange(len(left)), np.where(search.open[:, b], left - base, 0)))
     high = search.room[b] - load[k]
-    # About so many more fit. Where sets of as many are too many to list, the first ones are not chosen but given.
+    # About this many more fit. Where sets of as many are too many to list, the first ones are not chosen but given.
     more = rng.uniform(0.8, 1.25) * high[0] / max(float(load[units, 0].mean()) if len(units) else 1.0, 1.0)
     given = units[: max(int(more) - limit.bit_length(), 0)]
     given = given[(np.cumsum(load[given], axis=0) <= high).all(axis=1)]
@@ -269,7 +276,7 @@ def _count_drawn(units: IntArray, size: int) -> tuple[IntArray, IntArray]:
 
 
 def _fill_at_random(
-    search: _Search, left: IntArray, bins: IntArray, rng: np.random.Generator
+    search: _BinSearch, left: IntArray, bins: IntArray, rng: np.random.Generator
 ) -> tuple[int, IntArray] | None:
     """Return a bin and items drawn at random that fill it so well that the rest has room enough elsewhere.
 

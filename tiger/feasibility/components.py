@@ -30,7 +30,7 @@ class Residual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Split:
+class ComponentSplit:
     """Hold c sets of tasks that have to lie together, in k classes of equal ones, and r parts of the hardware.
 
     `component[f]` and `part[h]` say where free tasks and hosts belong; `order[c]` lists the components class after
@@ -57,7 +57,7 @@ class Shortage:
 
 
 def residual_of(problem: Problem, cells: int) -> Residual | None:
-    """Return what the pins leave; None where kinds times hosts are more than `cells`."""
+    """Return the tasks and the room that the pins leave; None where kinds times hosts are more than `cells`."""
     free, hosts = problem.free, problem.topology.hosts
     start = np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)).tolist()
     banned = [problem.banned[start[task] : start[task + 1], 1] for task in free.tolist()]
@@ -79,8 +79,8 @@ def residual_of(problem: Problem, cells: int) -> Residual | None:
         opened[row, at[banned[task][at[banned[task]] >= 0]]] = False
     pinned = np.flatnonzero(problem.pins >= 0)
     for label in np.unique(problem.group_of[pinned]) if problem.groups else ():
-        held = problem.pins[pinned[problem.group_of[pinned] == label]]
-        opened[np.ix_(group == label, np.isin(hosts, held))] = False
+        pinned_hosts = problem.pins[pinned[problem.group_of[pinned] == label]]
+        opened[np.ix_(group == label, np.isin(hosts, pinned_hosts))] = False
     opened &= (room[:, :1] > 0).all(axis=1)
     return Residual(tasks=free, hosts=hosts, kind=kind.ravel(), group=group, open=opened, load=load, room=room)
 
@@ -146,7 +146,7 @@ def components(problem: Problem, part: IntArray) -> IntArray:
     return np.asarray(connected_components(problem.tasks.traffic, directed=False)[1], np.int64)
 
 
-def split_of(problem: Problem, residual: Residual, part: IntArray, cells: int) -> Split | None:
+def split_of(problem: Problem, residual: Residual, part: IntArray, cells: int) -> ComponentSplit | None:
     """Return the components of the free tasks against the parts; pinned tasks tie theirs to the part of their node.
 
     None where classes times parts are more than `cells`.
@@ -186,7 +186,7 @@ def split_of(problem: Problem, residual: Residual, part: IntArray, cells: int) -
         room = np.add.reduceat(residual.room[by_part], starts, axis=0)
     packing = Packing(load=load, count=np.bincount(label), room=room, kind=np.arange(len(first)), open=opened)
     order = np.argsort(label, kind="stable")
-    return Split(component=component, part=part, order=order, mix=mix, labels=labels, packing=packing)
+    return ComponentSplit(component=component, part=part, order=order, mix=mix, labels=labels, packing=packing)
 
 
 def _classes(residual: Residual, component: IntArray, root: IntArray) -> tuple[IntArray, IntArray]:
@@ -205,7 +205,7 @@ def _classes(residual: Residual, component: IntArray, root: IntArray) -> tuple[I
     return label, np.array(first, np.int64)
 
 
-def add_amount(split: Split, part: int, load: IntArray, room: int) -> Split:
+def add_amount(split: ComponentSplit, part: int, load: IntArray, room: int) -> ComponentSplit:
     """Return the split with one amount more: load[k] of the components of a class, against what a part has of it."""
     packing = split.packing
     rooms = np.full(len(packing.room), int(load @ packing.count))
@@ -214,17 +214,19 @@ def add_amount(split: Split, part: int, load: IntArray, room: int) -> Split:
     return replace(split, packing=more)
 
 
-def keep_apart(split: Split, there: BoolArray) -> tuple[IntArray, int] | None:
+def keep_apart(split: ComponentSplit, there: BoolArray) -> tuple[IntArray, int] | None:
     """Return load[k] and room that keep the components there[c], in their order, from being in one part together.
 
     None where others of their classes are elsewhere, since those could take their place.
     """
     count = split.packing.count
-    held = np.bincount(np.repeat(np.arange(len(count)), count)[there], minlength=len(count))
-    return None if ((held > 0) & (held < count)).any() else ((held > 0).astype(np.int64), int(held.sum()) - 1)
+    present = np.bincount(np.repeat(np.arange(len(count)), count)[there], minlength=len(count))
+    return (
+        None if ((present > 0) & (present < count)).any() else ((present > 0).astype(np.int64), int(present.sum()) - 1)
+    )
 
 
-def level_parts(split: Split, share: float) -> Packing:
+def level_parts(split: ComponentSplit, share: float) -> Packing:
     """Return the packing with parts to be filled to no more than `share` times an even level."""
     packing, sizes = split.packing, slice(len(split.labels))
     total, room = (packing.load.T @ packing.count)[sizes], packing.room[:, sizes]

@@ -41,16 +41,16 @@ class _Hosts:
 
         In large problems without limits on memory all of the time would go into the loop of `take`.
         """
-        seats = np.cumsum(np.maximum(self.left, 0))
-        found = np.searchsorted(seats, np.arange(min(count, seats[-1])), side="right")
+        ends = np.cumsum(np.maximum(self.left, 0))
+        found = np.searchsorted(ends, np.arange(min(count, ends[-1])), side="right")
         self.left[:] -= np.bincount(found, minlength=len(self.left))
         return found
 
-    def take(self, need: list[int], held: list[int], banned: Sequence[Collection[int]]) -> list[int]:
-        """Return the hosts of tasks in order, of which one then holds `held` bytes, up to the first that finds none."""
+    def take(self, need: list[int], used: list[int], banned: Sequence[Collection[int]]) -> list[int]:
+        """Return the hosts of tasks in order, of which one then holds `used` bytes, up to the first that finds none."""
         taken: list[int] = []
         start, size, least = 0, len(self.nodes), min(need)
-        for wanted, kept, no in zip(need, held, banned, strict=True):
+        for wanted, kept, no in zip(need, used, banned, strict=True):
             while start < size and (self.left[start] <= 0 or self.room[start] < least):
                 start += 1
             host: int | None = start
@@ -76,7 +76,7 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
     bounds = np.append(0, np.cumsum(np.bincount(where)))
     at = np.full(problem.topology.size, -1)
     at[hosts.nodes] = np.arange(len(hosts.nodes))
-    closed = _held_hosts(problem, at)
+    closed = _find_pinned_hosts(problem, at)
     forbidden = _forbidden_nodes(problem)
     order = np.lexsort((groups[free], part))
     runs = np.flatnonzero(np.diff(groups[free[order]]) | np.diff(part[order])) + 1
@@ -95,9 +95,9 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
             found = here.fill(len(tasks))
         else:
             wanted = need[tasks].tolist()
-            held = [0] * len(wanted) if problem.groups else wanted
+            used = [0] * len(wanted) if problem.groups else wanted
             banned = [forbidden.get(task, NO_NODES) for task in tasks.tolist()]
-            found = np.array(here.take(wanted, held, banned), np.int64)
+            found = np.array(here.take(wanted, used, banned), np.int64)
         if problem.groups:
             hosts.left[taken] = here.left[found] = 1
         if len(found) < len(tasks):
@@ -136,9 +136,9 @@ def _hosts(problem: Problem, where: IntArray) -> _Hosts:
     return _Hosts(nodes, left[nodes], room[nodes])
 
 
-def _held_hosts(problem: Problem, at: IntArray) -> dict[int, list[int]]:
+def _find_pinned_hosts(problem: Problem, at: IntArray) -> dict[int, list[int]]:
     """Return the hosts, by position at[m], that the pinned tasks of each exclusivity group hold."""
-    held: dict[int, list[int]] = {}
+    hosts_of_group: dict[int, list[int]] = {}
     for task in np.flatnonzero(problem.pins >= 0).tolist() if problem.groups else ():
-        held.setdefault(int(problem.group_of[task]), []).append(int(at[problem.pins[task]]))
-    return held
+        hosts_of_group.setdefault(int(problem.group_of[task]), []).append(int(at[problem.pins[task]]))
+    return hosts_of_group

@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tiger.model.arrays import FloatArray, IntArray
 
-# HiGHS keeps rows to 1e-6: loads of up to so many units leave that far below half a unit.
+# HiGHS keeps rows to 1e-6: loads of up to this many units leave that far below half a unit.
 LARGEST = 10_000
 # No limit: more nodes of branch and bound than HiGHS visits in any time limit here.
 NODES = 1 << 30

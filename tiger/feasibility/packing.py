@@ -182,8 +182,8 @@ def _decide_by_milp(packing: Packing, until_s: float, limit: int, nodes: int) ->
     k, b = np.nonzero([packing.allowed_bins(k) for k in range(len(packing.count))])
     cells, proved = np.arange(len(k)), False
     taken = LinearConstraint(sum_matrix(k, cells, len(k), len(packing.count)), packing.count, packing.count)
-    for held in limits(packing.load[k], b, packing.room, len(k)):
-        x, proved = solve([taken, *held], packing.count[k], until_s, nodes)
+    for limited in limits(packing.load[k], b, packing.room, len(k)):
+        x, proved = solve([taken, *limited], packing.count[k], until_s, nodes)
         if x is not None:
             amount = np.zeros((len(packing.count), len(packing.room)), np.int64)
             amount[k, b] = np.rint(x)

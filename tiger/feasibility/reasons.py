@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.feasibility.components import Residual, Shortage, Split, components, match_hosts, reachability
+from tiger.feasibility.components import ComponentSplit, Residual, Shortage, components, match_hosts, reachability
 from tiger.feasibility.packing import pack
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 
-# About so many sizes are tried, as each costs a pass over the hosts.
+# About this many sizes are tried, as each costs a pass over the hosts.
 SIZES = 200
 MEANING = {
     "one-to-one": "one task per node",
@@ -35,7 +35,7 @@ def name_unusable_pins(problem: Problem) -> tuple[Violation, ...]:
 
 
 def shortages(problem: Problem) -> tuple[Violation, ...]:
-    """Return what counts alone show: too few nodes, slots or bytes, or a task that fits nowhere."""
+    """Return the reasons that counts alone show: too few nodes, slots or bytes, or a task that fits nowhere."""
     tasks, topology = problem.tasks, problem.topology
     limit = int(topology.hosts.size if problem.groups else topology.slots.sum())
     wanted = max(map(len, problem.groups)) if problem.groups else tasks.size
@@ -114,7 +114,7 @@ def name_split_pins(problem: Problem, residual: Residual, part: IntArray) -> Vio
     return Violation(kind="disconnected", message=message)
 
 
-def name_overfull_parts(problem: Problem, residual: Residual, split: Split, until_s: float) -> Violation:
+def name_overfull_parts(problem: Problem, residual: Residual, split: ComponentSplit, until_s: float) -> Violation:
     """Name a component of tasks that fits into no part, or say which sets of tasks do not fit together."""
     packing, sizes = split.packing, split.mix.sum(axis=1)
     alone = packing.misfit
@@ -137,7 +137,7 @@ def name_overfull_parts(problem: Problem, residual: Residual, split: Split, unti
     return Violation(kind="disconnected", message=message)
 
 
-def _say_misfit(problem: Problem, residual: Residual, split: Split, k: int) -> Violation:
+def _say_misfit(problem: Problem, residual: Residual, split: ComponentSplit, k: int) -> Violation:
     """Say why a component of class k fits into no part."""
     size = len(split.labels)
     members, open_ = _members(problem, residual, split, k), split.packing.open[k]
@@ -204,7 +204,7 @@ def _say_given(problem: Problem) -> str:
     return f" (given {' and '.join(limits)})" if limits else ""
 
 
-def _members(problem: Problem, residual: Residual, split: Split, k: int) -> IntArray:
+def _members(problem: Problem, residual: Residual, split: ComponentSplit, k: int) -> IntArray:
     """Return all tasks, pinned ones too, of the first component of class k."""
     component = split.order[int(split.packing.count[:k].sum())]
     label = components(problem, split.part)

@@ -7,9 +7,9 @@ import numpy as np
 from tiger.feasibility import reasons
 from tiger.feasibility.assignment_milp import solve_assignment
 from tiger.feasibility.components import (
+    ComponentSplit,
     Residual,
     Shortage,
-    Split,
     add_amount,
     keep_apart,
     level_parts,
@@ -26,14 +26,14 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.cost import violations
 
-# Larger tables are not built: so many variables of a program, 100 MB of pairs of kinds and hosts, 160 MB of classes and
-# parts.
+# Larger tables are not built: this many variables of a program, 100 MB of pairs of kinds and hosts, 160 MB of classes
+# and parts.
 MILP_CELLS, OPEN_CELLS, SPLIT_CELLS = 2_000_000, 100_000_000, 20_000_000
 # All that is not first fit ends after so long without a limit of the caller's; users wait for it before any search.
 LIMIT_S = 30.0
 # A distribution that has been cut so often is not going to be found.
 ROUNDS = 200
-# Parts are filled up to so many times the mean level in turns with filling them as far as they go.
+# Parts are filled up to this many times the mean level in turns with filling them as far as they go.
 SHARES = (1.01, 1.05, 1.2)
 
 
@@ -115,7 +115,7 @@ def _place_by_parts(
 
 
 def _place_components(
-    problem: Problem, residual: Residual, split: Split, bins: IntArray, until_s: float
+    problem: Problem, residual: Residual, split: ComponentSplit, bins: IntArray, until_s: float
 ) -> IntArray | Violation | list[tuple[int, IntArray, int]]:
     """Place the components in the parts `bins[c]` they were assigned to.
 

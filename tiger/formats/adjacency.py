@@ -36,7 +36,7 @@ def _is_symmetric(traffic: sp.csr_array) -> bool:
 
 
 def _take_upper(traffic: sp.csr_array) -> sp.csr_array:
-    """Return what stands above the diagonal."""
+    """Return the entries above the diagonal."""
     size = traffic.shape[0]
     row = np.repeat(np.arange(size, dtype=traffic.indices.dtype), np.diff(traffic.indptr))
     upper = traffic.indices > row

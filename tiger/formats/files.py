@@ -26,7 +26,7 @@ from tiger.formats import (
 )
 from tiger.formats.hardware import kubernetes, measured
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
-from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.model.jsontext import read_json
@@ -82,7 +82,7 @@ def read_hardware(
     level: str = "node",
     labels: Sequence[str] | None = None,
     units: UnitName | None = None,
-) -> Hardware:
+) -> DescribedHardware:
     """Return the hardware of a SPEC such as `torus:4x4`, of a file or of its text.
 
     What does not name its levels has one of the given name. `labels` are those that make levels of the nodes of
@@ -112,7 +112,7 @@ def is_topology_file(source: str) -> bool:
     return Path(source).suffix.lower() in _HARDWARE
 
 
-def _name_level(hardware: Hardware | Topology, level: str) -> Hardware:
+def _name_level(hardware: DescribedHardware | Topology, level: str) -> DescribedHardware:
     """Return hardware as it is, but with a name for the one level of what does not name its levels."""
     if isinstance(hardware, Topology):
         return PlainHardware(hardware, level)
@@ -140,7 +140,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".grf": lambda text: TaskFile(scotch.read_task_graph(text)),
     ".src": lambda text: TaskFile(scotch.read_task_graph(text)),
 }
-_HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
+_HARDWARE: dict[str, Callable[[str], DescribedHardware | Topology]] = {
     ".json": lambda text: read_document(read_json(text, FIELD)),
     ".arc": original.read_mesh,
     ".conf": slurm.read_network,

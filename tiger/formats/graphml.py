@@ -18,7 +18,7 @@ ENDS = {"node": ("id",), "edge": ("source", "target")}
 ATTRIBUTES = {"node": TASK, "edge": TRAFFIC}
 
 
-class Key(NamedTuple):
+class GraphmlKey(NamedTuple):
     """Hold a declared attribute: what it belongs to (node, edge, all ..), its name, type, and default if it has one."""
 
     owner: str
@@ -57,10 +57,10 @@ def _tag(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _key(element: ElementTree.Element) -> Key:
+def _key(element: ElementTree.Element) -> GraphmlKey:
     """Return a declared attribute."""
     defaults = [child.text or "" for child in _children(element, "default")]
-    return Key(
+    return GraphmlKey(
         owner=element.get("for", "all"),
         name=element.get("attr.name", ""),
         kind=element.get("attr.type", "string"),
@@ -68,8 +68,8 @@ def _key(element: ElementTree.Element) -> Key:
     )
 
 
-def _remarks(keys: Mapping[str, Key]) -> tuple[str, ...]:
-    """Return what looks misspelt among the declared attributes."""
+def _remarks(keys: Mapping[str, GraphmlKey]) -> tuple[str, ...]:
+    """Return remarks on declared attributes that look misspelt."""
     remarks: tuple[str, ...] = ()
     for owner, known in ATTRIBUTES.items():
         names = {key.name: key.kind for key in keys.values() if key.owner in (owner, "all")}
@@ -77,7 +77,7 @@ def _remarks(keys: Mapping[str, Key]) -> tuple[str, ...]:
     return remarks
 
 
-def _node_link(graph: ElementTree.Element, keys: Mapping[str, Key]) -> dict[str, object]:
+def _node_link(graph: ElementTree.Element, keys: Mapping[str, GraphmlKey]) -> dict[str, object]:
     """Return the node-link form of a graph element."""
     direction = graph.get("edgedefault")
     if direction not in DIRECTIONS:
@@ -92,7 +92,9 @@ def _node_link(graph: ElementTree.Element, keys: Mapping[str, Key]) -> dict[str,
     }
 
 
-def _edge(element: ElementTree.Element, field: str, keys: Mapping[str, Key], direction: str) -> dict[str, object]:
+def _edge(
+    element: ElementTree.Element, field: str, keys: Mapping[str, GraphmlKey], direction: str
+) -> dict[str, object]:
     """Return an edge, whose own direction must be that of the graph."""
     own = element.get("directed")
     if own is not None and own != str(DIRECTIONS[direction]).lower():
@@ -100,7 +102,7 @@ def _edge(element: ElementTree.Element, field: str, keys: Mapping[str, Key], dir
     return _record(element, field, keys)
 
 
-def _record(element: ElementTree.Element, field: str, keys: Mapping[str, Key]) -> dict[str, object]:
+def _record(element: ElementTree.Element, field: str, keys: Mapping[str, GraphmlKey]) -> dict[str, object]:
     """Return the ids and those attributes of a node or edge that mean something here."""
     owner = _tag(element)
     record: dict[str, object] = {name: element.get(name) for name in ENDS[owner] if name in element.attrib}
@@ -108,14 +110,14 @@ def _record(element: ElementTree.Element, field: str, keys: Mapping[str, Key]) -
         if key.default is not None and key.owner in (owner, "all") and key.name in ATTRIBUTES[owner]:
             record[key.name] = _value(key, key.default)
     for data in _children(element, "data"):
-        stated = keys.get(data.get("key", ""))
-        if stated is None:
+        given = keys.get(data.get("key", ""))
+        if given is None:
             raise InputError(field, f"expected data of a declared key, got {describe(data.get('key'))}")
-        if stated.name in ATTRIBUTES[owner]:
-            record[stated.name] = _value(stated, data.text or "")
+        if given.name in ATTRIBUTES[owner]:
+            record[given.name] = _value(given, data.text or "")
     return record
 
 
-def _value(key: Key, text: str) -> object:
+def _value(key: GraphmlKey, text: str) -> object:
     """Return the number that a text states, or the text itself for the checks behind to refuse."""
     return float(text) if key.kind in NUMBERS and is_number(text.strip()) else text

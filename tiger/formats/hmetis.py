@@ -15,7 +15,7 @@ from tiger.topologies.coordinates import NODE_LIMIT
 FORMATS = ("0", "1", "10", "11")
 
 
-class Header(NamedTuple):
+class HmetisHeader(NamedTuple):
     """Hold how many sets and tasks there are, and whether sets have volumes, and tasks weights."""
 
     sets: int
@@ -46,7 +46,7 @@ def read_task_graph(text: str) -> TaskGraph:
     return TaskGraph.of_hyperedges(names, hyperedges, _read_work(header, lines[header.sets + 1 :]))
 
 
-def _read_header(lines: list[RawLine]) -> Header:
+def _read_header(lines: list[RawLine]) -> HmetisHeader:
     """Read the line `hyperedges vertices [fmt]`."""
     if not lines:
         raise InputError("tasks", "expected a header line 'hyperedges vertices [fmt]', got none")
@@ -61,10 +61,10 @@ def _read_header(lines: list[RawLine]) -> Header:
     form = words[2] if len(words) > 2 else "0"
     if form not in FORMATS:
         raise InputError("tasks", f"{where}: expected fmt as one of {', '.join(FORMATS)}, got {describe(form)}")
-    return Header(sets, tasks, weighted=form.endswith("1"), work=len(form) == 2)
+    return HmetisHeader(sets, tasks, weighted=form.endswith("1"), work=len(form) == 2)
 
 
-def _read_sets(header: Header, rows: list[RawLine]) -> Hyperedges:
+def _read_sets(header: HmetisHeader, rows: list[RawLine]) -> Hyperedges:
     """Read the hyperedges, one a line, its weight first."""
     values = read_amount_lines("tasks", rows)
     lengths = np.array([len(line.split()) for _, line in rows], np.int64)
@@ -98,7 +98,7 @@ def _check_different(owner: IntArray, pins: IntArray, rows: list[RawLine]) -> No
         raise InputError("tasks", f"line {rows[owner[at]][0]}: expected different vertices, got {pins[at]} twice")
 
 
-def _read_work(header: Header, rows: list[RawLine]) -> FloatArray | None:
+def _read_work(header: HmetisHeader, rows: list[RawLine]) -> FloatArray | None:
     """Read the vertex weights, one a line."""
     if not header.work:
         return None

@@ -62,7 +62,7 @@ def resolve_names(field: str, text: str, topology: Topology) -> list[str]:
 
 
 def _resolve(field: str, word: str, known: set[str]) -> list[str]:
-    """Return what a word stands for: one name, one pattern, or those between its commas outside brackets."""
+    """Return the parts of a word: one name, one pattern, or those between its commas outside brackets."""
     if word in known:
         return [word]
     with suppress(InputError):
@@ -79,7 +79,7 @@ def _expand_known(field: str, piece: str, known: set[str]) -> list[str]:
 
 
 def read_list(field: str, where: str, text: str, most: int) -> list[str]:
-    """Return the names of a host list such as n[0-3,7],m0, at most so many, which no hardware has to know.
+    """Return the names of a host list such as n[0-3,7],m0, up to a limit, which no hardware has to know.
 
     Raises InputError of a field that says where the list stands.
     """
@@ -98,12 +98,12 @@ def read_list(field: str, where: str, text: str, most: int) -> list[str]:
 
 
 def split_list(text: str) -> list[str]:
-    """Return what stands between the commas outside brackets, without the empty pieces."""
+    """Return the pieces between the commas outside brackets, without the empty ones."""
     return _PIECE.findall(text)
 
 
 def expand(field: str, piece: str, most: int, bound: str) -> list[str]:
-    """Return the names that text with brackets stands for, at most so many.
+    """Return the names that text with brackets stands for, up to a limit.
 
     Raises InputError of a field for malformed brackets, and in words for the bound before more names are made.
     """

@@ -77,8 +77,8 @@ def _read_ranks(elements: Sequence[Element]) -> dict[int, int]:
         found[ranks[k]] = element
     sizes = {element.values["mpi_size"] for element in found.values()}
     if len(sizes) != 1 or len(found) != int(min(sizes)):
-        stated = " or ".join(sorted(sizes)) or "at least 1"
-        raise InputError(FIELD, f"expected every rank (<task>) of mpi_size {describe(stated)}, got {len(found)}")
+        given = " or ".join(sorted(sizes)) or "at least 1"
+        raise InputError(FIELD, f"expected every rank (<task>) of mpi_size {describe(given)}, got {len(found)}")
     return ranks
 
 

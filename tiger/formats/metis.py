@@ -20,7 +20,7 @@ _FORMAT = re.compile(r"[01]{1,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class MetisHeader:
     """Hold n, m, how many sizes and weights a vertex line starts with, and whether its edges have weights."""
 
     vertices: int
@@ -63,7 +63,7 @@ def read_task_graph(text: str) -> TaskGraph:
     return TaskGraph(names=names, traffic=fold(names, degrees, neighbours, traffic), work=work, directed=False)
 
 
-def _find_header(text: str) -> tuple[Header, int, int]:
+def _find_header(text: str) -> tuple[MetisHeader, int, int]:
     """Return the header, the character that the next line begins at, and its number."""
     start = 0
     for number in range(1, text.count("\n") + 2):
@@ -79,7 +79,7 @@ def _is_comment(line: str) -> bool:
     return line.lstrip().startswith("%")
 
 
-def _read_header(number: int, line: str) -> Header:
+def _read_header(number: int, line: str) -> MetisHeader:
     """Read the line `n m [fmt [ncon]]`."""
     words, where = line.split(), f"line {number}"
     if not 2 <= len(words) <= 4:
@@ -94,10 +94,10 @@ def _read_header(number: int, line: str) -> Header:
     constraints = int(read_wholes("tasks", where, words[3:])[0]) if len(words) > 3 else int(weight)
     if (constraints > 0) != weight:
         raise InputError("tasks", f"{where}: expected ncon >= 1 just where fmt has vertex weights, got {constraints}")
-    return Header(vertices=vertices, edges=edges, sizes=int(size), weights=constraints, weighted=edge)
+    return MetisHeader(vertices=vertices, edges=edges, sizes=int(size), weights=constraints, weighted=edge)
 
 
-def _read_rows(header: Header, text: str, start: int, number: int) -> Iterator[Vertices]:
+def _read_rows(header: MetisHeader, text: str, start: int, number: int) -> Iterator[Vertices]:
     """Yield the vertices of all lines after the header; the lines after the last of them must be blank."""
     done = 0
     yield Vertices(np.empty(0, np.int64), np.empty(0, _index_type(header)), np.empty(0), np.empty(0))
@@ -109,7 +109,7 @@ def _read_rows(header: Header, text: str, start: int, number: int) -> Iterator[V
         done += min(left, len(lines.lengths))
 
 
-def _read_vertices(header: Header, lines: NumberLines, done: int) -> Vertices:
+def _read_vertices(header: MetisHeader, lines: NumberLines, done: int) -> Vertices:
     """Return the vertices of some lines, those of which `done` vertices stand before."""
     lead, step = header.sizes + header.weights, 1 + header.weighted
     short = np.flatnonzero(lines.lengths < lead)
@@ -135,12 +135,12 @@ def _read_vertices(header: Header, lines: NumberLines, done: int) -> Vertices:
     )
 
 
-def _index_type(header: Header) -> type[np.int32 | np.int64]:
+def _index_type(header: MetisHeader) -> type[np.int32 | np.int64]:
     """Return the type of the neighbours, the wider for what a header may only claim."""
     return np.int32 if header.vertices < 1 << 31 else np.int64
 
 
-def _count_rows(header: Header, text: str, start: int) -> int:
+def _count_rows(header: MetisHeader, text: str, start: int) -> int:
     """Return how many lines after the header are no comments, without blank ones at the end that no vertex needs."""
     body = text[start:].removesuffix("\n").split("\n") if start < len(text) else []
     rows = [line for line in body if not _is_comment(line)]
@@ -149,12 +149,12 @@ def _count_rows(header: Header, text: str, start: int) -> int:
     return len(rows)
 
 
-def _check_rows(header: Header, rows: int) -> None:
+def _check_rows(header: MetisHeader, rows: int) -> None:
     """Raise InputError unless every vertex has a line."""
     if rows != header.vertices:
         raise _make_row_error(header, rows)
 
 
-def _make_row_error(header: Header, rows: int) -> InputError:
+def _make_row_error(header: MetisHeader, rows: int) -> InputError:
     """Return the error of a file with too few lines, or with too many."""
     return InputError("tasks", f"expected {header.vertices} vertex lines after the header, got {rows}")

@@ -19,7 +19,7 @@ Record = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class NodeLinkGraph:
     """Hold a node-link graph: names, attributes of nodes and edges, ends as node indices, and where each list stood."""
 
     nodes_at: str
@@ -40,9 +40,9 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
     are hyperedges of two tasks. Other attributes are ignored, with a remark on those that look misspelt. Raises
     InputError with a pointer below `field`.
     """
-    stated = isinstance(data, dict) and "hyperedges" in data
-    sets = data["hyperedges"] if isinstance(data, dict) and stated else None
-    if isinstance(data, dict) and stated and not ("edges" in data or "links" in data):
+    given = isinstance(data, dict) and "hyperedges" in data
+    sets = data["hyperedges"] if isinstance(data, dict) and given else None
+    if isinstance(data, dict) and given and not ("edges" in data or "links" in data):
         data = {**data, "edges": []}
     graph = read_graph(data, field)
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
@@ -56,7 +56,7 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
         ends.sort(axis=1)
     size = len(graph.names)
     room = np.array(memory) if any("memory" in node for node in graph.nodes) else None
-    if stated:
+    if given:
         if graph.directed:
             raise InputError(f"{field}/directed", "expected an undirected graph beside hyperedges, got a directed one")
         at = f"{field}/hyperedges"
@@ -93,12 +93,12 @@ def read_topology(data: object, field: str = "topology") -> Topology:
     slots = [check_whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
     cost = [check_amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
     bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
-    stated = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
+    given = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
     remarks = _remarks(graph, NODE, LINK)
-    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=stated, remarks=remarks)
+    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=given, remarks=remarks)
 
 
-def read_graph(data: object, field: str) -> Graph:
+def read_graph(data: object, field: str) -> NodeLinkGraph:
     """Return the nodes and edges of a node-link object with its flags honoured; raise InputError where it is malformed.
 
     A missing `directed` is false. Parallel edges are refused only where `multigraph` says false.
@@ -114,7 +114,7 @@ def read_graph(data: object, field: str) -> Graph:
     ends = [_ends(f"{edges_at}/{k}", edge, index) for k, edge in enumerate(edges)]
     if simple:
         _check_simple(edges_at, ends if directed else [(min(pair), max(pair)) for pair in ends])
-    return Graph(
+    return NodeLinkGraph(
         nodes_at=nodes_at, edges_at=edges_at, names=tuple(index), nodes=nodes, edges=edges, ends=ends, directed=directed
     )
 
@@ -166,12 +166,12 @@ def _check_simple(field: str, pairs: list[tuple[int, int]]) -> None:
         seen.add(pair)
 
 
-def _remarks(graph: Graph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what looks misspelt."""
+def _remarks(graph: NodeLinkGraph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
+    """Return remarks on keys that look misspelt."""
     return find_misspelt(graph.nodes_at, graph.nodes, node) + find_misspelt(graph.edges_at, graph.edges, edge)
 
 
-def _links(graph: Graph) -> Links:
+def _links(graph: NodeLinkGraph) -> Links:
     """Return the links with their lengths and bandwidths."""
     places = [f"{graph.edges_at}/{k}" for k in range(len(graph.edges))]
     weight = [
@@ -187,7 +187,7 @@ def _links(graph: Graph) -> Links:
     )
 
 
-def _room(graph: Graph, places: list[str]) -> IntArray | None:
+def _room(graph: NodeLinkGraph, places: list[str]) -> IntArray | None:
     """Return the memory of every node, or None where no node states any."""
     if not any("memory" in node for node in graph.nodes):
         return None

@@ -85,7 +85,7 @@ def _task_count(line: Line, most: int) -> int:
 
 
 def _fields(field: str, line: Line, size: int, what: str) -> list[float]:
-    """Return the numbers of a line that must have so many."""
+    """Return the numbers of a line, which must have `size` of them."""
     number, words = line
     if len(words) != size:
         raise InputError(field, f"line {number}: expected {what}, got {len(words)} words")

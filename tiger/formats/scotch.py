@@ -28,7 +28,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arcs:
+class ScotchArcs:
     """Hold where every vertex begins among the numbers, and the source and the place of the target of each arc."""
 
     starts: IntArray
@@ -87,7 +87,7 @@ def _read_flags(numbers: Numbers) -> tuple[int, int, int]:
     return digits[0], digits[1], digits[2]
 
 
-def _list_arcs(numbers: Numbers, lead: int, step: int) -> Arcs:
+def _list_arcs(numbers: Numbers, lead: int, step: int) -> ScotchArcs:
     """Return the vertices and arcs; before its degree a vertex states `lead` numbers, each arc takes `step`."""
     _, vertices, arcs, _, _ = numbers.values[:HEADER].tolist()
     values, at = numbers.values.tolist(), HEADER
@@ -107,10 +107,10 @@ def _list_arcs(numbers: Numbers, lead: int, step: int) -> Arcs:
     begins, degree = np.array(starts), np.array(degrees)
     number = np.arange(arcs) - np.repeat(np.cumsum(degree) - degree, degree)
     places = np.repeat(begins + lead, degree) + step * (number + 1)
-    return Arcs(starts=begins, source=np.repeat(np.arange(vertices), degree), places=places)
+    return ScotchArcs(starts=begins, source=np.repeat(np.arange(vertices), degree), places=places)
 
 
-def _find_targets(numbers: Numbers, arcs: Arcs, ids: IntArray) -> IntArray:
+def _find_targets(numbers: Numbers, arcs: ScotchArcs, ids: IntArray) -> IntArray:
     """Return the vertex at the end of every arc, by its label or number."""
     order = np.argsort(ids, kind="stable")
     twice = np.flatnonzero(np.diff(ids[order]) == 0)

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.levels import Hardware, Level, LevelHardware
+from tiger.formats.hardware.levels import DescribedHardware, Level, LevelHardware
 from tiger.formats.hardware.switches import SwitchTree
 from tiger.formats.hostlist import read_list
 from tiger.model.arrays import IntArray
@@ -57,7 +57,7 @@ class Record:
         return self.values[self.kind]
 
     def word(self, key: str) -> str:
-        """Return what a key is called in the file."""
+        """Return the name of a key in the file."""
         return self.words.get(key, key)
 
     def error(self, key: str, reason: str) -> InputError:
@@ -70,7 +70,7 @@ def is_network(text: str) -> bool:
     return any(_LINE.match(line) for line in text.split("\n"))
 
 
-def read_network(text: str) -> Hardware:
+def read_network(text: str) -> DescribedHardware:
     """Return the hosts of a `topology.conf` or of what `scontrol show topology` prints, in the order of its lists.
 
     Under switches two hosts are as far apart as there are links between them, and those of separate trees do not reach
@@ -80,7 +80,7 @@ def read_network(text: str) -> Hardware:
     return read_records(list(_read_records(text)))
 
 
-def read_records(records: Sequence[Record]) -> Hardware:
+def read_records(records: Sequence[Record]) -> DescribedHardware:
     """Return the hosts that records state, either of switches or of blocks."""
     trees = [record for record in records if record.kind == "SwitchName"]
     others = [record for record in records if record.kind != "SwitchName"]
@@ -148,13 +148,13 @@ def _read_blocks(records: Sequence[Record]) -> LevelHardware:
 
 def _read_factors(records: Sequence[Record]) -> list[int]:
     """Return how many blocks make one of each size, 1 first."""
-    stated = [record for record in records if record.kind == "BlockSizes"]
-    for record in stated[1:]:
-        raise record.error("BlockSizes", f"expected it once, got it on line {stated[0].line} too")
-    if stated:
-        words = stated[0].name.split(",")
-        sizes = read_wholes(FIELD, f"line {stated[0].line}: {stated[0].word('BlockSizes')}", words).tolist()
-        return _divide(stated[0], "BlockSizes", sizes)
+    given = [record for record in records if record.kind == "BlockSizes"]
+    for record in given[1:]:
+        raise record.error("BlockSizes", f"expected it once, got it on line {given[0].line} too")
+    if given:
+        words = given[0].name.split(",")
+        sizes = read_wholes(FIELD, f"line {given[0].line}: {given[0].word('BlockSizes')}", words).tolist()
+        return _divide(given[0], "BlockSizes", sizes)
     found = {int(record.values["BlockSize"]): record for record in records if "BlockSize" in record.values}
     if found:
         return _divide(found[max(found)], "BlockSize", sorted(found))
@@ -213,7 +213,7 @@ def _read_hosts(records: Sequence[Record]) -> dict[str, Record]:
 
 
 def _read_list(record: Record, key: str, most: int) -> list[str]:
-    """Return the names of a host list, so many at most."""
+    """Return the names of a host list, up to a limit."""
     return read_list(FIELD, f"line {record.line}: {record.word(key)}", record.values[key], most)
 
 

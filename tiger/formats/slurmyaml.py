@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.formats import slurm
-from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.slurm import Record
 from tiger.model.wording import describe
 
@@ -52,7 +52,7 @@ class _Value:
         return self.content
 
 
-def read_network(text: str) -> Hardware:
+def read_network(text: str) -> DescribedHardware:
     """Return the hosts of the topology that is the cluster's default, or of the first; as `slurm.read_network` does.
 
     Raises InputError of `topology` with the line at fault, also for anchors and aliases of YAML, and for a flat
@@ -68,26 +68,26 @@ def read_network(text: str) -> Hardware:
 
 def _is_default(topology: Mapping[str, _Value]) -> bool:
     """Return whether a topology is the cluster's default."""
-    stated = topology.get("cluster_default")
-    return stated is not None and stated.as_text("true or false").lower() in ("true", "yes", "on")
+    given = topology.get("cluster_default")
+    return given is not None and given.as_text("true or false").lower() in ("true", "yes", "on")
 
 
 def _read_tree(tree: _Value) -> list[Record]:
     """Return the switches of a tree."""
-    stated = tree.as_object("switches")
-    if "switches" not in stated:
+    given = tree.as_object("switches")
+    if "switches" not in given:
         raise tree.error("expected switches, got none")
-    return [_read_record(entry, SWITCH) for entry in stated["switches"].as_list("switches")]
+    return [_read_record(entry, SWITCH) for entry in given["switches"].as_list("switches")]
 
 
 def _read_blocks(block: _Value) -> list[Record]:
     """Return the blocks and the sizes in which they aggregate."""
-    stated = block.as_object("blocks")
-    if "blocks" not in stated:
+    given = block.as_object("blocks")
+    if "blocks" not in given:
         raise block.error("expected blocks, got none")
-    records = [_read_record(entry, BLOCK) for entry in stated["blocks"].as_list("blocks")]
-    if "block_sizes" in stated:
-        sizes = stated["block_sizes"]
+    records = [_read_record(entry, BLOCK) for entry in given["blocks"].as_list("blocks")]
+    if "block_sizes" in given:
+        sizes = given["block_sizes"]
         text = ",".join(size.as_text("a size") for size in sizes.as_list("sizes"))
         records.append(Record(sizes.line, "BlockSizes", {"BlockSizes": text}, {"BlockSizes": "block_sizes"}))
     return records
@@ -96,18 +96,18 @@ def _read_blocks(block: _Value) -> list[Record]:
 def _read_record(entry: _Value, keys: Mapping[str, str]) -> Record:
     """Return a switch or a block, whose keys are those of `topology.conf` by other names."""
     kind = next(iter(keys))
-    stated = entry.as_object(f"a {kind}")
-    unknown = next((key for key in stated if key not in keys), None)
+    given = entry.as_object(f"a {kind}")
+    unknown = next((key for key in given if key not in keys), None)
     if unknown is not None:
-        raise stated[unknown].error(f"expected a key out of {', '.join(keys)}, got {describe(unknown)}")
-    if kind not in stated:
+        raise given[unknown].error(f"expected a key out of {', '.join(keys)}, got {describe(unknown)}")
+    if kind not in given:
         raise entry.error(f"expected {kind}, the name, got none")
-    values = {keys[key]: value.as_text(key) for key, value in stated.items()}
+    values = {keys[key]: value.as_text(key) for key, value in given.items()}
     return Record(entry.line, keys[kind], values, {name: key for key, name in keys.items()})
 
 
 def _parse(text: str) -> _Value:
-    """Return what a text of one document says, without aliases, so that nothing is read twice."""
+    """Return the content of a text of one document without aliases, so that nothing is read twice."""
     import yaml  # so that other files do not wait for it
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -32,28 +32,28 @@ def write(order: RankOrder) -> str:
             what = "expected as many ranks on every host that has any for torchrun"
             raise InputError(FIELD, f"{what}, got {got}{_advise(order)}")
     local, visible = _number_locally(order)
-    groups = {host: k for k, host in enumerate(dict.fromkeys(seat.host for seat in order.seats))}
+    groups = {host: k for k, host in enumerate(dict.fromkeys(binding.host for binding in order.bindings))}
     lines = []
-    for rank, seat in enumerate(order.seats):
+    for rank, binding in enumerate(order.bindings):
         variables = {
             "RANK": rank,
-            "WORLD_SIZE": len(order.seats),
+            "WORLD_SIZE": len(order.bindings),
             "LOCAL_RANK": local[rank],
             "LOCAL_WORLD_SIZE": size,
-            "GROUP_RANK": groups[seat.host],
+            "GROUP_RANK": groups[binding.host],
             "GROUP_WORLD_SIZE": len(groups),
-            "MASTER_ADDR": order.seats[0].host,
+            "MASTER_ADDR": order.bindings[0].host,
             "MASTER_PORT": PORT,
-            **visible.get(seat.host, {}),
+            **visible.get(binding.host, {}),
         }
-        lines.append(f"{seat.host} {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
+        lines.append(f"{binding.host} {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
     return "".join(lines)
 
 
 def _check_devices(order: RankOrder) -> None:
     """Raise InputError of `emit` where ranks share a GPU: CUDA has no device for a list that repeats one."""
-    held = Counter((seat.host, seat.unit) for seat in order.seats if seat.number("gpu") is not None)
-    for (host, unit), count in held.items():
+    uses = Counter((binding.host, binding.unit) for binding in order.bindings if binding.number("gpu") is not None)
+    for (host, unit), count in uses.items():
         if count > 1:
             what = "expected one rank on each GPU for torchrun, as CUDA_VISIBLE_DEVICES may not repeat one"
             raise InputError(FIELD, f"{what}, got {count} on {describe(f'{host}/{unit}')}")
@@ -77,23 +77,23 @@ def _find_share(ranks: int, slots: Sequence[int]) -> int | None:
 
 def _advise(order: RankOrder) -> str:
     """Say how hosts get equal shares, where slots are stated and are those of hosts as a whole."""
-    if not order.stated:
+    if not order.slots_given:
         return ""
-    free, ranks = f"; {sum(order.free.values())} slots are free", len(order.seats)
+    free, ranks = f"; {sum(order.free.values())} slots are free", len(order.bindings)
     count = _find_share(ranks, sorted(order.hosts.values(), reverse=True))
-    if count is None or any(seat.unit is not None for seat in order.seats):
+    if count is None or any(binding.unit is not None for binding in order.bindings):
         return free
     return f"{free}, and --nodes {count} --slots {ranks // count} makes shares equal"
 
 
 def _number_locally(order: RankOrder) -> tuple[list[int], dict[str, dict[str, str]]]:
     """Return the local rank of every rank, and the GPUs of every host whose ranks all have one."""
-    local, devices = [0] * len(order.seats), dict[str, list[int | None]]()
+    local, devices = [0] * len(order.bindings), dict[str, list[int | None]]()
     for rank in order.launched:
-        seat = order.seats[rank]
-        own = devices.setdefault(seat.host, [])
+        binding = order.bindings[rank]
+        own = devices.setdefault(binding.host, [])
         local[rank] = len(own)
-        own.append(seat.number("gpu"))
+        own.append(binding.number("gpu"))
     known = {host: own for host, own in devices.items() if None not in own}
     return local, {
         host: {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": ",".join(map(str, own))}

@@ -88,9 +88,9 @@ def find_launcher(name: str) -> Launcher:
 
 
 def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None) -> None:
-    """Raise InputError of `emit`, before anything is solved, where a launcher can take no order of so many ranks.
+    """Raise InputError of `emit`, before anything is solved, where a launcher takes no order of that many ranks.
 
-    At most so many hosts get ranks, where that is stated.
+    `most` limits the hosts that get ranks.
     """
     launcher = find_launcher(name)
     for first in list(nodes.slots)[:1]:
@@ -102,9 +102,9 @@ def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None
 
 
 def describe_use(name: str, order: RankOrder) -> str:
-    """Return what takes the text of a launcher, and which slots are left free, a line each."""
+    """Return the command that takes the text of a launcher, and the slots left free, a line each."""
     lines, free = [find_launcher(name).use(order)], order.free
-    if order.stated and free:
+    if order.slots_given and free:
         shown = ", ".join(f"{count} on {describe(host)}" for host, count in list(free.items())[:LISTED])
         more = f" and {len(free) - LISTED} more hosts" if len(free) > LISTED else ""
         lines.append(f"free slots: {sum(free.values())}, {shown}{more}")

@@ -13,36 +13,36 @@ from tiger.launchers.order import RankOrder, check_hosts
 def write_slurm(order: RankOrder) -> str:
     """Return the host of every rank, one a line, in the order of ranks."""
     check_hosts(order)
-    return "".join(f"{seat.host}\n" for seat in order.seats)
+    return "".join(f"{binding.host}\n" for binding in order.bindings)
 
 
 def write_machines(order: RankOrder) -> str:
     """Return `HOST:COUNT` for every run of ranks on one host, in the order of ranks."""
     check_hosts(order)
-    runs = groupby(seat.host for seat in order.seats)
+    runs = groupby(binding.host for binding in order.bindings)
     return "".join(f"{host}:{len(list(run))}\n" for host, run in runs)
 
 
 def write_rings(order: RankOrder) -> str:
     """Return every host once, in the order of its lowest rank, in which NCCL closes rings between hosts."""
     check_hosts(order)
-    return "".join(f"{host}\n" for host in dict.fromkeys(seat.host for seat in order.seats))
+    return "".join(f"{host}\n" for host in dict.fromkeys(binding.host for binding in order.bindings))
 
 
 def describe_slurm(order: RankOrder) -> str:
     """Return the command that takes the file."""
-    sizes = f"--nodes={len(order.counts)} --ntasks={len(order.seats)}"
+    sizes = f"--nodes={len(order.counts)} --ntasks={len(order.bindings)}"
     return f"SLURM_HOSTFILE=FILE srun {sizes} --distribution=arbitrary PROGRAM"
 
 
 def describe_mpich(order: RankOrder) -> str:
     """Return the command of MPICH that takes the file."""
-    return f"mpiexec -f FILE -n {len(order.seats)} PROGRAM"
+    return f"mpiexec -f FILE -n {len(order.bindings)} PROGRAM"
 
 
 def describe_intel(order: RankOrder) -> str:
     """Return the command of Intel MPI that takes the file."""
-    return f"mpiexec -machinefile FILE -n {len(order.seats)} PROGRAM"
+    return f"mpiexec -machinefile FILE -n {len(order.bindings)} PROGRAM"
 
 
 def describe_rings(_: RankOrder) -> str:

@@ -18,7 +18,7 @@ FIELD = "emit"
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
-class Seat(NamedTuple):
+class RankBinding(NamedTuple):
     """Say where a rank runs: its task's name, its host, its slot there from 0 on, and the unit, such as core5, if any.
 
     Slots of a host are counted through its nodes in the order of the topology.
@@ -39,15 +39,15 @@ class Seat(NamedTuple):
 class LaunchNodes:
     """Hold the `names` of nodes in the order of the topology, and how many ranks each takes at once, 0 for a switch.
 
-    Launchers fill the nodes by their `turn`, equal ones in the order of the topology. `stated` says whether the slots
-    come from the user or a file; otherwise they are what the number of tasks asks for. `host` is the machine that all
-    nodes are inside, if they are.
+    Launchers fill the nodes by their `turn`, equal ones in the order of the topology. `slots_given` says whether the
+    slots come from the user or a file; otherwise they are what the number of tasks asks for. `host` is the machine that
+    all nodes are inside, if they are.
     """
 
     names: tuple[str, ...]
     counts: "IntArray"
     turn: "IntArray"
-    stated: bool
+    slots_given: bool
     host: str | None = None
 
     @classmethod
@@ -57,7 +57,7 @@ class LaunchNodes:
             names=topology.names,
             counts=topology.slots,
             turn=topology.turn,
-            stated=topology.slots_stated,
+            slots_given=topology.slots_stated,
             host=topology.host,
         )
 
@@ -78,20 +78,20 @@ class LaunchNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankOrder:
-    """Hold the seat of every rank, and the slots of every host in the order in which launchers fill them.
+    """Hold the binding of every rank, and the slots of every host in the order in which launchers fill them.
 
-    `stated` as in `LaunchNodes`.
+    `slots_given` as in `LaunchNodes`.
     """
 
-    seats: tuple[Seat, ...]
+    bindings: tuple[RankBinding, ...]
     hosts: Mapping[str, int]
-    stated: bool
+    slots_given: bool
 
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of ranks on every host that has any, in the order in which launchers fill them."""
-        held = Counter(seat.host for seat in self.seats)
-        return {host: held[host] for host in self.hosts if host in held}
+        ranks = Counter(binding.host for binding in self.bindings)
+        return {host: ranks[host] for host in self.hosts if host in ranks}
 
     @property
     def free(self) -> dict[str, int]:
@@ -104,7 +104,7 @@ class RankOrder:
     def launched(self) -> tuple[int, ...]:
         """Return the ranks in the order in which a launcher fills the hosts: host by host, and slot by slot there."""
         number = {host: k for k, host in enumerate(self.hosts)}
-        places = [(number[seat.host], seat.slot, rank) for rank, seat in enumerate(self.seats)]
+        places = [(number[binding.host], binding.slot, rank) for rank, binding in enumerate(self.bindings)]
         return tuple(rank for _, _, rank in sorted(places))
 
 
@@ -123,17 +123,17 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
         host, _ = nodes.locate(node)
         first[node] = hosts.setdefault(host, 0)
         hosts[host] += slots
-    held, seats = Counter[str](), []
+    filled, bindings = Counter[str](), []
     for task in tasks:
         node = mapping[task]
-        if held[node] >= room[node]:
+        if filled[node] >= room[node]:
             raise InputError(
                 FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
             )
         host, unit = nodes.locate(node)
-        seats.append(Seat(task, host, first[node] + held[node], unit))
-        held[node] += 1
-    return RankOrder(seats=tuple(seats), hosts=hosts, stated=nodes.stated)
+        bindings.append(RankBinding(task, host, first[node] + filled[node], unit))
+        filled[node] += 1
+    return RankOrder(bindings=tuple(bindings), hosts=hosts, slots_given=nodes.slots_given)
 
 
 def check_hosts(order: RankOrder) -> None:

@@ -16,5 +16,5 @@ def describe_permutation(order: RankOrder) -> str:
     """Return the command of Open MPI that starts processes host by host; where hosts have no names, without these."""
     shares = ",".join(f"{host}:{count}" for host, count in order.counts.items())
     where = f"--host {shares} " if all(map(is_host, order.counts)) else ""
-    level = "slot" if any(seat.number("core") is None for seat in order.seats) else "core"
-    return f"mpirun {where}--map-by {level} -n {len(order.seats)} python examples/reorder.py FILE"
+    level = "slot" if any(binding.number("core") is None for binding in order.bindings) else "core"
+    return f"mpirun {where}--map-by {level} -n {len(order.bindings)} python examples/reorder.py FILE"

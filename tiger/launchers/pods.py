@@ -22,14 +22,14 @@ def write_kueue(order: RankOrder) -> str:
     """
     index = {rank: position for position, rank in enumerate(order.launched)}
     path = "/metadata/labels/kueue.x-k8s.io~1pod-group-pod-index"
-    return _write(order, [[{"op": "add", "path": path, "value": str(index[rank])}] for rank in range(len(order.seats))])
+    return _write(order, [[{"op": "add", "path": path, "value": str(index[r])}] for r in range(len(order.bindings))])
 
 
 def write_volcano(order: RankOrder) -> str:
     """Return the selector of the host of every rank, for the pod that has had the rank as its index from the start."""
     path = "/spec/nodeSelector"
     return _write(
-        order, [[{"op": "add", "path": path, "value": {"kubernetes.io/hostname": seat.host}}] for seat in order.seats]
+        order, [[{"op": "add", "path": path, "value": {"kubernetes.io/hostname": at.host}}] for at in order.bindings]
     )
 
 
@@ -39,8 +39,8 @@ def _write(order: RankOrder, patches: list[list[Operation]]) -> str:
     if LOCALHOST in order.counts:
         raise InputError(FIELD, f"expected the names of nodes of Kubernetes, got {LOCALHOST!r}, a machine without one")
     rows = [
-        json.dumps({"rank": rank, "host": seat.host, "patch": patch})
-        for rank, (seat, patch) in enumerate(zip(order.seats, patches, strict=True))
+        json.dumps({"rank": rank, "host": binding.host, "patch": patch})
+        for rank, (binding, patch) in enumerate(zip(order.bindings, patches, strict=True))
     ]
     return "[\n" + ",\n".join(rows) + "\n]\n"
 

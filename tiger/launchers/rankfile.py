@@ -6,7 +6,7 @@ host as hwloc does, from 0 through all packages. The lines are the same, and the
 """
 
 from tiger.errors import InputError
-from tiger.launchers.order import FIELD, RankOrder, Seat, check_hosts
+from tiger.launchers.order import FIELD, RankBinding, RankOrder, check_hosts
 from tiger.model.wording import describe
 
 # Units that are no cores, whatever their slots.
@@ -19,30 +19,31 @@ def write(order: RankOrder) -> str:
     Raises InputError of `emit` where neither cores nor slots are known, and for GPUs and network cards.
     """
     check_hosts(order)
-    lines = [f"rank {rank}={seat.host} slot={_core(order, seat)}\n" for rank, seat in enumerate(order.seats)]
-    return "".join(lines)
+    return "".join(
+        f"rank {rank}={binding.host} slot={_core(order, binding)}\n" for rank, binding in enumerate(order.bindings)
+    )
 
 
-def _core(order: RankOrder, seat: Seat) -> int:
-    """Return the core of a seat, as which slots of a stated number count."""
-    core = seat.number("core")
+def _core(order: RankOrder, binding: RankBinding) -> int:
+    """Return the core of a binding, as which slots of a stated number count."""
+    core = binding.number("core")
     if core is not None:
         return core
-    where = describe(seat.host if seat.unit is None else f"{seat.host}/{seat.unit}")
-    if any(seat.number(device) is not None for device in DEVICES):
+    where = describe(binding.host if binding.unit is None else f"{binding.host}/{binding.unit}")
+    if any(binding.number(device) is not None for device in DEVICES):
         what = "expected cores or hosts for a rank file, which binds ranks to cores"
         raise InputError(FIELD, f"{what}, got {where}; torchrun takes GPUs, csv and permutation any units")
-    if not order.stated:
+    if not order.slots_given:
         what = "expected cores in the hardware (HOST/core5) or a stated number of slots (--slots) for a rank file"
         raise InputError(FIELD, f"{what}, got {where} without either")
-    return seat.slot
+    return binding.slot
 
 
 def describe_openmpi(order: RankOrder) -> str:
     """Return the command of version 4 that takes the file."""
-    return f"mpirun --rankfile FILE -n {len(order.seats)} PROGRAM"
+    return f"mpirun --rankfile FILE -n {len(order.bindings)} PROGRAM"
 
 
 def describe_prrte(order: RankOrder) -> str:
     """Return the command of version 5 that takes the file."""
-    return f"mpirun --map-by rankfile:file=FILE -n {len(order.seats)} PROGRAM"
+    return f"mpirun --map-by rankfile:file=FILE -n {len(order.bindings)} PROGRAM"

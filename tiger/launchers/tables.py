@@ -14,18 +14,18 @@ def write_csv(order: RankOrder) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(HEADER)
-    rows.writerows((rank, *seat[:3], seat.unit or "") for rank, seat in enumerate(order.seats))
+    rows.writerows((rank, *binding[:3], binding.unit or "") for rank, binding in enumerate(order.bindings))
     return text.getvalue()
 
 
 def write_dot(order: RankOrder) -> str:
     """Return an undirected graph with a cluster for every host and a node for every rank, by slot."""
     lines = ["graph ranks {", "  node [shape=box];"]
-    for number, (host, ranks) in enumerate(groupby(order.launched, lambda rank: order.seats[rank].host)):
+    for number, (host, ranks) in enumerate(groupby(order.launched, lambda rank: order.bindings[rank].host)):
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(host)};"]
         for rank in ranks:
-            seat = order.seats[rank]
-            label = f"{rank}\n{seat.unit or f'slot {seat.slot}'}"
+            binding = order.bindings[rank]
+            label = f"{rank}\n{binding.unit or f'slot {binding.slot}'}"
             lines.append(f"    {rank} [label={_quote(label)}];")
         lines.append("  }")
     return "\n".join([*lines, "}", ""])

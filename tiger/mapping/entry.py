@@ -12,7 +12,7 @@ from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import AssignCall, HardwareArguments, Pins, ProblemArguments
-from tiger.model.constraints import Terms, build_problem
+from tiger.model.constraints import Constraints, build_problem
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -57,7 +57,7 @@ def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
     hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
-    terms = narrow(Terms, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
+    terms = narrow(Constraints, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
     return build_problem(source.tasks, hardware, terms.by_usual(source.rule))
 
 

@@ -10,9 +10,9 @@ from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.graphs import topology_of
 from tiger.formats.hardware import composition
-from tiger.formats.hardware.composition import Inside, find_insides, list_insides
+from tiger.formats.hardware.composition import HostContents, find_insides, list_insides
 from tiger.formats.hardware.levels import FIELD as LEVELS
-from tiger.formats.hardware.levels import Hardware, fill_distances
+from tiger.formats.hardware.levels import DescribedHardware, fill_distances
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.hostlist import list_nodes
@@ -74,7 +74,7 @@ def read_network(
     source: "nx.Graph | Topology | Path | str | FileText | None",
     labels: Sequence[str] | None = None,
     units: UnitName | None = None,
-) -> Hardware:
+) -> DescribedHardware:
     """Return the hardware that is given in any form; `labels` make levels of the nodes of Kubernetes.
 
     `units` are those of a machine that lstopo describes.
@@ -100,7 +100,7 @@ def check_graph(what: str, source: object) -> "nx.Graph":
     return source
 
 
-def _read_inside(inside: Inside, units: UnitName | None) -> Hardware:
+def _read_inside(inside: HostContents, units: UnitName | None) -> DescribedHardware:
     """Return the hardware inside a node; errors name the field that it came in."""
     source = inside.source
     if isinstance(source, Topology):
@@ -111,7 +111,7 @@ def _read_inside(inside: Inside, units: UnitName | None) -> Hardware:
         raise InputError(error.field.replace("topology", composition.FIELD, 1), error.reason) from None
 
 
-def _check_levels(stated: Mapping[str, float] | None, parts: Sequence[Hardware]) -> dict[str, float]:
+def _check_levels(stated: Mapping[str, float] | None, parts: Sequence[DescribedHardware]) -> dict[str, float]:
     """Return the distances stated of levels, which some part must have."""
     if not isinstance(stated, Mapping | None):
         raise TypeError(f"expected {LEVELS} as a mapping from level to distance, got {type(stated).__name__}")

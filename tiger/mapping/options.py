@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from dimod.core.sampler import Sampler
 
-    from tiger.formats.hardware.composition import Inside
+    from tiger.formats.hardware.composition import HostContents
     from tiger.model.problem import Problem
     from tiger.model.tasks import TaskGraph
     from tiger.model.text import FileText
@@ -135,7 +135,7 @@ class HardwareArguments:
             panel="Hardware",
         ),
     )
-    node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(
+    node_topology: "Mapping[str, Path | str] | Sequence[HostContents] | Path | str | None" = field(
         default=None,
         kw_only=True,
         metadata=spelled(

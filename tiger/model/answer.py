@@ -34,7 +34,7 @@ class Answer(Document, ABC):
     @property
     @abstractmethod
     def rows(self) -> Sequence[Document]:
-        """Return what a table of the report has as rows."""
+        """Return the rows of the report's table."""
 
     def plot(self, picture: str | None = None) -> "Figure":
         """Return a picture of the report as a figure of matplotlib, as `tiger.draw` does."""

@@ -80,5 +80,5 @@ def _describe_number(bounds: Mapping[str, object]) -> str:
     if {"ge", "lt"} <= bounds.keys():
         return f"a number from {bounds['ge']} to below {bounds['lt']}"
     words = {"gt": "above", "ge": "of at least", "lt": "below", "le": "at most", "most": "at most"}
-    stated = [f"{word} {bounds[name]:g}" for name, word in words.items() if name in bounds]
-    return " ".join(["a number", ", ".join(stated)]).strip()
+    bounds_said = [f"{word} {bounds[name]:g}" for name, word in words.items() if name in bounds]
+    return " ".join(["a number", ", ".join(bounds_said)]).strip()

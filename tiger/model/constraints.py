@@ -20,7 +20,7 @@ MOST_SLOTS = 2**53 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms(SharingOptions):
+class Constraints(SharingOptions):
     """Hold the constraints that a caller states, tasks and nodes by name.
 
     `slots` >= 1 replaces the slots of every node that has any; `imbalance` X >= 0 then scales them by 1 + X, rounded
@@ -43,7 +43,7 @@ class Terms(SharingOptions):
             raise InputError("imbalance", f"expected a number from 0 to {MOST_SLOTS}, got {describe(self.imbalance)}")
 
 
-def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem:
+def build_problem(tasks: TaskGraph, topology: Topology, terms: Constraints) -> Problem:
     """Choose the rule and the slots that the constraints leave open, and build the problem.
 
     Raises InputError for more than a slot, or imbalance, under a rule that is not capacity, and where `Problem` does.
@@ -56,7 +56,7 @@ def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem
     return Problem(tasks=tasks, topology=topology, rule=rule, pinned=terms.pinned, forbidden=terms.forbidden)
 
 
-def _rule(tasks: TaskGraph, topology: Topology, terms: Terms) -> Rule:
+def _rule(tasks: TaskGraph, topology: Topology, terms: Constraints) -> Rule:
     """Return the stated rule, or the one that follows from the rest; a slot for each node is one-to-one."""
     alone = terms.slots == 1 and not terms.imbalance
     sharing = "slots" if terms.slots is not None else "imbalance" if terms.imbalance else None
@@ -69,7 +69,7 @@ def _rule(tasks: TaskGraph, topology: Topology, terms: Terms) -> Rule:
     return terms.rule
 
 
-def _slots(size: int, topology: Topology, terms: Terms) -> IntArray:
+def _slots(size: int, topology: Topology, terms: Constraints) -> IntArray:
     """Return the slots of every node under the capacity rule; a node without any stays so."""
     slots, hosts = topology.slots, topology.hosts
     if terms.slots is not None:

@@ -34,21 +34,21 @@ class Document:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, object]) -> Self:
-        """Return what a document states; members that are not known are passed over.
+        """Return an instance from the members of a document; unknown ones are passed over.
 
         One that came `LATER` and is missing has its default. Raises KeyError, TypeError, ValueError or AttributeError
         for one that states something else.
         """
-        stated: dict[str, object] = {}
+        given: dict[str, object] = {}
         known = {name for name, _ in members(cls)}
         for name, field in members(cls):
             if field.init and field.metadata.get("inline"):
                 rest = {other: value for other, value in document.items() if other not in known - {name}}
-                stated[field.name] = _read(field.type, rest)
+                given[field.name] = _read(field.type, rest)
             elif field.init and (name in document or not field.metadata.get("later")):
                 infinite = document[name] is None and field.metadata.get("infinite")
-                stated[field.name] = math.inf if infinite else _read(field.type, document[name])
-        return cls(**stated)
+                given[field.name] = math.inf if infinite else _read(field.type, document[name])
+        return cls(**given)
 
 
 def members(kind: type) -> Iterator[tuple[str, "Field[object]"]]:

@@ -8,7 +8,7 @@ from tiger.model.wording import describe
 
 
 def read_json(text: str, field: str = "body") -> object:
-    """Return what a JSON text states; raise InputError of `field` for a text that is not JSON or repeats a key.
+    """Return the value of a JSON text; raise InputError of `field` for a text that is not JSON or repeats a key.
 
     NaN and Infinity become floats, which the checks of the values refuse where they matter.
     """

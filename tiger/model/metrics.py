@@ -9,7 +9,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, freeze
 
-# A matrix of distances between so many nodes takes 512 MB.
+# A matrix of distances between this many nodes takes 512 MB.
 DENSE_LIMIT = 8192
 # Rows and columns that are compared at once: both blocks stay in the cache.
 BLOCK = 256
@@ -144,8 +144,8 @@ class GridMetric:
         hops = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
         rest_a, rest_b = np.asarray(a), np.asarray(b)
         for extent, around in zip(self.dims[::-1], self.wrap[::-1], strict=True):
-            away = np.abs(rest_a % extent - rest_b % extent)
-            hops += np.minimum(away, extent - away) if around else away
+            gap = np.abs(rest_a % extent - rest_b % extent)
+            hops += np.minimum(gap, extent - gap) if around else gap
             rest_a, rest_b = rest_a // extent, rest_b // extent
         return hops * self.hop
 
@@ -200,10 +200,10 @@ class TreeMetric:
 
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the distances from nodes `a` to nodes `b`, broadcast against each other."""
-        away = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
+        distances = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
         for leaves, distance in zip(self.leaves, self.distances, strict=True):
-            away = np.where(np.asarray(a) // leaves != np.asarray(b) // leaves, distance, away)
-        return away
+            distances = np.where(np.asarray(a) // leaves != np.asarray(b) // leaves, distance, distances)
+        return distances
 
     def arrays(self) -> DistanceArrays:
         """Return the metric for compiled code."""

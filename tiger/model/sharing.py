@@ -38,6 +38,6 @@ class SharingOptions:
     )
 
     def by_usual(self, usual: Rule | None) -> Self:
-        """Return what is stated, by the usual rule of the tasks where nothing is said of sharing."""
-        stated = self.rule is not None or self.slots is not None or self.imbalance != 0
-        return self if stated else replace(self, rule=usual)
+        """Return these options, with the usual rule of the tasks where nothing is said of sharing."""
+        given = self.rule is not None or self.slots is not None or self.imbalance != 0
+        return self if given else replace(self, rule=usual)

@@ -123,10 +123,10 @@ class Topology:
         """
         if self.switches or not isinstance(self.metric, TreeMetric):
             return self.names + self.switches
-        held = [*self.metric.leaves.tolist()[1:], self.size]
+        extents = [*self.metric.leaves.tolist()[1:], self.size]
         return self.names + tuple(
             self.names[first] if leaves == 1 else f"{self.names[first]}..{self.names[first + leaves - 1]}"
-            for leaves in held
+            for leaves in extents
             for first in range(0, self.size, leaves)
         )
 
@@ -165,8 +165,8 @@ class Topology:
         if not any(INSIDE in name for name in self.names):
             return freeze(np.arange(self.size))
         number: dict[str, int] = {}
-        held = [number.setdefault(name.partition(INSIDE)[0], len(number)) for name in self.names]
-        return freeze(np.array(held, np.int64))
+        host_of = [number.setdefault(name.partition(INSIDE)[0], len(number)) for name in self.names]
+        return freeze(np.array(host_of, np.int64))
 
     @property
     def parts(self) -> IntArray:
@@ -277,7 +277,7 @@ def _left_over(names: tuple[str, ...], links: Links, running: Sequence[LinkShare
 
 
 def _check_subtrees(metric: TreeMetric, count: int) -> None:
-    """Raise InputError where so many switches without links are not the subtrees of a tree."""
+    """Raise InputError where switches without links are too many for subtrees of a tree."""
     subtrees = int((metric.size // metric.leaves[1:]).sum()) + 1
     if count != subtrees:
         raise InputError("topology/switches", f"expected {subtrees}, one for each subtree, got {count}")

@@ -169,17 +169,17 @@ def _pull(
     shape = (len(block.tasks), len(used))
     volume = sp.csr_array((rows.data[keep], (rows.row[keep], column)), shape=shape)
     ends = block.nodes[None, :], used[:, None]
-    away = problem.metric.between(*ends) if out else problem.metric.between(*ends[::-1])
-    return np.asarray(volume @ away)
+    distances = problem.metric.between(*ends) if out else problem.metric.between(*ends[::-1])
+    return np.asarray(volume @ distances)
 
 
 def _constant(problem: Problem, outside: BoolArray, places: IntArray) -> float:
     """Return the cost of everything that lies outside the block."""
     edges = problem.tasks.traffic.tocoo()
     keep = outside[edges.row] & outside[edges.col]
-    away = problem.metric.between(places[edges.row[keep]], places[edges.col[keep]])
+    distances = problem.metric.between(places[edges.row[keep]], places[edges.col[keep]])
     compute = problem.tasks.work[outside] * problem.topology.cost[places[outside]]
-    return float((edges.data[keep] * away).sum() + compute.sum())
+    return float((edges.data[keep] * distances).sum() + compute.sum())
 
 
 def _groups(problem: Problem, block: Block) -> tuple[IntArray, ...]:
@@ -192,7 +192,7 @@ def _groups(problem: Problem, block: Block) -> tuple[IntArray, ...]:
 
 
 def _capacities(problem: Problem, block: Block, outside: BoolArray, places: IntArray) -> tuple[Capacity, ...]:
-    """Return what the tasks outside leave of slots and memory, under the capacity rule alone."""
+    """Return the slots and memory that tasks outside leave, under the capacity rule alone."""
     if problem.groups:
         return ()
     limits = [("slots", np.ones(problem.tasks.size, np.int64), problem.topology.slots)]

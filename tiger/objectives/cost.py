@@ -43,13 +43,13 @@ def costs_of(problem: Problem, mappings: Iterable[IntArray]) -> Iterator[Cost]:
         table = problem.metric.between(nodes[:, None], nodes).ravel()
     for places in mappings:
         rows, columns = places[edges.row], places[edges.col]
-        away = problem.metric.between(rows, columns) if table is None else table[rows * size + columns]
+        distances = problem.metric.between(rows, columns) if table is None else table[rows * size + columns]
         compute = problem.tasks.work * problem.topology.cost[places]
-        yield Cost(compute=float(compute.sum()), communication=float((edges.data * away).sum()))
+        yield Cost(compute=float(compute.sum()), communication=float((edges.data * distances).sum()))
 
 
 def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
-    """Return what node indices `places[n]` break, -1 standing for a task not placed yet; O(n log n + edges).
+    """Return the constraints that node indices `places[n]` break, -1 for unplaced tasks; O(n log n + edges).
 
     One entry per pin not kept, forbidden pair used, and node with too many tasks or too little memory; a single one for
     all traffic that crosses disconnected parts.
@@ -69,11 +69,11 @@ def metrics(problem: Problem, places: IntArray, loads: LinkLoads | None) -> dict
     distances of the hardware, infinite between disconnected parts. O(edges).
     """
     edges = problem.tasks.traffic.tocoo()
-    away = problem.topology.metric.between(places[edges.row], places[edges.col])
+    distances = problem.topology.metric.between(places[edges.row], places[edges.col])
     volume = float(edges.data.sum())
     values = {
-        "dilation": float(away.max(initial=0.0)),
-        "mean_dilation": float((edges.data * away).sum()) / volume if volume else 0.0,
+        "dilation": float(distances.max(initial=0.0)),
+        "mean_dilation": float((edges.data * distances).sum()) / volume if volume else 0.0,
     }
     others = {"max_link_load": None if loads is None else loads.worst, "makespan": makespan(problem, places)}
     return values | {name: value for name, value in others.items() if value is not None}
@@ -133,8 +133,8 @@ def _reach_violations(problem: Problem, places: IntArray) -> tuple[Violation, ..
         # Nothing had to be made finite.
         return ()
     edges = problem.tasks.traffic.tocoo()
-    away = problem.topology.metric.between(places[edges.row], places[edges.col])
-    cut = np.flatnonzero(~np.isfinite(away) & (places[edges.row] >= 0) & (places[edges.col] >= 0))
+    distances = problem.topology.metric.between(places[edges.row], places[edges.col])
+    cut = np.flatnonzero(~np.isfinite(distances) & (places[edges.row] >= 0) & (places[edges.col] >= 0))
     if not cut.size:
         return ()
     u, v = edges.row[cut[0]], edges.col[cut[0]]

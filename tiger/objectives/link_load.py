@@ -28,7 +28,7 @@ from tiger.objectives.multipath import load_links, path_links
 from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Routes, transfers_of
 
-# A matrix of distances between so many nodes takes 32 MB.
+# A matrix of distances between this many nodes takes 32 MB.
 DENSE_NODES = 2048
 # Prices against lengths: from 0.05 to 3 five small problems end at the same loads, after the annealing that follows.
 STRENGTH = 0.3
@@ -64,10 +64,10 @@ class MaxLinkLoad:
         if topology.size > DENSE_NODES:
             return None
         nodes, priced = np.arange(topology.size), self.routes.lengths(weights / self.routes.width)
-        away = topology.metric.between(nodes[:, None], nodes[None, :])
-        way = np.isfinite(away) & np.isfinite(priced)
-        scale = STRENGTH * float(away[way].sum()) / (float(priced[way].sum()) or 1.0) or 1.0
-        return replace(self.problem, topology=replace(topology, metric=DenseMetric(away + scale * priced)))
+        distances = topology.metric.between(nodes[:, None], nodes[None, :])
+        way = np.isfinite(distances) & np.isfinite(priced)
+        scale = STRENGTH * float(distances[way].sum()) / (float(priced[way].sum()) or 1.0) or 1.0
+        return replace(self.problem, topology=replace(topology, metric=DenseMetric(distances + scale * priced)))
 
     def bound(self) -> float:
         """Return a lower bound: what has to leave a node over its links, or the least load of all links on average.

@@ -24,7 +24,7 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import TIE
 from tiger.model.window import allowed_pairs, whole
 
-# The bound takes so many steps at most; tables of a portion of the edges take 8 MB.
+# The bound takes this many steps at most; tables of a portion of the edges take 8 MB.
 CELLS, PORTION = 1 << 26, 1 << 20
 
 
@@ -36,7 +36,7 @@ class Times(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Schedule:
+class LevelSchedule:
     """Hold a problem, the tasks of each level, and the traffic entries (`row[e]` to `col[e]`) that lead into it."""
 
     problem: Problem
@@ -53,8 +53,8 @@ class Schedule:
     def times(self, places: IntArray) -> Times:
         """Return how long everything takes for node indices `places[n]`."""
         problem = self.problem
-        away = problem.metric.between(places[self.row], places[self.col])
-        return Times(problem.tasks.work * problem.topology.cost[places], problem.tasks.traffic.data * away)
+        distances = problem.metric.between(places[self.row], places[self.col])
+        return Times(problem.tasks.work * problem.topology.cost[places], problem.tasks.traffic.data * distances)
 
     def finish(self, places: IntArray, times: Times) -> FloatArray:
         """Return when each task ends, finish[n]; O(n + edges), vectorised by level."""
@@ -82,7 +82,7 @@ class Schedule:
 class Makespan:
     """Evaluate and bound the makespan as an objective."""
 
-    schedule: Schedule
+    schedule: LevelSchedule
 
     def value(self, places: IntArray) -> float:
         """Return the makespan for node indices `places[n]`."""
@@ -127,11 +127,11 @@ class Makespan:
     def _path(self) -> float:
         """Return the longest path over the best nodes."""
         schedule, volumes = self.schedule, self.schedule.problem.tasks.traffic.data
-        lasts, away = self._relax()
+        lasts, distances = self._relax()
         early = np.zeros(lasts.shape)
         for level, inputs in zip(schedule.levels, schedule.inputs, strict=True):
-            for part in np.array_split(inputs, -(-len(inputs) * away.size // PORTION) or 1):
-                arrives = early[schedule.row[part], :, None] + volumes[part, None, None] * away
+            for part in np.array_split(inputs, -(-len(inputs) * distances.size // PORTION) or 1):
+                arrives = early[schedule.row[part], :, None] + volumes[part, None, None] * distances
                 np.maximum.at(early, schedule.col[part], arrives.min(axis=1))
             early[level] += lasts[level]
         return float(early.min(axis=1).max())
@@ -146,10 +146,10 @@ class Makespan:
         block, pinned = whole(problem), np.flatnonzero(problem.pins >= 0)
         lasts[block.tasks] = np.where(allowed_pairs(problem, block, problem.pins), lasts[block.tasks], np.inf)
         lasts[pinned] = np.where(problem.pins[pinned, None] == hosts, lasts[pinned], np.inf)
-        away = problem.metric.between(hosts[:, None], hosts[None, :]).copy()
+        distances = problem.metric.between(hosts[:, None], hosts[None, :]).copy()
         if problem.rule == "one-to-one" or (not problem.groups and problem.topology.slots.max() == 1):
-            np.fill_diagonal(away, np.inf)
-        return lasts, away
+            np.fill_diagonal(distances, np.inf)
+        return lasts, distances
 
 
 def makespan(problem: Problem, places: IntArray) -> float | None:
@@ -158,7 +158,7 @@ def makespan(problem: Problem, places: IntArray) -> float | None:
     return None if schedule is None else float(schedule.finish(places, schedule.times(places)).max())
 
 
-def schedule_of(problem: Problem) -> Schedule | None:
+def schedule_of(problem: Problem) -> LevelSchedule | None:
     """Return the schedule of a problem's tasks, None for an undirected graph or one with a cycle; O(n + edges)."""
     groups = problem.groups if problem.rule == "levels" else _depths(problem)
     if not groups:
@@ -169,7 +169,7 @@ def schedule_of(problem: Problem) -> Schedule | None:
     edges = problem.tasks.traffic.tocoo()
     order = np.argsort(number[edges.col], kind="stable")
     inputs = np.split(order, np.searchsorted(number[edges.col][order], np.arange(1, len(groups))))
-    return Schedule(
+    return LevelSchedule(
         problem=problem,
         levels=tuple(map(np.sort, groups)),
         inputs=tuple(inputs),

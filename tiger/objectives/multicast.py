@@ -55,7 +55,7 @@ class Multicast:
         return lengths
 
     def stress(self, places: IntArray) -> FloatArray:
-        """Return what every set adds to the cost, the largest 1."""
+        """Return the share of every set in the cost, the largest 1."""
         shares = self.hyperedges.volumes * self.lengths(places)
         return np.asarray(shares / (float(shares.max(initial=0.0)) or 1.0))
 
@@ -115,16 +115,16 @@ def span_nodes(metric: Metric, nodes: IntArray) -> FloatArray:
     if isinstance(metric, GridMetric) and nodes.shape[1] ** 2 > PER_NODE * (metric.size + FIRST):
         return np.array([_span_grid(metric, row) for row in nodes])
     rows = np.arange(len(nodes))
-    lengths, away = np.zeros(len(nodes)), metric.between(nodes[:, :1], nodes).astype(np.float64)
-    away[:, 0] = np.inf
+    lengths, distances = np.zeros(len(nodes)), metric.between(nodes[:, :1], nodes).astype(np.float64)
+    distances[:, 0] = np.inf
     for _ in range(nodes.shape[1] - 1):
         # The closest node joins the tree, and is no longer looked at.
-        closest = away.argmin(axis=1)
-        lengths += away[rows, closest]
-        joined = np.isinf(away)
-        away = np.minimum(away, metric.between(nodes[rows, closest][:, None], nodes))
-        away[joined] = np.inf
-        away[rows, closest] = np.inf
+        closest = distances.argmin(axis=1)
+        lengths += distances[rows, closest]
+        joined = np.isinf(distances)
+        distances = np.minimum(distances, metric.between(nodes[rows, closest][:, None], nodes))
+        distances[joined] = np.inf
+        distances[rows, closest] = np.inf
     return lengths
 
 
@@ -140,10 +140,10 @@ def _span_grid(metric: GridMetric, nodes: IntArray) -> float:
     """
     links = neighbour_links(replace(metric, hop=1.0))
     graph = link_matrix(links, metric.size)
-    away, _, closest = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
+    distances, _, closest = dijkstra(graph, directed=False, indices=nodes, min_only=True, return_predecessors=True)
     u, v = closest[links.u].astype(np.int64), closest[links.v].astype(np.int64)
     apart = u != v
-    ways = away[links.u] + links.weight + away[links.v]
+    ways = distances[links.u] + links.weight + distances[links.v]
     between = Links(u=u[apart], v=v[apart], weight=ways[apart], bandwidth=np.ones(apart.sum()))
     return float(minimum_spanning_tree(link_matrix(between, metric.size)).sum()) * metric.hop
 
@@ -153,7 +153,8 @@ def _least_spans(problem: Problem, most: int) -> FloatArray:
     counts, metric = np.arange(most + 1), problem.metric
     if not isinstance(metric, TreeMetric):
         return np.maximum(counts - 1, 0) * _find_least(problem)
-    # In a tree k leaves lie in so many subtrees of each level at least, and each that joins costs the level's distance.
+    # In a tree k leaves lie in this many subtrees of each level at least, and each that joins costs the level's
+    # distance.
     parts = [-(-counts // leaves) for leaves in metric.leaves.tolist()]
     return _span_levels(np.array([*parts, np.minimum(counts, 1)]), metric)
 
@@ -165,7 +166,7 @@ def _find_least(problem: Problem) -> float:
     hosts, least = problem.topology.hosts, np.inf
     for begin in range(0, len(hosts), ROWS):
         some = hosts[begin : begin + ROWS]
-        away = problem.metric.between(some[:, None], hosts[None, :]).astype(np.float64)
-        away[some[:, None] == hosts[None, :]] = np.inf
-        least = min(least, float(away.min()))
+        distances = problem.metric.between(some[:, None], hosts[None, :]).astype(np.float64)
+        distances[some[:, None] == hosts[None, :]] = np.inf
+        least = min(least, float(distances.min()))
     return least if np.isfinite(least) else 0.0

@@ -52,7 +52,7 @@ class SplitParams:
 DEFAULTS = SplitParams()
 
 
-class Split(NamedTuple):
+class TrafficSplit(NamedTuple):
     """Hold what every link carries, and a lower bound on the largest load over bandwidth of all ways to split."""
 
     loads: LinkLoads
@@ -105,7 +105,7 @@ def split_equally(problem: Problem, places: IntArray) -> LinkLoads | None:
     return LinkLoads(network.routes, load)
 
 
-def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DEFAULTS) -> Split | None:
+def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DEFAULTS) -> TrafficSplit | None:
     """Return the loads under the best shares of paths for node indices `places[n]`, None where there are no links.
 
     The largest load over bandwidth is at most 1 % above the bound, or as near as a hundred linear programs come. Raises
@@ -124,15 +124,15 @@ def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DE
 
 
 def _check_pairs(count: int) -> None:
-    """Raise InputError where the shares of so many pairs of nodes would take too long to work out."""
+    """Raise InputError where the shares of all pairs of nodes would take too long to work out."""
     if count > PAIRS:
         what = f"expected at most {PAIRS} pairs of nodes with traffic for 'weighted'"
         raise InputError("routing", f"{what}, got up to {count}")
 
 
-def _only_split(loads: LinkLoads) -> Split:
+def _only_split(loads: LinkLoads) -> TrafficSplit:
     """Return loads as the only ones there can be."""
-    return Split(loads, loads.worst)
+    return TrafficSplit(loads, loads.worst)
 
 
 def path_links(problem: Problem) -> Links | None:
@@ -177,13 +177,13 @@ class _Network:
 
     def spread(self, target: int, demand: FloatArray) -> FloatArray:
         """Return load[l] when `demand[m]` for one target splits evenly at every node over its shortest paths."""
-        away, before = (found[0] for found in self.price(self._weight, np.array([target])))
+        distances, before = (found[0] for found in self.price(self._weight, np.array([target])))
         weight, load = np.tile(self._weight, 2), np.zeros(2 * len(self.width))
         with np.errstate(invalid="ignore"):
-            near = np.abs(away[self.end] + weight - away[self.begin]) <= ROUNDING * away[self.begin]
+            near = np.abs(distances[self.end] + weight - distances[self.begin]) <= ROUNDING * distances[self.begin]
         # Beside far longer links the way back over a short one is as short within rounding too.
-        ahead = (away[self.end] < away[self.begin]) | (self.end == before[self.begin])
-        tight = np.flatnonzero(near & ahead & np.isfinite(away[self.begin]))
+        ahead = (distances[self.end] < distances[self.begin]) | (self.end == before[self.begin])
+        tight = np.flatnonzero(near & ahead & np.isfinite(distances[self.begin]))
         begin, end = self.begin[tight], self.end[tight]
         ways, flow = np.bincount(begin, minlength=self.size), demand
         # Every round takes all that is under way one hop on; each hop is nearer to the target.
@@ -215,7 +215,7 @@ class _Columns:
         self._known, self._bound = set[tuple[int, bytes]](), 0.0
         self._load = np.zeros(len(self._width))
 
-    def minimize(self, params: SplitParams) -> Split:
+    def minimize(self, params: SplitParams) -> TrafficSplit:
         """Add cheapest paths by the prices of the linear program until the bound is met, or no path is new."""
         self._start(params)
         for _ in range(params.rounds):
@@ -229,7 +229,7 @@ class _Columns:
                 break
         scale = float(self._transfers.volume.max())
         bound = min(self._bound, worst) * scale / float(self._network.width.max())
-        return Split(LinkLoads(self._network.routes, self._load * scale), bound)
+        return TrafficSplit(LinkLoads(self._network.routes, self._load * scale), bound)
 
     def _start(self, params: SplitParams) -> None:
         """Find the first paths, by multiplicative weights on the mean load of all rounds."""

@@ -46,7 +46,7 @@ class SlowestHop:
         return bound_ring(self.problem).slowest
 
     def arrays(self) -> RingHops:
-        """Return what the search for the orders of rings heads for."""
+        """Return the objective of the search for the orders of rings."""
         return RingHops(self.bound())
 
     def _hops(self, places: IntArray) -> FloatArray:

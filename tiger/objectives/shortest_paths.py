@@ -67,7 +67,7 @@ class Routes(Protocol):
         ...
 
     def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
-        """Return what a link joins, given the names of what links end at."""
+        """Return the names of the ends of a link, given those of all ends."""
         ...
 
 
@@ -81,7 +81,7 @@ def routes_of(topology: Topology) -> Routes | None:
 
 
 def transfers_of(problem: Problem, places: IntArray) -> Transfers:
-    """Return what goes from node to node, one transfer for each traffic entry that leaves its node."""
+    """Return the volumes from node to node, one transfer for each traffic entry that leaves its node."""
     edges = problem.tasks.traffic.tocoo()
     source, target = places[edges.row], places[edges.col]
     moves = source != target
@@ -115,7 +115,7 @@ class LinkLoads(NamedTuple):
         return float((self.load / self.routes.width).max(initial=0.0))
 
     def list_busiest(self, names: Sequence[str], most: int, before: "LinkLoads | None" = None) -> tuple[LinkLoad, ...]:
-        """Return so many links at most, the one with the largest load over bandwidth first; those without load never.
+        """Return at most `most` links, the one with the largest load over bandwidth first; those without load never.
 
         `names` are those of what links end at, `before` the loads of the same links in the block order.
         """
@@ -144,7 +144,7 @@ def link_loads(problem: Problem, places: IntArray) -> LinkLoads | None:
 
 
 class _Span(NamedTuple):
-    """Hold the part of each route along one axis: so many `hops` up from `first` on the line of node `start`.
+    """Hold the part of each route along one axis: `hops` hops up from `first` on the line of node `start`.
 
     Lines step by `stride`.
     """
@@ -232,7 +232,7 @@ class GridRoutes:
         return load
 
     def _lengths_from(self, sources: IntArray, targets: IntArray, runs: list[FloatArray]) -> FloatArray:
-        """Return the lengths from some nodes to others, given what so many hops up every axis add up to."""
+        """Return the lengths from some nodes to others, given the length of each number of hops up every axis."""
         total = np.zeros((len(sources), len(targets)))
         for axis, stride, start, first, hops in self._spans(sources[:, None], targets[None, :]):
             total += runs[axis][hops, start + first * stride]
@@ -256,8 +256,8 @@ def _axis_width(metric: GridMetric, axis: int, links: Links | None) -> FloatArra
     extent, stride = metric.dims[axis], int(np.prod(metric.dims[axis + 1 :]))
     width = np.zeros(metric.size)
     # A link of bandwidth 1 says no more than none does, and a hypercube has ten million of them.
-    stated = None if links is None or (links.bandwidth == 1.0).all() else links
-    ends = [] if stated is None else [(stated.u, stated.v, stated.bandwidth), (stated.v, stated.u, stated.bandwidth)]
+    given = None if links is None or (links.bandwidth == 1.0).all() else links
+    ends = [] if given is None else [(given.u, given.v, given.bandwidth), (given.v, given.u, given.bandwidth)]
     for low, high, bandwidth in ends:
         x = low // stride % extent
         found = high == low + np.where(x == extent - 1, 1 - extent, 1) * stride
@@ -319,7 +319,7 @@ class TreeRoutes:
 class PathRoutes:
     """Walk every route back from its target along the shortest-path tree of its source.
 
-    Links join `size` nodes and, numbered behind them, so many `switches`.
+    Links join `size` nodes and, numbered behind them, `switches` switches.
     """
 
     def __init__(self, links: Links, size: int, switches: int = 0) -> None:

@@ -13,7 +13,7 @@ from tiger.model.wording import describe
 from tiger.patterns.conjugate_gradient import conjugate_gradient
 from tiger.patterns.messages import Block, Pattern, all_to_all, fft, halo, ring, tree_allreduce
 from tiger.patterns.numbers import read_extents, read_number, read_volume
-from tiger.patterns.training import Shape, train
+from tiger.patterns.training import TrainingPattern, train
 
 # A SPEC of more patterns than this is no short text.
 PART_LIMIT = 16
@@ -22,7 +22,7 @@ JOBS = "++"
 # The options of training: how many ranks share the work in which way, the weights of these, and the sizes of the model.
 DEGREES = ("tp", "cp", "ep", "dp", "pp")
 WEIGHTS = tuple(f"w{degree}" for degree in DEGREES)
-SIZES = tuple(field.name for field in fields(Shape) if field.name not in (*DEGREES, "weights"))
+SIZES = tuple(field.name for field in fields(TrainingPattern) if field.name not in (*DEGREES, "weights"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ def _read_grid(text: str) -> tuple[int, int]:
     return extents[0], extents[1]
 
 
-def _read_shape(text: str) -> Shape:
+def _read_shape(text: str) -> TrainingPattern:
     """Read `name=n` once for each name at most, one of the degrees at least."""
     known = (*DEGREES, *SIZES, *WEIGHTS)
     numbers: dict[str, int] = {}
@@ -180,7 +180,7 @@ def _read_shape(text: str) -> Shape:
             raise InputError("tasks", f"{name}: {error.reason}") from None
     if not numbers.keys() & set(DEGREES):
         raise InputError("tasks", f"expected one of {', '.join(DEGREES)} at least, got none")
-    return Shape(**numbers, weights=weights)
+    return TrainingPattern(**numbers, weights=weights)
 
 
 _READERS: dict[str, Callable[[str], Pattern]] = {

@@ -38,7 +38,7 @@ LOGIT_BYTES = 3 * 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class TrainingPattern:
     """Hold how a transformer is trained: the degrees of parallelism, its sizes, and weights of the groups' messages.
 
     `ep` ranks out of the `cp` x `dp` share out the `experts` of a layer, of which a token takes `top_k`, 0 for two as
@@ -133,7 +133,7 @@ class Shape:
         return self.weights.get(degree, 1.0)
 
 
-def train(shape: Shape) -> Pattern:
+def train(shape: TrainingPattern) -> Pattern:
     """Send what one iteration of Megatron-LM sends, in bytes, by the formulas of this module.
 
     Raises InputError of `tasks` for more ranks or messages than there may be.
@@ -151,20 +151,20 @@ def train(shape: Shape) -> Pattern:
     return Pattern(shape.ranks, messages, list_blocks)
 
 
-def _send_tensor(shape: Shape, grid: IntArray) -> Iterator[Block]:
+def _send_tensor(shape: TrainingPattern, grid: IntArray) -> Iterator[Block]:
     """List the messages of tensor-parallel ranks."""
     if shape.tp > 1:
         yield from _send_rounds(grid, 3, shape.weight("tp") * shape.reduced_bytes * 2 * (shape.tp - 1) / shape.tp)
 
 
-def _send_context(shape: Shape, grid: IntArray) -> Iterator[Block]:
+def _send_context(shape: TrainingPattern, grid: IntArray) -> Iterator[Block]:
     """List the messages of context-parallel ranks: keys and values in both passes, and their gradients."""
     if shape.cp > 1:
         block = 2 * shape.activation_bytes / (shape.cp * shape.tp) * (shape.layers // shape.pp)
         yield *_send_round(grid, 2), shape.weight("cp") * 3 * block * (shape.cp - 1)
 
 
-def _send_experts(shape: Shape, grid: IntArray) -> Iterator[Block]:
+def _send_experts(shape: TrainingPattern, grid: IntArray) -> Iterator[Block]:
     """List the messages of expert-parallel ranks: tokens to experts and back, in both passes."""
     if shape.ep > 1:
         tokens = shape.copies * shape.activation_bytes / (shape.cp * shape.tp) * (shape.layers // shape.pp)
@@ -172,7 +172,7 @@ def _send_experts(shape: Shape, grid: IntArray) -> Iterator[Block]:
         yield *pair_all(groups), shape.weight("ep") * 4 * tokens / shape.ep
 
 
-def _send_pipeline(shape: Shape, grid: IntArray) -> Iterator[Block]:
+def _send_pipeline(shape: TrainingPattern, grid: IntArray) -> Iterator[Block]:
     """List the messages between stages."""
     if shape.pp > 1:
         share = shape.weight("pp") * shape.activation_bytes / (shape.cp * shape.tp)
@@ -180,7 +180,7 @@ def _send_pipeline(shape: Shape, grid: IntArray) -> Iterator[Block]:
         yield grid[1:].ravel(), grid[:-1].ravel(), share
 
 
-def _send_data(shape: Shape, grid: IntArray) -> Iterator[Block]:
+def _send_data(shape: TrainingPattern, grid: IntArray) -> Iterator[Block]:
     """List the messages of ranks with the same weights, and of those with the same experts where others have others."""
     gradients, experts, same = shape.shared_gradient_bytes, shape.expert_gradient_bytes, shape.replicas
     if same > 1:
@@ -192,7 +192,7 @@ def _send_data(shape: Shape, grid: IntArray) -> Iterator[Block]:
         yield *_send_round(_split_experts(shape, grid), 1), shape.weight("dp") * experts * 2 * (alike - 1) / alike
 
 
-def _split_experts(shape: Shape, grid: IntArray) -> IntArray:
+def _split_experts(shape: TrainingPattern, grid: IntArray) -> IntArray:
     """Return the grid of ranks as layers with experts see it, [stages, replicas of experts, experts' ranks, tensor]."""
     return grid.reshape(shape.pp, shape.replicas // shape.ep, shape.ep, shape.tp)
 

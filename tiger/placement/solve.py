@@ -6,7 +6,7 @@ from tiger.placement.chain.params import never_stop
 from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
 from tiger.placement.search.groups import bound_rank_places, search_groups
-from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.orders import search_orders
 from tiger.placement.search.outcome import report_plan, report_too_few_layers
 from tiger.placement.search.problem import ChainProblem, most_positions
@@ -34,7 +34,7 @@ def place_layers(
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
     problem = ChainProblem.of(layers, cluster, params)
-    incumbent = PlanIncumbent(problem=problem, stop=stop, watch=watch)
+    incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch)
     with incumbent.stage("uniform"):
         incumbent.offer(problem.uniform_plan)
     if problem.has_groups:

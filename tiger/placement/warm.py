@@ -11,8 +11,8 @@ from tiger.placement.operators.latency.list_scheduling import makespan_s
 from tiger.placement.operators.latency.search import LatencyParams, search_latency
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.contiguous import split
-from tiger.placement.operators.throughput.multilevel import MultilevelParams, search_multilevel
-from tiger.placement.operators.throughput.search import SearchParams, search_placement
+from tiger.placement.operators.throughput.multilevel import CycleParams, search_multilevel
+from tiger.placement.operators.throughput.search import AnnealerParams, search_placement
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.operators import Operators
 
@@ -36,15 +36,15 @@ def load(name: str) -> None:
     terms, seen = _terms(), lambda *_: None
     match name:
         case "operators":
-            search_placement(terms, SearchParams(), never_stop, seen)
+            search_placement(terms, AnnealerParams(), never_stop, seen)
         case "stages of operators":
-            split(terms, SearchParams(), never_stop, seen)
+            split(terms, AnnealerParams(), never_stop, seen)
         case "bounds of operators":
             place_exactly(terms, BoundParams(), never_stop, None)
             load_bound_s(terms, BoundParams(), never_stop, np.inf)
         case "many operators":
             # Few enough for a device that colocation groups are joined, and taken apart again.
-            search_multilevel(terms, MultilevelParams(per_device=FEW), never_stop, seen)
+            search_multilevel(terms, CycleParams(per_device=FEW), never_stop, seen)
         case _:
             found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
             makespan_s(terms, np.zeros(terms.groups, np.int64) if found is None else found)

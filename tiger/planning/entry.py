@@ -12,7 +12,7 @@ from tiger.planning.choices import batch_of
 from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
 from tiger.planning.request import check_model, check_plan_options
-from tiger.planning.search import Request, explore
+from tiger.planning.search import SearchInputs, explore
 from tiger.run.clock import measure_time
 from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import Progress, ignore
@@ -24,7 +24,7 @@ from tiger.training.sources import cluster_of, require_cluster
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlanRequest:
+class PlanInputs:
     """Hold a model, a cluster, checked options, the callback of the progress, and who judges choices of islands."""
 
     model: Model
@@ -55,16 +55,16 @@ def plan(call: PlanCall) -> PlanReport:
     model = model_of(call.model)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     with open_executor(call.executor) as executor:
-        report = report_plan(PlanRequest(model, cluster, options, watch, executor))
+        report = report_plan(PlanInputs(model, cluster, options, watch, executor))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
-def report_plan(request: PlanRequest) -> PlanReport:
+def report_plan(request: PlanInputs) -> PlanReport:
     """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
     model, cluster, options = request.model, request.cluster, request.options
     check_model(model, cluster, options)
     with measure_time(options.time_limit_s) as clock:
-        result = explore(Request(model, cluster, options, request.executor), clock.stop, request.watch)
+        result = explore(SearchInputs(model, cluster, options, request.executor), clock.stop, request.watch)
         report = Account(model, cluster, options, result).report(options.top)
     remarks = (*warn_implausible(cluster), *warn_missing_state(model.given, cluster), *clock.remarks)
     return replace(report, batch=batch_of(model, cluster, options), seconds=clock.seconds, warnings=remarks)

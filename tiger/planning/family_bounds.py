@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.planning.choices import Family
-from tiger.planning.links import Links
+from tiger.planning.links import LinkCurves
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
@@ -39,7 +39,7 @@ class FamilyBounds:
     speeds: FloatArray
 
     @classmethod
-    def of(cls, layers: Layers, cluster: Cluster, links: Links, family: Family) -> Self:
+    def of(cls, layers: Layers, cluster: Cluster, links: LinkCurves, family: Family) -> Self:
         """Return the bounds of a family."""
         tensor = family.tensor
         curves = _ring_curves(links, layers, family)
@@ -151,7 +151,7 @@ class FamilyBounds:
         )
 
 
-def _ring_curves(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]:
+def _ring_curves(links: LinkCurves, layers: Layers, family: Family) -> list[tuple[int, int]]:
     """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may run.
 
     All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.
@@ -168,7 +168,7 @@ def _ring_curves(links: Links, layers: Layers, family: Family) -> list[tuple[int
     return sorted({(both, data), (tensor, both)})
 
 
-def _reduction_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArray:
+def _reduction_s(layers: Layers, links: LinkCurves, tensor: int, need: int) -> FloatArray:
     """Return the seconds [L] that a pass of each layer spends in rings with a link of a curve or one behind it."""
     if tensor == 1 or not layers.reduced_bytes.any():
         return np.zeros(layers.size)
@@ -176,7 +176,7 @@ def _reduction_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatA
     return calls * 2 * (tensor - 1) * links.least_s(need, layers.reduced_bytes / calls / tensor)
 
 
-def _closing_s(layers: Layers, links: Links, family: Family, need: int) -> FloatArray:
+def _closing_s(layers: Layers, links: LinkCurves, family: Family, need: int) -> FloatArray:
     """Return the seconds [L] that all-reducing the gradients of each layer takes at least, tied ones counted once."""
     if family.data == 1 or not layers.parameter_bytes.any():
         return np.zeros(layers.size)

@@ -13,7 +13,7 @@ MOST_CURVES = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
+class LinkCurves:
     """Hold the curves of a cluster, the quickest first, and how many devices those up to each of them join at most."""
 
     curves: tuple[Curve, ...]

@@ -16,7 +16,7 @@ from tiger.planning.choices import Choice, families, positions, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
-from tiger.planning.links import Links
+from tiger.planning.links import LinkCurves
 from tiger.planning.params import PlanParams
 from tiger.planning.pruning import Pruned
 from tiger.run.island_call import IslandCall
@@ -70,7 +70,7 @@ class PlanResult:
     stages: tuple[Stage, ...]
 
 
-class Request(NamedTuple):
+class SearchInputs(NamedTuple):
     """Hold a model, a cluster, what is asked of the search, and who judges the choices of several islands."""
 
     model: Model
@@ -84,7 +84,7 @@ class Request(NamedTuple):
         return (self.executor.map if self.executor and self.params.islands > 1 else map)(judge_here, *given)
 
 
-def explore(request: Request, stop: Callable[[], bool], watch: Callable[[Progress], None]) -> PlanResult:
+def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Progress], None]) -> PlanResult:
     """Search for the degrees, the schedule and the plan by which an iteration takes the least simulated time.
 
     What a bound rules out is never better. Of what is left, all are simulated with a few plans and the best are
@@ -103,17 +103,17 @@ def explore(request: Request, stop: Callable[[], bool], watch: Callable[[Progres
     return _make_result(incumbent)
 
 
-def _judge_usual_plan(request: Request, incumbent: PlanIncumbent) -> None:
+def _judge_usual_plan(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     """Judge the plan that people write by hand."""
     incumbent.usual = usual_plan(request.model, request.cluster, request.params)
     if incumbent.usual is not None:
         incumbent.keep(incumbent.usual)
 
 
-def _bound_choices(request: Request, incumbent: PlanIncumbent) -> None:
+def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     """List all choices, and rule out what cannot fit or cannot be quick enough."""
     model, cluster, params, _ = request
-    links = Links.of(cluster)
+    links = LinkCurves.of(cluster)
     for family in families(model, cluster, params):
         counts = positions(model, cluster, params, family)
         listed = [each for count in counts for each in schedules_of(model, params, family, count)]
@@ -161,7 +161,7 @@ def _make_candidate(choice: Choice, work_s: float, cuts_s: float) -> Candidate:
     return Candidate(choice=choice, bound_s=max(work_s, cuts_s), bound=bound)
 
 
-def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
+def _simulate_candidates(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     """Simulate a few plans of every choice that no bound rules out, the most promising first."""
     islands, count = request.params.islands, len(incumbent.candidates)
     left = PARAMS.simulated * request.params.effort * islands
@@ -183,7 +183,7 @@ def _simulate_candidates(request: Request, incumbent: PlanIncumbent) -> None:
     _simulate_group(request, incumbent, group)
 
 
-def _simulate_group(request: Request, incumbent: PlanIncumbent, group: Sequence[Candidate]) -> None:
+def _simulate_group(request: SearchInputs, incumbent: PlanIncumbent, group: Sequence[Candidate]) -> None:
     """Simulate plans of choices that are dealt out to the islands, until time is up."""
     shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
     layers = [[request.model.layers(each.choice.family.microbatch) for each in share] for share in shares]
@@ -204,7 +204,7 @@ def _simulate_share(
     return [simulate_choice(each, cluster, candidate) for each, candidate in given if not stop()]
 
 
-def _place_best(request: Request, incumbent: PlanIncumbent) -> None:
+def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     """Search for a placement by the best choices, a group after another, till the work is done.
 
     It is done where less than half of the work is left that a group takes by what those before it have taken.

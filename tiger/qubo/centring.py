@@ -13,7 +13,7 @@ from tiger.model.arrays import FloatArray
 from tiger.model.window import Window
 
 
-class Split(NamedTuple):
+class CentredWindow(NamedTuple):
     """Hold a window's constant and `linear[k, q]` with the separable part of the traffic moved into them.
 
     `rest[q, q]` are the distances left within a group and between groups, `spread[k]` the standard deviation over the
@@ -26,7 +26,7 @@ class Split(NamedTuple):
     spread: FloatArray
 
 
-def centre(window: Window) -> Split:
+def centre(window: Window) -> CentredWindow:
     """Split the distances of a window; O(edges + q^2 + k q)."""
     tasks = window.shape[0]
     edges = window.traffic.tocoo()
@@ -52,7 +52,7 @@ def centre(window: Window) -> Split:
     count = np.maximum(allowed.sum(axis=1), 1)
     centre = np.where(allowed, linear, 0.0).sum(axis=1) / count
     variance += (np.where(allowed, (linear - centre[:, None]) / unit, 0.0) ** 2).sum(axis=1) / count
-    return Split(constant, linear, (rests[0], rests[1]), np.sqrt(variance) * unit)
+    return CentredWindow(constant, linear, (rests[0], rests[1]), np.sqrt(variance) * unit)
 
 
 def _split(distance: FloatArray, *, diagonal: bool) -> tuple[float, FloatArray, FloatArray, FloatArray]:

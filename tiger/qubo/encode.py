@@ -32,11 +32,11 @@ from tiger.qubo.penalties import STEPS, Penalties, fills, units
 
 # 70 tasks that all exchange traffic; dimod takes 75 bytes a coupler, 370 MB in all.
 COUPLER_LIMIT = 5_000_000
-# A dense matrix of so many variables takes 128 MB.
+# A dense matrix of this many variables takes 128 MB.
 DENSE_SIZE = 4096
 
 
-class Terms(NamedTuple):
+class QuadraticTerms(NamedTuple):
     """Hold quadratic terms: variables `row[l]` and `col[l]`, no pair twice, and a coefficient `value[l]`."""
 
     row: IntArray
@@ -45,7 +45,7 @@ class Terms(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Budget:
+class CapacityEquation:
     """Hold a node's capacity as an equality: `weight[v]` of `variable[v]`, task then slack bits, add up to `limit`."""
 
     node: int
@@ -66,7 +66,7 @@ class Qubo:
     window: Window
     index: IntArray
     size: int
-    budgets: tuple[Budget, ...]
+    budgets: tuple[CapacityEquation, ...]
 
     def bqm(self, penalties: Penalties) -> dimod.BinaryQuadraticModel:
         """Return the binary quadratic model at the given penalties; O(couplers)."""
@@ -87,7 +87,9 @@ class Qubo:
         for budget in self.budgets:
             terms.append(_square(budget, float(penalties.capacity[budget.node]), linear))
             offset += float(penalties.capacity[budget.node]) * budget.limit**2
-        return _model(linear, Terms(*map(np.concatenate, zip(*terms, strict=True))), offset + penalties.one_hot.sum())
+        return _model(
+            linear, QuadraticTerms(*map(np.concatenate, zip(*terms, strict=True))), offset + penalties.one_hot.sum()
+        )
 
     def sample(self, local: IntArray) -> BitArray:
         """Return the bits of local places `local[k]`, each slack filled up to its node's capacity."""
@@ -138,7 +140,7 @@ def encode(window: Window, capacity: CapacityEncoding = "slack") -> Qubo:
     return Qubo(window=window, index=index, size=size, budgets=tuple(budgets))
 
 
-def _traffic(window: Window, index: IntArray, distances: tuple[FloatArray, FloatArray]) -> Terms:
+def _traffic(window: Window, index: IntArray, distances: tuple[FloatArray, FloatArray]) -> QuadraticTerms:
     """Return the terms of tasks that exchange traffic, by distances within one group and between groups.
 
     Two tasks of one group on one node have none.
@@ -159,18 +161,18 @@ def _traffic(window: Window, index: IntArray, distances: tuple[FloatArray, Float
             keep &= ~np.eye(nodes, dtype=bool)
         row, col = np.broadcast_to(index[i][:, :, None], keep.shape), np.broadcast_to(index[j][:, None, :], keep.shape)
         parts.append((row[keep], col[keep], value[keep]))
-    return Terms(*map(np.concatenate, zip(*parts, strict=True)))
+    return QuadraticTerms(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _same_task(index: IntArray, weight: FloatArray) -> Terms:
+def _same_task(index: IntArray, weight: FloatArray) -> QuadraticTerms:
     """Return the terms of nodes that one task may not both take, by weight[k]."""
     first, second = np.triu_indices(index.shape[1], 1)
     row, col = index[:, first], index[:, second]
     keep = (row >= 0) & (col >= 0)
-    return Terms(row[keep], col[keep], np.broadcast_to(weight[:, None], keep.shape)[keep])
+    return QuadraticTerms(row[keep], col[keep], np.broadcast_to(weight[:, None], keep.shape)[keep])
 
 
-def _clashes(window: Window, index: IntArray, weight: FloatArray) -> Terms:
+def _clashes(window: Window, index: IntArray, weight: FloatArray) -> QuadraticTerms:
     """Return the terms of tasks of one group that one node may not both hold, by weight[q]."""
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
     for group in window.groups:
@@ -178,10 +180,10 @@ def _clashes(window: Window, index: IntArray, weight: FloatArray) -> Terms:
         row, col = index[group[first]], index[group[second]]
         keep = (row >= 0) & (col >= 0)
         parts.append((row[keep], col[keep], np.broadcast_to(weight, keep.shape)[keep]))
-    return Terms(*map(np.concatenate, zip(*parts, strict=True)))
+    return QuadraticTerms(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _slack(capacity: Capacity, index: IntArray, node: int, *, size: int) -> Budget:
+def _slack(capacity: Capacity, index: IntArray, node: int, *, size: int) -> CapacityEquation:
     """Return a node's capacity with slack bits from variable `size` on; weights are in typical loads."""
     tasks = np.flatnonzero((index[:, node] >= 0) & (capacity.load > 0))
     unit = int(units(capacity)[node])
@@ -191,15 +193,15 @@ def _slack(capacity: Capacity, index: IntArray, node: int, *, size: int) -> Budg
     weight = np.concatenate([capacity.load[tasks] // unit, np.array(coins, np.int64)]) * scale
     variable = np.concatenate([index[tasks, node], np.arange(size, size + len(coins))])
     limit = sum(coins) * scale
-    return Budget(node=node, variable=variable, weight=weight, limit=limit, slack=len(coins))
+    return CapacityEquation(node=node, variable=variable, weight=weight, limit=limit, slack=len(coins))
 
 
-def _balance(capacity: Capacity, index: IntArray, node: int) -> Budget:
+def _balance(capacity: Capacity, index: IntArray, node: int) -> CapacityEquation:
     """Return a node's share of all loads, by its room, as what it is to hold; no slack, weights in typical loads."""
     tasks = np.flatnonzero((index[:, node] >= 0) & (capacity.load > 0))
     share = float(capacity.load.sum()) * float(capacity.room[node]) / float(capacity.room.sum())
     typical = float(capacity.typical[node])
-    return Budget(
+    return CapacityEquation(
         node=node,
         variable=index[tasks, node],
         weight=capacity.load[tasks] / typical,
@@ -217,19 +219,19 @@ def _coins(limit: int) -> list[int]:
     return coins
 
 
-def _square(budget: Budget, weight: float, linear: FloatArray) -> Terms:
+def _square(budget: CapacityEquation, weight: float, linear: FloatArray) -> QuadraticTerms:
     """Return the terms of M (sum w x - K)^2, whose linear part is added to `linear` in place."""
     a, v = budget.weight, budget.variable
     np.add.at(linear, v, weight * (a * a - 2 * budget.limit * a))
     first, second = np.triu_indices(len(v), 1)
-    return Terms(v[first], v[second], 2 * weight * a[first] * a[second])
+    return QuadraticTerms(v[first], v[second], 2 * weight * a[first] * a[second])
 
 
-def _model(linear: FloatArray, terms: Terms, offset: float) -> dimod.BinaryQuadraticModel:
+def _model(linear: FloatArray, terms: QuadraticTerms, offset: float) -> dimod.BinaryQuadraticModel:
     """Return the model; through a dense matrix where that is not mostly empty, as dimod is much faster so."""
     size = len(linear)
     dense = size <= DENSE_SIZE and size * size <= 32 * len(terms.row)
-    pairs = Terms(terms.row[:0], terms.col[:0], terms.value[:0]) if dense else terms
+    pairs = QuadraticTerms(terms.row[:0], terms.col[:0], terms.value[:0]) if dense else terms
     model = dimod.BinaryQuadraticModel.from_numpy_vectors(linear, pairs, offset, dimod.BINARY)
     if dense:
         matrix = np.bincount(terms.row * size + terms.col, terms.value, size * size)

@@ -42,7 +42,7 @@ class Ising:
     params: IsingParams = field(default_factory=IsingParams)
 
     def tuning(self, rounds: int, strength: float | None) -> TuneParams:
-        """Return how penalties are tuned, in so many rounds from a strength of theirs."""
+        """Return the tuner of penalties, for `rounds` rounds from a strength of theirs."""
         return TuneParams(
             rounds=rounds,
             strength=strength,

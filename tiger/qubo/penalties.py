@@ -119,7 +119,7 @@ def _compute_finest(window: Window) -> FloatArray:
 
 
 def _group_costs(window: Window, worst: FloatArray) -> FloatArray:
-    """Return what placing each missing task can cost, the moves it forces on its group included."""
+    """Return the most that placing each missing task can cost, the moves it forces on its group included."""
     choices = window.allowed.sum(axis=1)
     cost = worst.copy()
     for group in window.groups:
@@ -130,7 +130,7 @@ def _group_costs(window: Window, worst: FloatArray) -> FloatArray:
 
 
 def _shared_costs(window: Window, worst: FloatArray) -> FloatArray:
-    """Return what placing each missing task can cost where nodes are shared."""
+    """Return the most that placing each missing task can cost where nodes are shared."""
     plain = bool(window.allowed.all()) and all(
         (c.load == 1).all() or _is_slack(int(c.load.sum()), c.room) for c in window.capacities
     )

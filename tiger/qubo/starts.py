@@ -12,7 +12,7 @@ from tiger.qubo.lookahead import assign_level, place_forward
 from tiger.qubo.sweeps import Sweeps
 from tiger.run.mapping import MappingIncumbent
 
-# So many levels are placed at once, a start for each; a single level is a linear assignment.
+# This many levels are placed at once, a start for each; a single level is a linear assignment.
 SPANS = (1, 2, 3)
 
 

@@ -16,7 +16,7 @@ from tiger.model.window import Block, allowed_pairs
 ROUNDS = 50
 
 
-class Level(NamedTuple):
+class ExclusiveTasks(NamedTuple):
     """Hold k tasks that exclude each other: `own[k, m]` is what they cost on the hosts alone, inf where not allowed.
 
     `ends[e]` are the tasks they exchange traffic with, `out[k, e]` and `back[k, e]` the volumes to and from them, and
@@ -59,7 +59,7 @@ class Sweeps:
                 break
         return places
 
-    def _solve(self, level: Level, places: IntArray) -> bool:
+    def _solve(self, level: ExclusiveTasks, places: IntArray) -> bool:
         """Assign one level at least cost (in place) and return whether that gained."""
         metric, hosts = self._problem.metric, self._problem.topology.hosts
         here, there = hosts[None, :], places[level.ends][:, None]
@@ -74,7 +74,7 @@ class Sweeps:
         return True
 
 
-def _level(problem: Problem, number: int) -> Level | None:
+def _level(problem: Problem, number: int) -> ExclusiveTasks | None:
     """Return a level by its number, None where nothing may move or its tasks exchange traffic among themselves."""
     group = problem.groups[number]
     tasks, hosts = group[problem.pins[group] < 0], problem.topology.hosts
@@ -88,4 +88,4 @@ def _level(problem: Problem, number: int) -> Level | None:
     own[~allowed_pairs(problem, Block(tasks=tasks, nodes=hosts), np.maximum(problem.pins, 0))] = np.inf
     ends = np.setdiff1d(np.union1d(out.indices, back.indices), tasks)
     near = np.unique(problem.group_of[ends])
-    return Level(tasks, own, ends, sp.csr_array(out[:, ends]), sp.csr_array(back[:, ends]), near)
+    return ExclusiveTasks(tasks, own, ends, sp.csr_array(out[:, ends]), sp.csr_array(back[:, ends]), near)

@@ -185,5 +185,5 @@ def _widen(problem: Problem, block: Block, places: IntArray) -> Block:
 
 
 def _figures(trial: Trial) -> dict[str, Detail]:
-    """Return what the sampler said of its last window."""
+    """Return the sampler's figures of its last window."""
     return {name: value for name, value in trial.figures.items() if name != "beta_range"}

@@ -53,11 +53,11 @@ class CutProgram:
 
     def __init__(self, costs: LineCosts, price_s: FloatArray) -> None:
         line = costs.line
-        self._ahead_s, self._pace, self._last = costs.ahead_s.sum(axis=0), costs.pace, line.last
+        self._ahead_s, self._slowdown, self._last = costs.ahead_s.sum(axis=0), costs.slowdown, line.last
         self._sent_s = np.vstack([2 * line.sent_s, np.zeros(line.layers.size + 1)])
         before = np.vstack([np.zeros(line.layers.size + 1), 2 * line.sent_s])
-        # Waiting for the layers before a stage counts once an iteration; where devices are unlike, at their mean pace.
-        mean = line.positions / float((1 / costs.pace).sum())
+        # Waiting for the layers before a stage counts once an iteration; on unlike devices at their mean slowdown.
+        mean = line.positions / float((1 / costs.slowdown).sum())
         self._received_s = before + self._ahead_s * mean / line.microbatches
         self._prices_s = np.zeros((price_s.shape[0], price_s.shape[1] + 1))
         np.cumsum(price_s, axis=1, out=self._prices_s[:, 1:])
@@ -65,20 +65,15 @@ class CutProgram:
 
     def limit_of(self, cuts: Cuts) -> float:
         """Return the least limit that cuts stay below."""
-        at, ends = np.arange(len(self._pace)), np.array(cuts)
-        passes = np.diff(self._ahead_s[ends]) * self._pace
+        at, ends = np.arange(len(self._slowdown)), np.array(cuts)
+        passes = np.diff(self._ahead_s[ends]) * self._slowdown
         loads = passes + self._sent_s[at, ends[1:]] + self._received_s[at, ends[:-1]]
         return float(loads.max()) * (1 + SLACK)
 
     def solve(self, limit_s: float) -> Cuts | None:
         """Return the cuts with the least seconds of moves below a limit, None if there are none."""
         self.moving_s, cuts = fewest_moves(
-            self._ahead_s,
-            self._pace,
-            (self._received_s, self._sent_s),
-            self._last,
-            self._prices_s,
-            limit_s,
+            self._ahead_s, self._slowdown, (self._received_s, self._sent_s), self._last, self._prices_s, limit_s
         )
         return tuple(cuts.tolist()) if np.isfinite(self.moving_s) else None
 
@@ -86,7 +81,7 @@ class CutProgram:
 @allocating_kernel
 def fewest_moves(
     ahead_s: FloatArray,
-    pace: FloatArray,
+    slowdown: FloatArray,
     ends_s: tuple[FloatArray, FloatArray],
     last: IntArray,
     prices_s: FloatArray,
@@ -98,7 +93,7 @@ def fewest_moves(
     `ends_s` are two arrays [p, L + 1] of what a stage takes besides by the boundary before and behind it. Exact;
     O(p L w) for stages of up to w layers below the limit.
     """
-    count, size = len(pace), len(ahead_s) - 1
+    count, size = len(slowdown), len(ahead_s) - 1
     received_s, sent_s = ends_s
     # reach[j, i]: the least price of the first j stages when they hold the first i layers (Bellman's recursion).
     reach = np.full((count + 1, size + 1), np.inf)
@@ -107,7 +102,7 @@ def fewest_moves(
     for j in range(count):
         for i in range(j + 1, size - (count - 1 - j) + 1):
             for k in range(i - 1, j - 1, -1):
-                load = (ahead_s[i] - ahead_s[k]) * pace[j] + sent_s[j, i]
+                load = (ahead_s[i] - ahead_s[k]) * slowdown[j] + sent_s[j, i]
                 # The stage only gets longer from here on.
                 if load > limit_s:
                     break

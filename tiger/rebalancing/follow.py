@@ -11,7 +11,7 @@ from tiger.model.arrays import FloatArray
 from tiger.placement.chain.baselines import uniform_cuts
 from tiger.rebalancing.decision import Decision
 from tiger.rebalancing.layer_times import check_loads
-from tiger.rebalancing.line_costs import Cuts, Line, LineCosts
+from tiger.rebalancing.line_costs import Cuts, LineCosts, PipelineCosts
 from tiger.rebalancing.packing import pack_line
 from tiger.rebalancing.params import RebalanceOptions
 from tiger.rebalancing.rebalancer import Rebalancer
@@ -35,8 +35,8 @@ def follow_times(rebalancer: Rebalancer, times: Sequence[FloatArray]) -> Rebalan
     begun, line = time.perf_counter(), rebalancer.line
     followed = []
     for rows in check_times(times, line.layers.size):
-        pace = np.repeat(1 / line.cluster.speed[list(line.devices)], np.diff(rebalancer.plan.cuts))
-        decision = rebalancer.step(rows * pace)
+        slowdown = np.repeat(1 / line.cluster.speed[list(line.devices)], np.diff(rebalancer.plan.cuts))
+        decision = rebalancer.step(rows * slowdown)
         followed.append(Followed(decision, LineCosts(line=line, times=rebalancer.times)))
     uniform = uniform_cuts(line.layers, line.positions)
     static = best_static_cuts([one.costs for one in followed], [uniform, *(one.decision.cuts for one in followed)])
@@ -66,7 +66,7 @@ def _report_interval(one: Followed, uniform: Cuts, static: Cuts) -> IntervalRepo
 
 
 def _sum_up(
-    line: Line,
+    line: PipelineCosts,
     options: RebalanceOptions,
     cuts: tuple[Cuts, Cuts],
     intervals: tuple[IntervalReport, ...],

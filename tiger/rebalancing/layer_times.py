@@ -34,21 +34,21 @@ class LayerTimes:
         """Return the seconds [L] of both passes."""
         return np.asarray(self.forward_s + self.backward_s)
 
-    def measure(self, seconds: FloatArray, pace: FloatArray) -> "LayerTimes":
-        """Return the times that a measurement [1 or 2, L] of layers says, taken where each runs at a pace [L].
+    def measure(self, seconds: FloatArray, slowdown: FloatArray) -> "LayerTimes":
+        """Return the times that a measurement [1 or 2, L] of layers says, taken where each runs at a slowdown [L].
 
         One row is of both passes, two are of the forward and of the backward one. Of both, a layer's passes keep their
         shares, a third forward where it had no time.
         """
         if len(seconds) == 2:
-            return LayerTimes(forward_s=seconds[0] / pace, backward_s=seconds[1] / pace)
+            return LayerTimes(forward_s=seconds[0] / slowdown, backward_s=seconds[1] / slowdown)
         total = self.total_s
         # A backward pass makes gradients of inputs and of weights, each as long as the forward pass.
         share = np.where(total > 0, self.forward_s / np.where(total > 0, total, 1.0), 1 / 3)
-        measured = seconds[0] / pace
+        measured = seconds[0] / slowdown
         return LayerTimes(forward_s=measured * share, backward_s=measured * (1 - share))
 
-    def scale(self, seconds: FloatArray, cuts: tuple[int, ...], pace: FloatArray) -> "LayerTimes":
+    def scale(self, seconds: FloatArray, cuts: tuple[int, ...], slowdown: FloatArray) -> "LayerTimes":
         """Return times that agree with a measurement [1 or 2, p] of stages: all layers of a stage change alike.
 
         Layers of a stage that had no time share it equally.
@@ -58,7 +58,7 @@ class LayerTimes:
         counts = np.diff(cuts)
         share = rows / np.repeat(np.where(sums > 0, sums, 1.0), counts, axis=1)
         share = np.where(np.repeat(sums > 0, counts, axis=1), share, np.repeat(1 / counts, counts))
-        return self.measure(share * np.repeat(seconds, counts, axis=1), np.repeat(pace, counts))
+        return self.measure(share * np.repeat(seconds, counts, axis=1), np.repeat(slowdown, counts))
 
 
 def check_loads(loads: ArrayLike, layers: int, stages: int, field: str = "loads") -> FloatArray:

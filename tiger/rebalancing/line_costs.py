@@ -22,7 +22,7 @@ Cuts = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Line:
+class PipelineCosts:
     """Hold what no times of layers change: a model on p devices in a row, its schedule, messages and memory.
 
     `sent_s[p - 1, L + 1]` are the seconds of a message over a boundary to the next device, infinite without a link;
@@ -86,7 +86,7 @@ class LineCosts:
     Messages are those of the model all the time, and so is memory: what changes are seconds of passes.
     """
 
-    line: Line
+    line: PipelineCosts
     times: LayerTimes
     _known: dict[Cuts, float] = field(default_factory=dict, init=False)
 
@@ -96,13 +96,13 @@ class LineCosts:
         return np.array([prefix_sums(self.times.forward_s), prefix_sums(self.times.backward_s)])
 
     @cached_property
-    def pace(self) -> FloatArray:
+    def slowdown(self) -> FloatArray:
         """Return by what each position multiplies seconds."""
         return np.asarray(1 / self.line.cluster.speed[list(self.line.devices)])
 
     def passes_s(self, cuts: Cuts) -> FloatArray:
         """Return the forward and backward seconds [2, p] of stages."""
-        return np.asarray(np.diff(self.ahead_s[:, list(cuts)], axis=1) * self.pace)
+        return np.asarray(np.diff(self.ahead_s[:, list(cuts)], axis=1) * self.slowdown)
 
     def loads_s(self, cuts: Cuts) -> FloatArray:
         """Return the seconds [p] of stages for one microbatch, messages at both ends included."""
@@ -132,14 +132,14 @@ class LineCosts:
         at = np.arange(count - 1)
         sent_s[at, at + 1] = 2 * self.line.sent_s
         order = np.arange(count)
-        value, cuts = least_cuts(self.ahead_s.sum(axis=0), self.pace, sent_s, self.line.last, order, np.inf)
+        value, cuts = least_cuts(self.ahead_s.sum(axis=0), self.slowdown, sent_s, self.line.last, order, np.inf)
         return (float(value), tuple(cuts.tolist())) if np.isfinite(value) else None
 
     def lower_bound_s(self) -> float:
         """Return what no cuts of whole layers on these devices can beat: m times the mean load or the longest layer."""
         total = self.times.forward_s + self.times.backward_s
-        mean = float(total.sum() / (1 / self.pace).sum())
-        return self.line.microbatches * max(mean, float(total.max() * self.pace.min())) * (1 - SUMS)
+        mean = float(total.sum() / (1 / self.slowdown).sum())
+        return self.line.microbatches * max(mean, float(total.max() * self.slowdown.min())) * (1 - SUMS)
 
     def _simulate(self, cuts: Cuts) -> float:
         """Return the simulated seconds of cuts that fit."""

@@ -7,7 +7,7 @@ from math import inf
 
 from tiger.rebalancing.balancing import Balanced, Interval, balance_exactly
 from tiger.rebalancing.layer_times import LayerTimes
-from tiger.rebalancing.line_costs import Line, LineCosts
+from tiger.rebalancing.line_costs import LineCosts, PipelineCosts
 from tiger.rebalancing.moving import prices_s
 
 # Lines of fewer devices that are looked at, up to a few milliseconds each: all of eight unlike devices, in any number.
@@ -16,7 +16,7 @@ MOST_LINES = 256
 TRIED = 4
 
 
-def pack_line(line: Line, times: LayerTimes, target_s: float) -> Line:
+def pack_line(line: PipelineCosts, times: LayerTimes, target_s: float) -> PipelineCosts:
     """Return the line with as few of its devices as keep a simulated iteration within a time; microbatches stay.
 
     All choices of devices that differ are tried, the smallest and quickest first, where there are at most `MOST_LINES`:
@@ -31,7 +31,7 @@ def pack_line(line: Line, times: LayerTimes, target_s: float) -> Line:
     return next((one for one in shorter if _keeps(one, times, target_s)), line)
 
 
-def _shorter_lines(line: Line) -> Iterator[Line]:
+def _shorter_lines(line: PipelineCosts) -> Iterator[PipelineCosts]:
     """Yield a line for each choice of fewer devices in their order; equal ones are not told apart."""
     label = line.cluster.device_types()[list(line.devices)].tolist()
     for count in range(1, line.positions):
@@ -51,12 +51,12 @@ def _choose(label: list[int], count: int, start: int) -> Iterator[tuple[int, ...
             yield from ((place, *rest) for rest in _choose(label, count - 1, place + 1))
 
 
-def _keeps(line: Line, times: LayerTimes, target_s: float) -> bool:
+def _keeps(line: PipelineCosts, times: LayerTimes, target_s: float) -> bool:
     """Return whether an iteration is within a time, by its lower bound where that is enough to say no."""
     return LineCosts(line=line, times=times).lower_bound_s() <= target_s and _iteration_s(line, times) <= target_s
 
 
-def _drop_slowest(line: Line, times: LayerTimes, target_s: float) -> Line:
+def _drop_slowest(line: PipelineCosts, times: LayerTimes, target_s: float) -> PipelineCosts:
     """Return the line without one slow device after another, for as long as an iteration is within a time."""
     while line.positions > 1:
         lines = [replace(line, devices=(*line.devices[:k], *line.devices[k + 1 :])) for k in _slowest(line)]
@@ -67,19 +67,19 @@ def _drop_slowest(line: Line, times: LayerTimes, target_s: float) -> Line:
     return line
 
 
-def quickest_plan(line: Line, times: LayerTimes) -> Balanced | None:
+def quickest_plan(line: PipelineCosts, times: LayerTimes) -> Balanced | None:
     """Return the plan with the shortest simulated iteration that is found on a line, moves aside; None if none fits."""
     free = prices_s(line, (None,) * line.layers.size)
     return balance_exactly(Interval(LineCosts(line=line, times=times), free, 1), None)
 
 
-def _iteration_s(line: Line, times: LayerTimes) -> float:
+def _iteration_s(line: PipelineCosts, times: LayerTimes) -> float:
     """Return the seconds of the quickest plan, infinite where none fits."""
     found = quickest_plan(line, times)
     return inf if found is None else found.iteration_s
 
 
-def _slowest(line: Line) -> list[int]:
+def _slowest(line: PipelineCosts) -> list[int]:
     """Return the positions of some of the slowest devices; of neighbours of one type the first."""
     label = line.cluster.device_types()[list(line.devices)].tolist()
     unlike = [k for k in range(line.positions) if k == 0 or label[k] != label[k - 1]]

@@ -14,8 +14,8 @@ from tiger.training.arguments import CLUSTER, MODEL, Hardware, Model
 LineSchedule = Literal["1f1b", "gpipe"]
 Balancer = Literal["exact", "diffusion"]
 # Numbers of iterations, microbatches and devices that products of three stay exact for.
-COUNT_LIMIT = 2**17
-COUNT = {"ge": 1, "le": COUNT_LIMIT}
+INTERVAL_LIMIT = 2**17
+IN_INTERVAL = {"ge": 1, "le": INTERVAL_LIMIT}
 # Layers and stages of a model that is decided on in milliseconds to seconds.
 MOST_LAYERS, MOST_STAGES = 4096, 64
 
@@ -31,15 +31,15 @@ class RebalanceOptions:
 
     schedule: LineSchedule = field(default="1f1b", metadata=about("The schedule that is simulated.", Spelling()))
     microbatches: int | None = field(
-        default=None, metadata=about("Microbatches in an iteration; 4 a stage.", MICROBATCHES, **COUNT)
+        default=None, metadata=about("Microbatches in an iteration; 4 a stage.", MICROBATCHES, **IN_INTERVAL)
     )
     pipeline: int | None = field(
-        default=None, metadata=about("Devices in a row; as many as pay without it.", PIPELINE, **COUNT)
+        default=None, metadata=about("Devices in a row; as many as pay without it.", PIPELINE, **IN_INTERVAL)
     )
     iterations: int = field(
         default=1000,
         metadata=about(
-            "Iterations between two measurements.", Spelling("Iterations in an interval.", metavar="N"), **COUNT
+            "Iterations between two measurements.", Spelling("Iterations in an interval.", metavar="N"), **IN_INTERVAL
         ),
     )
     threshold: float = field(

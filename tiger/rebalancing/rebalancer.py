@@ -15,7 +15,7 @@ from tiger.placement.search.problem import MICROBATCHES
 from tiger.rebalancing.balancing import Balanced, Interval, balance_exactly, balance_locally
 from tiger.rebalancing.decision import Decision, explain_kept, explain_moves
 from tiger.rebalancing.layer_times import LayerTimes, check_loads
-from tiger.rebalancing.line_costs import Cuts, Line, LineCosts
+from tiger.rebalancing.line_costs import Cuts, LineCosts, PipelineCosts
 from tiger.rebalancing.moving import homes_of, list_moves, prices_s
 from tiger.rebalancing.packing import pack_line, quickest_plan
 from tiger.rebalancing.params import MOST_LAYERS, MOST_STAGES, RebalanceOptions
@@ -43,9 +43,9 @@ class Rebalancer:
     frees devices. Same arguments, same decisions, unless the search for a first plan, or for one anew where devices are
     lost, is ended after ten seconds. A step takes a few milliseconds at 128 layers and 8 devices.
 
-    `OnlinePlanner` is for costs that stay and are not known: it learns them, and the paces of devices, from stages, one
-    move at a time, and tries plans to learn. A `Rebalancer` is for costs that are measured and drift: it trusts every
-    measurement, moves all layers at once, and only where that pays.
+    `OnlinePlanner` is for costs that stay and are not known: it learns them, and the slowdowns of devices, from stages,
+    one move at a time, and tries plans to learn. A `Rebalancer` is for costs that are measured and drift: it trusts
+    every measurement, moves all layers at once, and only where that pays.
 
     Raises InputError that names the field at fault, also where no plan fits into memory, and TypeError.
     Source: the setting of DynMo, arXiv:2505.14864, with an exact program, prices of moves, and simulated choices.
@@ -65,7 +65,7 @@ class Rebalancer:
         self._options, self._times, self._lost = options, LayerTimes.of(layers), set[int]()
         first = _first_plan(layers, devices, options) if plan is None else plan
         order = line_of(first, layers, devices)
-        self._line = Line(
+        self._line = PipelineCosts(
             layers=layers,
             cluster=devices,
             devices=order,
@@ -116,7 +116,7 @@ class Rebalancer:
         return Plan.line(self._cuts, self._line.devices)
 
     @property
-    def line(self) -> Line:
+    def line(self) -> PipelineCosts:
         """Return the devices in a row, with the model and the schedule on them."""
         return self._line
 
@@ -197,12 +197,12 @@ class Rebalancer:
 
     def _measure(self, seconds: np.ndarray) -> LayerTimes:
         """Return times of layers that agree with a measurement [1 or 2, L or p]."""
-        pace = 1 / self._line.cluster.speed[list(self._line.devices)]
+        slowdown = 1 / self._line.cluster.speed[list(self._line.devices)]
         if seconds.shape[1] == self._line.layers.size:
-            return self._times.measure(seconds, np.repeat(pace, np.diff(self._cuts)))
-        return self._times.scale(seconds, self._cuts, pace)
+            return self._times.measure(seconds, np.repeat(slowdown, np.diff(self._cuts)))
+        return self._times.scale(seconds, self._cuts, slowdown)
 
-    def _interval(self, line: Line, homes: tuple[int | None, ...] | None = None) -> Interval:
+    def _interval(self, line: PipelineCosts, homes: tuple[int | None, ...] | None = None) -> Interval:
         """Return the costs of the interval on a line, from where layers are."""
         held = homes_of(self._cuts, self._line.devices) if homes is None else homes
         return Interval(LineCosts(line=line, times=self._times), prices_s(line, held), self._options.iterations)
@@ -212,7 +212,7 @@ class Rebalancer:
         balance = balance_exactly if self._options.balancer == "exact" else balance_locally
         return balance(interval, now)
 
-    def _best_line(self, starts: list[Start], homes: tuple[int | None, ...]) -> tuple[Line, Balanced] | None:
+    def _best_line(self, starts: list[Start], homes: tuple[int | None, ...]) -> tuple[PipelineCosts, Balanced] | None:
         """Return the line whose iterations and moves take least, with its plan; None where none can hold the layers."""
         steps = self._options.iterations
         plans = ((line, self._balance(self._interval(line, homes), cuts)) for line, cuts in starts)
@@ -221,7 +221,7 @@ class Rebalancer:
 
     def _adopt(
         self,
-        line: Line,
+        line: PipelineCosts,
         found: Balanced,
         kept: Balanced | None,
         begun: float,

@@ -8,14 +8,14 @@ from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
 from tiger.placement.solve import place_layers
 from tiger.rebalancing.layer_times import LayerTimes
-from tiger.rebalancing.line_costs import Cuts, Line
+from tiger.rebalancing.line_costs import Cuts, PipelineCosts
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
 # Seconds after which a search for a placement ends with what it has. 128 layers on 8 devices take a tenth of one; 1,000
 # on the 64 of 8 machines would take more than ten minutes for a plan that the first measurements change anyway.
 PLACE_S = 10.0
-Start = tuple[Line, Cuts | None]
+Start = tuple[PipelineCosts, Cuts | None]
 
 
 def place_in_time(layers: Layers, cluster: Cluster, params: PlaceParams) -> PlaceResult:
@@ -24,7 +24,7 @@ def place_in_time(layers: Layers, cluster: Cluster, params: PlaceParams) -> Plac
     return place_layers(layers, cluster, params, lambda: time.monotonic() >= end_s)
 
 
-def lines_without(line: Line, lost: AbstractSet[int]) -> list[Start]:
+def lines_without(line: PipelineCosts, lost: AbstractSet[int]) -> list[Start]:
     """Return the lines of the devices that are left, and with each type of spare device in place of the first lost."""
     label = line.cluster.device_types().tolist()
     stay = tuple(device for device in line.devices if device not in lost)
@@ -36,7 +36,7 @@ def lines_without(line: Line, lost: AbstractSet[int]) -> list[Start]:
     return [(replace(line, devices=order), None) for order in orders]
 
 
-def lines_anew(line: Line, lost: AbstractSet[int], times: LayerTimes) -> list[Start]:
+def lines_anew(line: PipelineCosts, lost: AbstractSet[int], times: LayerTimes) -> list[Start]:
     """Return the line and the cuts of the best placement by the present times on what is left, none where none fits."""
     left = [device for device in range(line.cluster.size) if device not in lost]
     if not left:

@@ -49,13 +49,13 @@ def _cuts_of_means(costs: Sequence[LineCosts]) -> list[Cuts]:
 
 def _bound_all(costs: Sequence[LineCosts]) -> Callable[[Cuts], float]:
     """Return a function from cuts to the sum of `LineCosts.bound_s` over all intervals, infinite where none fit."""
-    line, pace = costs[0].line, costs[0].pace
+    line, slowdown = costs[0].line, costs[0].slowdown
     ahead_s = np.array([one.ahead_s.sum(axis=0) for one in costs])
 
     def bound_s(cuts: Cuts) -> float:
         if not line.fits(cuts):
             return np.inf
-        passes = np.diff(ahead_s[:, list(cuts)], axis=1) * pace
+        passes = np.diff(ahead_s[:, list(cuts)], axis=1) * slowdown
         around = np.cumsum(passes, axis=1) - passes
         return float((around + line.microbatches * passes).max(axis=1).sum()) * (1 - MET)
 

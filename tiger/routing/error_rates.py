@@ -116,7 +116,7 @@ class Relaxation(Protocol):
         """Return the dephasing time."""
 
 
-class Device(Protocol):
+class TargetLike(Protocol):
     """Describe what is read of a Qiskit Target."""
 
     @property
@@ -135,7 +135,7 @@ class Device(Protocol):
         """Return the properties of an operation by the qubits it may act on."""
 
 
-def errors_of_target(target: Device) -> Errors:
+def errors_of_target(target: TargetLike) -> Errors:
     """Return the errors of a Qiskit Target; O(N^2).
 
     On a qubit the worst one-qubit gate counts, on a pair the best two-qubit gate other than SWAP. Where an error is
@@ -143,7 +143,7 @@ def errors_of_target(target: Device) -> Errors:
     if there are no others, as perfect ones. Without any two-qubit gate that names its qubits all pairs are perfect.
     """
     size = target.num_qubits or 0
-    tables = {name: _Table(target[name]) for name in sorted(target.operation_names)}
+    tables = {name: _PropertyTable(target[name]) for name in sorted(target.operation_names)}
     gates = {name: table for name, table in tables.items() if name not in SILENT}
     singles = _known_tables([table for table in gates.values() if table.width == 1])
     pairs = [(name in ALIKE, table) for name, table in _known_by_name(gates).items()]
@@ -157,7 +157,7 @@ def errors_of_target(target: Device) -> Errors:
     )
 
 
-class _Table:
+class _PropertyTable:
     """Hold the properties of one operation by its qubits, as numbers."""
 
     def __init__(self, rows: Mapping[tuple[int, ...] | None, Properties | None]) -> None:
@@ -197,12 +197,12 @@ class _Table:
         return {qubits: mean if math.isnan(value) else value for qubits, value in values.items()}
 
 
-def _known_tables(tables: list[_Table]) -> list[_Table]:
+def _known_tables(tables: list[_PropertyTable]) -> list[_PropertyTable]:
     """Return the tables with known errors, all of them if there are none."""
     return [table for table in tables if table.known] or tables
 
 
-def _known_by_name(gates: Mapping[str, _Table]) -> dict[str, _Table]:
+def _known_by_name(gates: Mapping[str, _PropertyTable]) -> dict[str, _PropertyTable]:
     """Return the tables of two-qubit gates with known errors, all of them if there are none."""
     pairs = {name: table for name, table in gates.items() if table.width == 2}
     return {name: table for name, table in pairs.items() if table.known} or pairs

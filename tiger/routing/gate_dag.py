@@ -15,7 +15,7 @@ NONE = (-1, -1)
 CODES: dict[Axis | None, int] = {None: 0, "z": 1, "x": 2, "y": 3}
 
 
-class Step(NamedTuple):
+class Operation(NamedTuple):
     """Describe an operation of a circuit by the wires it touches, qubits first as 0 .. n - 1, then any others.
 
     `axes[k]` is the axis it leaves alone on wire k, None where it commutes with nothing there: operations of one axis
@@ -105,7 +105,7 @@ class Build(NamedTuple):
     runs: Runs
 
 
-def gate_dag_of(qubits: int, steps: Sequence[Step]) -> Build:
+def gate_dag_of(qubits: int, steps: Sequence[Operation]) -> Build:
     """Build the gate DAG of a circuit; operations on one wire alone get no node, but part those that do not commute.
 
     Quickest where operations that are alike share a step. O(w log w) for w wires touched.
@@ -170,21 +170,21 @@ class _Numbers(NamedTuple):
     total: int
 
 
-def _distinct_steps(steps: Sequence[Step]) -> tuple[list[Step], IntArray]:
+def _distinct_steps(steps: Sequence[Operation]) -> tuple[list[Operation], IntArray]:
     """Return the different objects among the steps, and which of them every operation has."""
     addresses = np.fromiter(map(id, steps), np.int64, len(steps))
     _, first, which = np.unique(addresses, return_index=True, return_inverse=True)
     return [steps[i] for i in first.tolist()], which.astype(np.int64)
 
 
-def _with_inner(different: list[Step], which: IntArray) -> list[int]:
+def _with_inner(different: list[Operation], which: IntArray) -> list[int]:
     """Return the operations that have pairs inside."""
     flows = np.array([len(k.inner) > 0 for k in different], np.bool_)
     return [] if not flows.any() else np.flatnonzero(flows[which]).tolist()
 
 
-def _list_touches(different: list[Step], which: IntArray) -> _Touches:
-    """Return what operations touch."""
+def _list_touches(different: list[Operation], which: IntArray) -> _Touches:
+    """Return the wires that operations touch."""
     widths = np.array([len(step.wires) for step in different], np.int64)
     wires = np.array([wire for step in different for wire in step.wires], np.int64)
     axes = np.array([CODES[axis] for step in different for axis in step.axes], np.int64)

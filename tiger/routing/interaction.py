@@ -11,7 +11,7 @@ from tiger.routing.gate_dag import GateDag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Timeline:
+class GateTimeline:
     """Hold the k two-qubit gates of a circuit in the order of their levels.
 
     `node[k]` is a gate's node, `pairs[k, 2]` its qubits, `level[k]` ascending. No level has a qubit twice.
@@ -22,12 +22,12 @@ class Timeline:
     level: IndexArray
 
 
-def build_timeline(dag: GateDag) -> Timeline:
+def build_timeline(dag: GateDag) -> GateTimeline:
     """Return the gates at their earliest levels, those that commute one after another in circuit order."""
     level = assign_levels(dag)
     gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
     order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
-    return Timeline(node=lock(order), pairs=lock(dag.pairs[order]), level=lock(level[order]))
+    return GateTimeline(node=lock(order), pairs=lock(dag.pairs[order]), level=lock(level[order]))
 
 
 def assign_levels(dag: GateDag) -> IndexArray:
@@ -78,8 +78,8 @@ def weigh_interactions(dag: GateDag, half: float | None = None, around: int = 0)
     return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(dag.qubits, dag.qubits)).tocsr()
 
 
-def fade_weights(levels_away: IndexArray, half: float | None) -> FloatArray:
-    """Return the weight of gates so many levels away, which halves every `half` levels, to a millionth at least."""
+def fade_weights(level_gaps: IndexArray, half: float | None) -> FloatArray:
+    """Return the weight of gates by their distance in levels, halved every `half` levels, to a millionth at least."""
     if half is None:
-        return np.ones(len(levels_away))
-    return np.asarray(np.maximum(0.5 ** (np.abs(levels_away) / half), 1e-6))
+        return np.ones(len(level_gaps))
+    return np.asarray(np.maximum(0.5 ** (np.abs(level_gaps) / half), 1e-6))

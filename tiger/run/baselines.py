@@ -38,7 +38,7 @@ class _Deal:
 
 
 def baselines(problem: Problem, block: float, cyclic: IntArray | None) -> Baselines:
-    """Return what the simple orders cost: in blocks, which is the launch order, `block`, and the `cyclic_order`.
+    """Return the costs of the simple orders: in blocks, which is the launch order, `block`, and the `cyclic_order`.
 
     Where an order breaks a constraint, tasks exchange places with others further along the ring; where that does not
     make it feasible, as where traffic would cross disconnected parts of the hardware, its cost is None. Random is the
@@ -60,7 +60,7 @@ def cyclic_order(problem: Problem) -> IntArray | None:
 
 
 def _deal(problem: Problem) -> _Deal:
-    """Return what is dealt out, and to which ring."""
+    """Return the tasks to be dealt out, and the ring of nodes for them."""
     tasks = problem.free
     group = np.maximum(problem.group_of[tasks], 0)
     order, sizes = np.argsort(group, kind="stable"), np.bincount(group, minlength=1)
@@ -93,9 +93,9 @@ def _deal_machines(problem: Problem, ring: IntArray) -> IntArray:
     _, first, inverse = np.unique(problem.topology.machines[ring], return_index=True, return_inverse=True)
     machine = np.argsort(np.argsort(first))[inverse]
     order = np.argsort(machine, kind="stable")
-    held = np.bincount(machine)
+    counts = np.bincount(machine)
     turn = np.empty(len(ring), np.int64)
-    turn[order] = np.arange(len(ring)) - np.repeat(np.cumsum(held) - held, held)
+    turn[order] = np.arange(len(ring)) - np.repeat(np.cumsum(counts) - counts, counts)
     return ring[np.lexsort((machine, turn))]
 
 
@@ -118,12 +118,12 @@ def _is_feasible(problem: Problem, places: IntArray) -> bool:
 
 def _place(deal: _Deal, turns: IntArray) -> IntArray:
     """Return places[n] with the groups dealt out from `turns[g]` on, misplaced tasks exchanged where that helps."""
-    seats = (turns[deal.group] + deal.rank) % (len(deal.ring) or 1)
+    positions = (turns[deal.group] + deal.rank) % (len(deal.ring) or 1)
     places = deal.problem.pins.copy()
-    places[deal.tasks] = deal.ring[seats]
+    places[deal.tasks] = deal.ring[positions]
     wrong = _find_misplaced(deal.problem, places)
     if wrong.any():
-        _exchange(deal, places, seats, wrong)
+        _exchange(deal, places, positions, wrong)
     return places
 
 
@@ -136,9 +136,9 @@ def _find_misplaced(problem: Problem, places: IntArray) -> BoolArray:
         return wrong
     order = np.lexsort((problem.pins < 0, places))
     first = np.flatnonzero(np.diff(places[order], prepend=-1))
-    held = np.cumsum(memory[order])
-    held -= np.repeat(held[first] - memory[order[first]], np.diff(first, append=len(order)))
-    wrong[order] |= (held > room[places[order]]) & (problem.pins[order] < 0)
+    filled = np.cumsum(memory[order])
+    filled -= np.repeat(filled[first] - memory[order[first]], np.diff(first, append=len(order)))
+    wrong[order] |= (filled > room[places[order]]) & (problem.pins[order] < 0)
     return wrong
 
 
@@ -150,8 +150,8 @@ def _is_open(problem: Problem, tasks: IntArray, nodes: IntArray) -> BoolArray:
         closed |= _contains(problem.banned[:, 0] * size + problem.banned[:, 1], tasks * size + nodes)
     if len(problem.groups) > 1 and problem.pinned:
         pinned = np.flatnonzero(problem.pins >= 0)
-        held = np.sort(problem.group_of[pinned] * size + problem.pins[pinned])
-        closed |= _contains(held, problem.group_of[tasks] * size + nodes)
+        pins = np.sort(problem.group_of[pinned] * size + problem.pins[pinned])
+        closed |= _contains(pins, problem.group_of[tasks] * size + nodes)
     if problem.groups and memory is not None and room is not None:
         closed |= memory[tasks] > room[nodes]
     return ~closed
@@ -162,17 +162,17 @@ def _contains(keys: IntArray, wanted: IntArray) -> BoolArray:
     return np.asarray(keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted)
 
 
-def _exchange(deal: _Deal, places: IntArray, seats: IntArray, wrong: BoolArray) -> None:
-    """Exchange misplaced tasks, in `places[n]` and `seats[k]`, with the next of the ring that suits both."""
+def _exchange(deal: _Deal, places: IntArray, positions: IntArray, wrong: BoolArray) -> None:
+    """Exchange misplaced tasks, in `places[n]` and `positions[k]`, with the next of the ring that suits both."""
     problem, size, moved = deal.problem, len(deal.ring), np.flatnonzero(wrong[deal.tasks])
     if len(deal.sizes) * size > CELLS or len(moved) * (size + len(problem.banned)) > CELLS:
         return
     spare, load = _spare(problem, places)
     at = np.full((len(deal.sizes), size), -1)
-    at[deal.group, seats] = np.arange(len(seats))
+    at[deal.group, positions] = np.arange(len(positions))
     for k in moved.tolist():
         task, row = deal.tasks[k], at[deal.group[k]]
-        node, ahead = places[task], (seats[k] + np.arange(1, size)) % size
+        node, ahead = places[task], (positions[k] + np.arange(1, size)) % size
         there, other = deal.ring[ahead], row[ahead]
         partner = deal.tasks[other]
         gain = load[task] - np.where(other < 0, 0, load[partner])
@@ -183,10 +183,10 @@ def _exchange(deal: _Deal, places: IntArray, seats: IntArray, wrong: BoolArray) 
             continue
         j = int(good.argmax())
         spare[node], spare[there[j]] = spare[node] + gain[j], spare[there[j]] - gain[j]
-        row[seats[k]], row[ahead[j]] = other[j], k
+        row[positions[k]], row[ahead[j]] = other[j], k
         if other[j] >= 0:
-            places[partner[j]], seats[other[j]] = node, seats[k]
-        places[task], seats[k] = there[j], ahead[j]
+            places[partner[j]], positions[other[j]] = node, positions[k]
+        places[task], positions[k] = there[j], ahead[j]
 
 
 def _spare(problem: Problem, places: IntArray) -> tuple[IntArray, IntArray]:

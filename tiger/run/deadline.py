@@ -45,5 +45,5 @@ class Deadline:
 
 
 def _end_in(seconds: float | None) -> Deadline:
-    """Return the deadline in so many seconds."""
+    """Return the deadline some seconds from now."""
     return Deadline(None if seconds is None else time.monotonic() + seconds)

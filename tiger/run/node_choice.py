@@ -32,11 +32,11 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     topology, share = problem.topology, math.ceil(problem.tasks.size / count)
     host = topology.machines
     room = topology.slots if problem.rule == "capacity" else np.minimum(topology.slots, 1)
-    held = np.bincount(host, room)
-    _check(problem, count, int(held.max()))
-    if problem.rule == "one-to-one" and count == problem.tasks.size and held.max() == 1:
+    host_room = np.bincount(host, room)
+    _check(problem, count, int(host_room.max()))
+    if problem.rule == "one-to-one" and count == problem.tasks.size and host_room.max() == 1:
         return problem
-    suited = held >= share
+    suited = host_room >= share
     if suited.sum() < count:
         expected = f"expected at most {suited.sum()}, as no more have the {share} slots of an even share"
         raise InputError(FIELD, f"{expected}, got {count}")
@@ -79,12 +79,12 @@ def _check(problem: Problem, count: int, most: int) -> None:
     single = problem.rule == "one-to-one" and most == 1 and count < problem.tasks.size
     if single or problem.rule == "levels":
         raise InputError(FIELD, f"expected the capacity rule beside it, with slots, got {problem.rule!r}")
-    for what, stated in (
+    for what, given in (
         ("pinned tasks", len(problem.pinned)),
         ("forbidden pairs", len(problem.banned)),
         ("memory limits", problem.tasks.memory is not None and problem.topology.memory is not None),
     ):
-        if stated:
+        if given:
             raise InputError(FIELD, f"expected no {what} beside it, got some")
     if not 1 <= count <= problem.tasks.size:
         raise InputError(FIELD, f"expected 1 to {problem.tasks.size}, one for each task, got {count}")

@@ -33,7 +33,7 @@ class Round(NamedTuple):
     anew: bool = False
 
 
-class Part(NamedTuple):
+class SearchPart(NamedTuple):
     """Hold what a search is run on once: all of it can be sent to another process. Only the first is no `spare` one."""
 
     problem: Problem
@@ -44,7 +44,7 @@ class Part(NamedTuple):
     spare: bool
 
 
-def run_part(search: Search, part: Part) -> Assignment | None:
+def run_part(search: Search, part: SearchPart) -> Assignment | None:
     """Run a search, or return None if it is a spare one and time is up.
 
     Executors take runs of searches of one type for equally long.
@@ -83,13 +83,13 @@ def run_search(
 
 def run_parts(
     incumbent: MappingIncumbent,
-    run: Callable[[Part], Assignment | None],
+    run: Callable[[SearchPart], Assignment | None],
     parts: Sequence[tuple[int, int]],
     executor: Executor | None,
 ) -> list[IntArray]:
     """Run a search from the best mapping for every pair (effort, seed), offer what it finds, and return its elites."""
     made = [
-        Part(incumbent.problem, incumbent.places, *part, incumbent.stop, spare=number > 0)
+        SearchPart(incumbent.problem, incumbent.places, *part, incumbent.stop, spare=number > 0)
         for number, part in enumerate(parts)
     ]
     found = (executor.map if executor else map)(run, made)

@@ -46,11 +46,11 @@ class Delivery(Generic[Reported]):
         """Write files."""
 
     def replace_summary(self, report: Reported) -> str | None:  # noqa: ARG002 (of those below)
-        """Return what is printed instead of the summary, which goes to standard error then; None for nothing."""
+        """Return the text printed instead of the summary, which goes to standard error then; None for nothing."""
         return None
 
     def advise(self, report: Reported) -> str:  # noqa: ARG002 (of those below)
-        """Return what is added on standard error."""
+        """Return the lines added on standard error."""
         return ""
 
 

@@ -5,7 +5,7 @@ from itertools import product
 
 from tiger.errors import InputError
 
-# A few words of text must not ask for more: a torus of so many nodes takes 250 MB.
+# A few words of text must not ask for more: a torus of this many nodes takes 250 MB.
 NODE_LIMIT = 1_048_576
 # As many axes as numpy arrays have had at most.
 AXIS_LIMIT = 32

@@ -15,7 +15,7 @@ MOST_LATENCY_S = 1.0
 
 
 def warn_implausible(cluster: Cluster) -> tuple[str, ...]:
-    """Return what its reader found odd, and warnings of numbers that look like ones in another unit, one of each."""
+    """Return the remarks of its reader, and warnings of numbers that look like ones in another unit, one of each."""
     return (*cluster.remarks, *_warn_memory(cluster), *_warn_links(cluster))
 
 

@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.training.arguments import Hardware, Model
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
-from tiger.training.hardware.reading import NONE_STATED, read_cluster
+from tiger.training.hardware.reading import NO_ARGUMENTS, read_cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.reading import model_of_document, read_model
 
@@ -23,7 +23,7 @@ def layers_of(source: Model) -> Layers:
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def cluster_of(source: Hardware | None, hosts: HostArguments = NONE_STATED) -> Cluster | None:
+def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:
     """Return a cluster in any of its forms, None where none is given; raise InputError, and TypeError."""
     if source is None or isinstance(source, Cluster):
         hosts.check_absent("none" if source is None else "a Cluster")

@@ -12,7 +12,7 @@ from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import KeyReusedError, QueueFullError, Work
+from tiger.api.seams.job import JobOrder, KeyReusedError, QueueFullError
 
 DONE = Outcome(status="done", report=b"{}")
 
@@ -51,7 +51,7 @@ def bob(database: Database) -> Claims:
 @pytest.fixture
 def lease(store: Store) -> Lease:
     """Return the first lease of a job."""
-    return Lease(store.insert(Work(kind="place", body=b"1", request_id="r.1"))[0].id, 0)
+    return Lease(store.insert(JobOrder(kind="place", body=b"1", request_id="r.1"))[0].id, 0)
 
 
 def test_a_lease_is_claimed_once(ann: Claims, bob: Claims, lease: Lease) -> None:
@@ -65,14 +65,14 @@ def test_a_lease_is_claimed_once(ann: Claims, bob: Claims, lease: Lease) -> None
 
 def test_the_most_urgent_and_then_oldest_is_claimed_first(ann: Claims, store: Store) -> None:
     """Whatever else waits."""
-    ids = [store.insert(Work(kind="assign", body=b"{}", priority=priority))[0].id for priority in (9, 1, 9, 1)]
+    ids = [store.insert(JobOrder(kind="assign", body=b"{}", priority=priority))[0].id for priority in (9, 1, 9, 1)]
     claims = [ann.claim_next() for _ in ids]
     assert [claim and claim.lease.job_id for claim in claims] == [ids[1], ids[3], ids[0], ids[2]]
 
 
 def test_servers_that_claim_at_the_same_time_get_a_job_each(ann: Claims, bob: Claims, store: Store) -> None:
     """None is claimed twice, and none is left."""
-    ids = sorted(store.insert(Work(kind="assign", body=b"{}"))[0].id for _ in range(60))
+    ids = sorted(store.insert(JobOrder(kind="assign", body=b"{}"))[0].id for _ in range(60))
 
     def claim_all(claims: Claims) -> list[str]:
         return [claim.lease.job_id for claim in iter(claims.claim_next, None)]
@@ -86,7 +86,7 @@ def test_what_is_cancelled_while_it_is_claimed_runs_and_is_told_or_never_runs(
     ann: Claims, bob: Claims, store: Store
 ) -> None:
     """Whichever comes first, no job is lost between the two."""
-    ids = [store.insert(Work(kind="assign", body=b"{}"))[0].id for _ in range(40)]
+    ids = [store.insert(JobOrder(kind="assign", body=b"{}"))[0].id for _ in range(40)]
     with ThreadPoolExecutor(3) as threads:
         claiming = [threads.submit(lambda by: list(iter(by.claim_next, None)), by) for by in (ann, bob)]
         cancelled = [store.cancel(job_id, "") for job_id in ids]
@@ -102,7 +102,7 @@ def test_a_job_without_a_body_keeps_no_other_waiting(ann: Claims, store: Store, 
     """It is claimed with none, which is bad input, and the next comes after it."""
     with store.database.begin() as connection:
         connection.execute(sa.delete(BODIES))
-    after, _ = store.insert(Work(kind="assign", body=b"2"))
+    after, _ = store.insert(JobOrder(kind="assign", body=b"2"))
     claims = [ann.claim_next(), ann.claim_next()]
     assert [claim and (claim.lease, claim.body) for claim in claims] == [(lease, b""), (Lease(after.id, 0), b"2")]
 
@@ -212,7 +212,7 @@ def test_old_jobs_are_forgotten(ann: Claims, lease: Lease, store: Store) -> None
 @pytest.mark.parametrize("end", ["done", "cancelled", "cancelled while its server died"])
 def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: Store, end: str) -> None:
     """It would fill the disk until the job is deleted; its key still stands for it alone."""
-    kept, other = (Work(kind="place", body=body, key=end) for body in (b"1", b"2"))
+    kept, other = (JobOrder(kind="place", body=body, key=end) for body in (b"1", b"2"))
     lease = Lease(store.insert(kept)[0].id, 0)
     if end != "cancelled":
         ann.claim_next()
@@ -239,8 +239,8 @@ def test_one_owner_may_not_fill_the_queue(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/jobs")
     database.prepare()
     store = Store(database, 4)
-    kept = [store.insert(Work(kind="assign", body=b"{}", owner="ann")) for _ in range(2)]
+    kept = [store.insert(JobOrder(kind="assign", body=b"{}", owner="ann")) for _ in range(2)]
     with pytest.raises(QueueFullError):
-        store.insert(Work(kind="assign", body=b"{}", owner="ann"))
-    assert len(kept) + len([store.insert(Work(kind="assign", body=b"{}", owner="bob")) for _ in range(2)]) == 4
+        store.insert(JobOrder(kind="assign", body=b"{}", owner="ann"))
+    assert len(kept) + len([store.insert(JobOrder(kind="assign", body=b"{}", owner="bob")) for _ in range(2)]) == 4
     database.close()

@@ -17,7 +17,7 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import Job, Work
+from tiger.api.seams.job import Job, JobOrder
 
 TOY = Path(__file__).with_name("toy.py")
 
@@ -50,7 +50,7 @@ class Site:
         numbers = range(self.count, self.count + count)
         self.count += count
         bodies = (json.dumps({"n": n, "sleep": sleep_s, "log": str(self.log)}).encode() for n in numbers)
-        return [self.store.insert(Work(kind="assign", body=body))[0].id for body in bodies]
+        return [self.store.insert(JobOrder(kind="assign", body=body))[0].id for body in bodies]
 
     def count_solved(self) -> int:
         """Count the solves that came to their end, those of one job all."""

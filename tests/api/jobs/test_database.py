@@ -10,7 +10,7 @@ from tests.api.jobs.pgserver import Postgres
 from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import DatabaseDownError, JobFilter, Work
+from tiger.api.seams.job import DatabaseDownError, JobFilter, JobOrder
 
 
 @pytest.mark.slow
@@ -20,7 +20,7 @@ def test_a_database_without_an_encoding_holds_text(postgres: Postgres) -> None:
         connection.execute("CREATE DATABASE plain ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
     database = Database(f"{postgres.url}plain")
     database.prepare()
-    job, _ = Store(database, 10).insert(Work(kind="assign", body=b"{}", owner="\u00e9"))
+    job, _ = Store(database, 10).insert(JobOrder(kind="assign", body=b"{}", owner="\u00e9"))
     assert Store(database, 10).get(job.id, "\u00e9") == job
     database.close()
 
@@ -33,7 +33,7 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     for engine in (database.engine, database._relaxed_engine):
         sa.event.listen(engine, "before_cursor_execute", lambda *about: asked.append(about[2:4]))
     store, claims = Store(database, 9), Claims(database, "here")
-    job, _ = store.insert(Work(kind="assign", body=b"{}", owner="me", key="one"))
+    job, _ = store.insert(JobOrder(kind="assign", body=b"{}", owner="me", key="one"))
     lease = Lease(job.id, 0)
     claims.beat()
     claims.claim_next()

@@ -14,14 +14,14 @@ from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.disk import DiskSpace
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import DatabaseDownError, DiskFullError, Work
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, JobOrder
 
 BIG = 2_000_000
 
 
-def work(size: int, key: str | None = None) -> Work:
+def work(size: int, key: str | None = None) -> JobOrder:
     """Return work whose body has so many bytes."""
-    return Work(kind="assign", body=b"x" * size, key=key)
+    return JobOrder(kind="assign", body=b"x" * size, key=key)
 
 
 def open_database(path: Path, reserve_bytes: int) -> Database:

@@ -18,7 +18,7 @@ from tiger.api.jobs.claims import Claim, Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.run import Run
-from tiger.api.seams.job import DatabaseDownError, Job, Work
+from tiger.api.seams.job import DatabaseDownError, Job, JobOrder
 
 ClaimNext = Callable[..., Claim | None]
 
@@ -29,9 +29,9 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def work(**asked: object) -> Work:
+def work(**asked: object) -> JobOrder:
     """Return work for the toy."""
-    return Work(kind="assign", body=json.dumps(asked).encode())
+    return JobOrder(kind="assign", body=json.dumps(asked).encode())
 
 
 async def finish(jobs: DurableJobs, ids: list[str]) -> list[Job]:

@@ -12,22 +12,22 @@ from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.store import Store
 from tiger.api.routes.waiting import wait_until_ended
-from tiger.api.seams.job import Job, KeyReusedError, QueueFullError, Work
+from tiger.api.seams.job import Job, JobOrder, KeyReusedError, QueueFullError
 from tiger.errors import InputError
 
 
-def work(key: str | None = None, owner: str = "", priority: int = 10, **asked: object) -> Work:
+def work(key: str | None = None, owner: str = "", priority: int = 10, **asked: object) -> JobOrder:
     """Return work for the toy."""
-    return Work(kind="assign", body=json.dumps(asked).encode(), key=key, owner=owner, priority=priority)
+    return JobOrder(kind="assign", body=json.dumps(asked).encode(), key=key, owner=owner, priority=priority)
 
 
-async def run_all(jobs: DurableJobs, *works: Work) -> list[Job]:
+async def run_all(jobs: DurableJobs, *works: JobOrder) -> list[Job]:
     """Submit work, wait for all of it, and return how it ended."""
     kept = [await jobs.submit(one) for one in works]
     return [[seen async for seen in jobs.watch(job.id, job.owner)][-1] for job in kept]
 
 
-async def begin(jobs: DurableJobs, one: Work) -> Job:
+async def begin(jobs: DurableJobs, one: JobOrder) -> Job:
     """Submit work and return it once it runs and has told of itself."""
     job = await jobs.submit(one)
     async for seen in jobs.watch(job.id, job.owner):

@@ -17,7 +17,7 @@ from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.store import Store
 from tiger.api.seams import files
 from tiger.api.seams.files import Draft, FileInfo, JobFile, write_files
-from tiger.api.seams.job import DiskFullError, Job, Work
+from tiger.api.seams.job import DiskFullError, Job, JobOrder
 from tiger.errors import InputError
 
 ONE = JobFile(name="one.txt", description="The first.", media_type="text/plain", size=3, packed=zlib.compress(b"abc"))
@@ -40,7 +40,7 @@ def database(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) ->
 
 def end_job(database: Database, outcome: Outcome) -> str:
     """Run a job of the owner "ann" to its end, and return its id."""
-    job, _ = Store(database, 9).insert(Work(kind="assign", body=b"{}", owner="ann"))
+    job, _ = Store(database, 9).insert(JobOrder(kind="assign", body=b"{}", owner="ann"))
     claims = Claims(database, "here")
     claims.claim_next()
     assert claims.finish(Lease(job.id, 0), outcome)
@@ -104,7 +104,7 @@ def test_a_disk_that_is_short_of_room_keeps_reports_alone(tmp_path: Path, monkey
     """What is reserved is for them."""
     database = Database(f"sqlite:///{tmp_path}/jobs")
     database.prepare()
-    job, _ = Store(database, 9).insert(Work(kind="assign", body=b"{}"))
+    job, _ = Store(database, 9).insert(JobOrder(kind="assign", body=b"{}"))
     claims = Claims(database, "here")
     claims.claim_next()
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, 100, 9, 9, 9, 9, 9, 0, 255)))
@@ -124,7 +124,7 @@ def test_a_report_that_finds_no_room_waits(database: Database, monkeypatch: pyte
 
 async def run_job(jobs: DurableJobs, **asked: object) -> tuple[Job, dict[str, bytes]]:
     """Have the toy do a job, and return it with its files."""
-    made = await jobs.submit(Work(kind="assign", body=json.dumps(asked).encode()))
+    made = await jobs.submit(JobOrder(kind="assign", body=json.dumps(asked).encode()))
     job = [seen async for seen in jobs.watch(made.id, "")][-1]
     listed = [await jobs.get_file(job.id, "", file.name) for file in await jobs.list_files(job.id, "")]
     return job, {file.name: file.unpack() for file in listed if file is not None}

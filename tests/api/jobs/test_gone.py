@@ -14,9 +14,9 @@ from tiger.api.jobs import engine
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import DatabaseDownError, Job, Work
+from tiger.api.seams.job import DatabaseDownError, Job, JobOrder
 
-BIG = Work(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
+BIG = JobOrder(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import asyncio
 from asyncio import Runner
 from collections.abc import Callable
 
-from tiger.api.jobs.ipc import Call, IpcServer, solve_over_ipc
-from tiger.api.seams.files import Delivery, Solution
+from tiger.api.jobs.ipc import IpcServer, RunningSolve, solve_over_ipc
+from tiger.api.seams.files import JobDelivery, Solution
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
@@ -19,7 +19,7 @@ def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
     return Solution(kind.encode() + body)
 
 
-async def story(ticket: str | None = None) -> tuple[Call, Delivery]:
+async def story(ticket: str | None = None) -> tuple[RunningSolve, JobDelivery]:
     """Have a thread solve on a line that is told to end once it has said all."""
     ipc_server = IpcServer()
     await ipc_server.start()
@@ -41,13 +41,13 @@ def test_what_a_solve_says_is_heard(loop: Runner) -> None:
     """Of two messages at once the first is kept; the word to end ends it."""
     call, found = loop.run(story())
     assert call.progress == Progress("one", 0.5, 3.0)
-    assert found == Delivery(b"kindbody", ())
+    assert found == JobDelivery(b"kindbody", ())
 
 
 def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> None:
     """Its worker hears it as soon as it calls."""
 
-    async def early() -> Delivery:
+    async def early() -> JobDelivery:
         ipc_server = IpcServer()
         await ipc_server.start()
         call = ipc_server.open()

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.migrations import BODIES, JOBS, REBALANCERS, SERVERS
-from tiger.api.seams.job import Job, Work
+from tiger.api.seams.job import Job, JobOrder
 from tiger.api.seams.rebalancer import NewRebalancer
 
-WORK = Work(kind="assign", body=b"{}")
-LONG = Work(kind="assign", body=b'{"sleep": 300, "polite": 1}')
+WORK = JobOrder(kind="assign", body=b"{}")
+LONG = JobOrder(kind="assign", body=b'{"sleep": 300, "polite": 1}')
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
@@ -36,7 +36,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-def claim_as(jobs: DurableJobs, server: str, work: Work, attempts: int = 1) -> Lease:
+def claim_as(jobs: DurableJobs, server: str, work: JobOrder, attempts: int = 1) -> Lease:
     """Return the lease of a job that a server has claimed so often, before any other could."""
     with jobs._database.begin() as connection:
         lease = Lease(jobs._store._insert(connection, work, "").id, 0)
@@ -109,7 +109,7 @@ def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -
 @pytest.mark.slow
 def test_a_worker_that_dies_thrice_fails_the_job(loop: Runner, jobs: DurableJobs) -> None:
     """It is begun again twice, in case it was not the job's fault."""
-    job, _ = jobs._store.insert(Work(kind="assign", body=b'{"fault": "die"}'))
+    job, _ = jobs._store.insert(JobOrder(kind="assign", body=b'{"fault": "die"}'))
     failed = loop.run(wait_until_ended(jobs, job.id))
     assert (failed.status, failed.problem is not None) == ("failed", True)
 

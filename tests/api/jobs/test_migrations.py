@@ -10,7 +10,7 @@ from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import JobFilter, Work
+from tiger.api.seams.job import JobFilter, JobOrder
 from tiger.errors import InputError
 
 MORE = ("ALTER TABLE tiger_jobs ADD COLUMN more TEXT", "CREATE INDEX tiger_more ON tiger_jobs (more)")
@@ -28,7 +28,7 @@ def empty(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> It
 def test_an_older_database_is_brought_up_to_date(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its jobs are still there."""
     empty.prepare()
-    job, _ = Store(empty, 9).insert(Work(kind="assign", body=b"{}"))
+    job, _ = Store(empty, 9).insert(JobOrder(kind="assign", body=b"{}"))
     monkeypatch.setattr(migrations, "MIGRATIONS", NEXT)
     empty.prepare()
     assert Store(empty, 9).get(job.id, "") == job
@@ -60,7 +60,7 @@ def test_the_pages_of_an_older_version_are_read_by_their_new_index(
     with monkeypatch.context() as older:
         older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
         empty.prepare()
-    job, _ = Store(empty, 9).insert(Work(kind="plan", body=b"{}"))
+    job, _ = Store(empty, 9).insert(JobOrder(kind="plan", body=b"{}"))
     empty.prepare()
     (index,) = (
         each for each in sa.inspect(empty.engine).get_indexes("tiger_jobs") if each["name"] == "tiger_jobs_page"

@@ -15,7 +15,7 @@ from tiger.api.jobs.disk import DiskSpace
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
 from tiger.api.jobs.rebalancer_store import KEPT_ANSWERS, RebalancerStore
 from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError
-from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, Step, StoredRebalancer
+from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, RebalancerStep, StoredRebalancer
 
 GONE = StoredRebalancer(id="1", owner="", body=b"", state=b"", steps=0, created_s=0.0, expires_s=0.0)
 NEW = NewRebalancer(body=b"{}", state=b'{"n": 0}')
@@ -47,9 +47,9 @@ class Vast(bytes):
         return 1 << 60
 
 
-def step(before: StoredRebalancer, body: bytes = b"1", key: str | None = None) -> Step:
+def step(before: StoredRebalancer, body: bytes = b"1", key: str | None = None) -> RebalancerStep:
     """Return a step."""
-    return Step(before=before, body=body, answer=b"answer to " + body, state=b'{"n": ' + body + b"}", key=key)
+    return RebalancerStep(before=before, body=body, answer=b"answer to " + body, state=b'{"n": ' + body + b"}", key=key)
 
 
 def count(store: RebalancerStore) -> list[int]:

@@ -11,8 +11,8 @@ import pytest
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.pool.processes import SolverLostError, Workers
-from tiger.api.seams.files import Delivery
-from tiger.api.seams.job import Job, Work
+from tiger.api.seams.files import JobDelivery
+from tiger.api.seams.job import Job, JobOrder
 
 Lines = Callable[[], list[dict[str, Any]]]
 
@@ -25,13 +25,13 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 async def run_to_end(jobs: DurableJobs, **asked: object) -> Job:
     """Have the toy do something, and return the job once it has ended."""
-    job = await jobs.submit(Work(kind="place", body=json.dumps(asked).encode(), request_id="r.1"))
+    job = await jobs.submit(JobOrder(kind="place", body=json.dumps(asked).encode(), request_id="r.1"))
     return [seen async for seen in jobs.watch(job.id, "")][-1]
 
 
 async def cancel(jobs: DurableJobs, body: bytes = b'{"sleep": 30, "polite": 1}') -> Job:
     """Cancel a job once it has told of itself."""
-    job = await jobs.submit(Work(kind="place", body=body, request_id="r.1"))
+    job = await jobs.submit(JobOrder(kind="place", body=body, request_id="r.1"))
     async for seen in jobs.watch(job.id, ""):
         if seen.progress and seen.progress["stage"]:
             break
@@ -80,7 +80,7 @@ def test_a_solve_that_has_to_be_killed_is_counted(
     monkeypatch.setattr(pool, "on_result", told.append)
     loop.run(run_to_end(jobs, sleep=30, polite=1, time_limit_s=0.1))
     loop.run(cancel(jobs, b'{"sleep": 30}'))
-    assert [type(outcome) for outcome in told] == [Delivery, SolverLostError]
+    assert [type(outcome) for outcome in told] == [JobDelivery, SolverLostError]
 
 
 def test_a_cancel_that_comes_too_late_is_not_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
@@ -103,7 +103,7 @@ def test_bug_a_run_listens_on_after_an_error(loop: Runner, jobs: DurableJobs, mo
     monkeypatch.setattr(Claims, "touch", once)
 
     async def story() -> Job | None:
-        job = await jobs.submit(Work(kind="place", body=b'{"sleep": 30, "polite": 1}'))
+        job = await jobs.submit(JobOrder(kind="place", body=b'{"sleep": 30, "polite": 1}'))
         while faults:
             await asyncio.sleep(0.02)
         jobs._store.cancel(job.id, "")

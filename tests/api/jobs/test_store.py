@@ -13,7 +13,7 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.api.jobs.store import Store
 from tiger.api.seams.files import JobFile
-from tiger.api.seams.job import Job, JobFilter, Kind, Work
+from tiger.api.seams.job import Job, JobFilter, JobOrder, Kind
 
 FILE = JobFile(name="mapping.csv", description="", media_type="text/csv", size=1, packed=b"x")
 
@@ -29,7 +29,7 @@ def store(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> It
 
 def insert(store: Store, created_s: float, kind: Kind = "assign", key: str | None = None) -> Job:
     """Return a new job that was created at a time."""
-    job, _ = store.insert(Work(kind=kind, body=b"{}", owner="me", key=key))
+    job, _ = store.insert(JobOrder(kind=kind, body=b"{}", owner="me", key=key))
     with store.database.begin() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(created_s=created_s))
     return job
@@ -90,9 +90,9 @@ def test_the_key_of_a_purged_job_is_free(store: Store) -> None:
     """The same request is a new job, as it is after the days that jobs are kept."""
     job = insert(store, 1.0, key="k")
     finish(store)
-    assert store.insert(Work(kind="assign", body=b"{}", owner="me", key="k")) == (store.get(job.id, "me"), False)
+    assert store.insert(JobOrder(kind="assign", body=b"{}", owner="me", key="k")) == (store.get(job.id, "me"), False)
     store.purge(job.id, "me")
-    again, new = store.insert(Work(kind="plan", body=b"[]", owner="me", key="k"))
+    again, new = store.insert(JobOrder(kind="plan", body=b"[]", owner="me", key="k"))
     assert (new, again.id != job.id) == (True, True)
 
 
@@ -106,4 +106,4 @@ def test_bug_a_key_whose_job_is_purged_meanwhile_makes_another(store: Store, mon
         return keep(*args)
 
     monkeypatch.setattr(Store, "_insert", insert_late)
-    assert store.insert(Work(kind="assign", body=b"{}", key="k"))[1]
+    assert store.insert(JobOrder(kind="assign", body=b"{}", key="k"))[1]

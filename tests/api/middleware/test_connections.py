@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from tiger.api.middleware import connections
-from tiger.api.middleware.connections import Connection
+from tiger.api.middleware.connections import LimitedConnection
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -37,7 +37,7 @@ async def _app(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture
 def server() -> uvicorn.Server:
     """Return a server."""
-    return uvicorn.Server(uvicorn.Config(_app, http=Connection, lifespan="off", log_config=None))
+    return uvicorn.Server(uvicorn.Config(_app, http=LimitedConnection, lifespan="off", log_config=None))
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_bug_requests_sent_together_are_answered(stranger: socket.socket) -> Non
 @hurried
 def test_an_answer_that_nobody_takes_is_not_held(stranger: socket.socket, server: uvicorn.Server) -> None:
     """Nor is its connection."""
-    stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"Connection: close\r\nHost"))
+    stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"LimitedConnection: close\r\nHost"))
     stranger.recv(1)
     until_s = time.monotonic() + 10
     while server.server_state.connections and time.monotonic() < until_s:
@@ -165,7 +165,7 @@ def test_an_answer_that_nobody_takes_is_not_held(stranger: socket.socket, server
 @hurried
 def test_an_answer_that_is_taken_slowly_is_sent(stranger: socket.socket) -> None:
     """Time begins anew as long as something is taken."""
-    stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"Connection: close\r\nHost"))
+    stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"LimitedConnection: close\r\nHost"))
     taken = 0
     while piece := stranger.recv(LARGE // 16, socket.MSG_WAITALL):
         taken += len(piece)

@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tiger.api.middleware import drain
 from tiger.api.middleware.body import Bodies
-from tiger.api.middleware.connections import Connection
+from tiger.api.middleware.connections import LimitedConnection
 from tiger.api.middleware.drain import Drain
 from tiger.api.middleware.problems import RefusedError
 
@@ -34,7 +34,7 @@ async def _app(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture(scope="module")
 def address() -> Iterator[tuple[str, int]]:
     """Return the address of a server that drains."""
-    server = uvicorn.Server(uvicorn.Config(Drain(_app), http=Connection, lifespan="off", log_config=None))
+    server = uvicorn.Server(uvicorn.Config(Drain(_app), http=LimitedConnection, lifespan="off", log_config=None))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -20,7 +20,7 @@ from tiger.api.routes.entries import ASSIGN, ENTRIES, Solve
 from tiger.api.routes.examples import TWO_SPEEDS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.seams.job import DatabaseDownError, KeyReusedError, QueueFullError, Work
+from tiger.api.seams.job import DatabaseDownError, JobOrder, KeyReusedError, QueueFullError
 from tiger.api.settings import Settings
 from tiger.errors import InputError
 from tiger.run.progress import Progress
@@ -80,9 +80,9 @@ def test_little_work_that_is_waited_for_goes_first(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, body: object, headers: dict[str, str], priority: int
 ) -> None:
     """Then what is waited for, then what nobody waits for."""
-    kept: list[Work] = []
+    kept: list[JobOrder] = []
 
-    async def submit(_: MemoryJobs, work: Work) -> None:
+    async def submit(_: MemoryJobs, work: JobOrder) -> None:
         kept.append(work)
         raise QueueFullError
 
@@ -154,7 +154,7 @@ def test_what_cannot_be_kept_is_a_problem(
 ) -> None:
     """Where asking again may help, it says when."""
 
-    async def submit(self: MemoryJobs, work: Work) -> None:
+    async def submit(self: MemoryJobs, work: JobOrder) -> None:
         raise error
 
     monkeypatch.setattr(MemoryJobs, "submit", submit)

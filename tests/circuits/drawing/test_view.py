@@ -114,7 +114,7 @@ def test_a_device_of_many_qubits_is_shown_in_groups(monkeypatch):
     device = read_device([(k, k + 1) for k in range(99)])
     report = replace(tiger.layout(circuit, "grid:2"), initial_layout={0: 9, 1: 10}, final_layout={0: 9, 1: 10})
     for name, most in (("graph.VERTICES", 50), ("graph.GROUPS", 20)):
-        monkeypatch.setattr(f"tiger.plotting.views.{name}", most)
+        monkeypatch.setattr(f"tiger.run.drawing.{name}", most)
     view = view_circuit(report, device)
     assert (len(view.device.names), view.initial) == (20, (1, 2))
     assert view.device.counts == (5,) * 20

@@ -16,7 +16,7 @@ from qiskit.transpiler import (
 )
 
 from tiger.circuits.transpiler.delivery import (
-    Delivery,
+    CircuitQuality,
     DeliveryObjective,
     count_two_qubit_gates,
     deliver,
@@ -151,9 +151,9 @@ def test_bug_a_shallow_rival_that_is_no_better_than_qiskits_circuit_is_not_taken
 
 def test_depth_weighs_above_that_of_the_other_circuit() -> None:
     """Gates alone count up to it."""
-    peer = Delivery(gates=9, depth=4)
-    assert [weigh_depth(Delivery(6, depth), peer) for depth in (2, 4, 6)] == [6, 6, 9]
-    assert weigh_depth(Delivery(6, 2), Delivery(0, 0)) == 12
+    peer = CircuitQuality(gates=9, depth=4)
+    assert [weigh_depth(CircuitQuality(6, depth), peer) for depth in (2, 4, 6)] == [6, 6, 9]
+    assert weigh_depth(CircuitQuality(6, 2), CircuitQuality(0, 0)) == 12
 
 
 def test_rivals_do_not_run_where_routing_added_nothing() -> None:
@@ -173,7 +173,7 @@ def test_rivals_of_the_layout_do_not_run_where_another_stage_has_laid_out() -> N
 
 def test_rank_names_all_measures() -> None:
     """The one that the objective names is first."""
-    made = Delivery(gates=3, depth=2, loss=0.5)
+    made = CircuitQuality(gates=3, depth=2, loss=0.5)
     assert [rank(made, each) for each in ("auto", "depth", "success")] == [(3, 2, 0.5), (2, 3, 0.5), (0.5, 3, 2)]
 
 

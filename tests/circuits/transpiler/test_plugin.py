@@ -29,7 +29,7 @@ from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
 from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.aim import loss_of
-from tiger.circuits.transpiler.delivery import Delivery, count_two_qubit_gates, rank
+from tiger.circuits.transpiler.delivery import CircuitQuality, count_two_qubit_gates, rank
 from tiger.circuits.transpiler.passes import TigerMapping, TigerPathMapping, TigerRouting
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
@@ -328,7 +328,8 @@ def test_no_circuit_is_behind_qiskits_by_the_objective(monkeypatch: pytest.Monke
                           layout_method=method, routing_method=method) for method in (None, "tiger")]  # fmt: skip
         theirs, ours = (
             rank(
-                Delivery(*count_two_qubit_gates(circuit_to_dag(each)), loss_of(circuit_to_dag(each), errors)), objective
+                CircuitQuality(*count_two_qubit_gates(circuit_to_dag(each)), loss_of(circuit_to_dag(each), errors)),
+                objective,
             )
             for each in made
         )

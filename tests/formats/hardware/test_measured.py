@@ -12,7 +12,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware.measured import read_network, read_nodes
-from tiger.formats.hardware.plain import Rates
+from tiger.formats.hardware.plain import MessageRates
 
 EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "measured4.csv").read_text("utf-8")
 MATRIX = "us,a,b,c\na,,2,4\nb,3,9,8\nc,4,8,\n"
@@ -44,9 +44,9 @@ def test_pairs_count_both_ways_unless_both_are_stated():
 @pytest.mark.parametrize(
     ("text", "unit"),
     [
-        ("us,a,b\na,,2\nb,3,\n", Rates(latency_s=np.array([[1, 3], [3, 1]]) * 1e-6)),
-        ("GB/s,a,b\na,,2\nb,3,\n", Rates(bandwidth=np.array([[1, 2], [2, 1]]) * 1e9)),
-        ("kib/s,a,b\na,,2\nb,3,\n", Rates(bandwidth=np.array([[1, 2], [2, 1]]) * 128.0)),
+        ("us,a,b\na,,2\nb,3,\n", MessageRates(latency_s=np.array([[1, 3], [3, 1]]) * 1e-6)),
+        ("GB/s,a,b\na,,2\nb,3,\n", MessageRates(bandwidth=np.array([[1, 2], [2, 1]]) * 1e9)),
+        ("kib/s,a,b\na,,2\nb,3,\n", MessageRates(bandwidth=np.array([[1, 2], [2, 1]]) * 128.0)),
     ],
 )
 def test_tables_state_rates(text, unit):

@@ -82,7 +82,7 @@ def draw_timeline(timeline, names, ranks=1):
 def draw_memory(held, capacity):
     """Return a figure with the lower panel alone."""
     figure, (_, axes) = panels.panels_of(len(NAMES))
-    charts._draw_held(axes, held, NAMES, capacity, max(when[-1] for when in held.when_s))
+    charts._draw_memory(axes, held, NAMES, capacity, max(when[-1] for when in held.when_s))
     return figure
 
 

@@ -15,11 +15,11 @@ Deploy = Callable[..., Deployment]
 
 def transformer(decoders: int, head: float) -> Layers:
     """Return a model whose decoder layers take a second forward and two back, and whose head costs `head` of those."""
-    pace = np.array([0.0, *[1.0] * decoders, head])
+    slowdown = np.array([0.0, *[1.0] * decoders, head])
     return Layers(
         names=tuple(f"op{k}" for k in range(decoders + 2)),
-        forward_s=pace,
-        backward_s=2 * pace,
+        forward_s=slowdown,
+        backward_s=2 * slowdown,
         parameter_bytes=np.full(decoders + 2, 1e9),
         crossing_bytes=np.array([0.0, *[1e6] * (decoders + 1), 0.0]),
         kinds=("embedding", *["layer"] * decoders, "head"),

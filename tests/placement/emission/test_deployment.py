@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tiger.errors import InputError
-from tiger.placement.emission.deployment import Block, Deployment
+from tiger.placement.emission.deployment import Deployment, StagedModule
 
 Deploy = Callable[..., Deployment]
 
@@ -14,7 +14,7 @@ Deploy = Callable[..., Deployment]
 def test_blocks_are_the_modules_in_order(deploy: Deploy) -> None:
     """Each with its stage."""
     blocks = deploy((0, 2, 4)).blocks
-    assert blocks[0] == Block("tok_embeddings", "embedding", 0)
+    assert blocks[0] == StagedModule("tok_embeddings", "embedding", 0)
     assert [(block.module, block.stage) for block in blocks[1:]] == [("layers.0", 0), ("layers.1", 1), ("output", 1)]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tiger.placement.chain.fixed_order import split
 from tiger.placement.chain.params import LineParams
-from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.grid_search import GridFunctions
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import Workload, position_of, transfers_s, workloads
@@ -39,7 +39,7 @@ def _transformer() -> Callable[..., Layers]:
 
 
 @pytest.fixture(scope="session", name="functions_of")
-def _functions_of() -> Callable[[Layers, Cluster, Degrees], GridFunctions]:
+def _functions_of() -> Callable[[Layers, Cluster, ParallelDegrees], GridFunctions]:
     return functions_of
 
 
@@ -73,7 +73,7 @@ def irregular(machines: int = 2) -> Cluster:
         names=tuple(f"d{k}" for k in range(size)),
         speed=np.ones(size),
         memory_bytes=np.full(size, np.inf),
-        curves=tuple(Curve.affine(pace, 5e-6) for pace in (48e9, 24e9, 9e9, 12e9)),
+        curves=tuple(Curve.affine(slowdown, 5e-6) for slowdown in (48e9, 24e9, 9e9, 12e9)),
         link=link,
         machine=np.arange(size) // 8,
     )
@@ -97,7 +97,7 @@ def transformer(layers: int = 12, hidden: int = 1024) -> Layers:
     )
 
 
-def functions_of(layers: Layers, cluster: Cluster, degrees: Degrees) -> GridFunctions:
+def functions_of(layers: Layers, cluster: Cluster, degrees: ParallelDegrees) -> GridFunctions:
     """Return who cuts exactly for the bottleneck, and simulates one forward, one backward."""
     one = replica_s(degrees.microbatches)
 

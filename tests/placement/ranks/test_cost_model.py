@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from tiger.placement.ranks.cost_model import Degrees, GridCostModel
+from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import workloads
 
@@ -18,7 +18,7 @@ def test_workloads_are_those_of_the_plan(shape, cuts, transformer, irregular):
     """GridCostModel give what the plan's own evaluation does, virtual stages and tied layers included."""
     layers, cluster, (p, d, t) = transformer(), irregular(), shape
     grid = np.random.default_rng(p).permutation(16).reshape(shape)
-    cost_model = GridCostModel.of(layers, cluster, cuts, Degrees(pipeline=p, data=d, tensor=t))
+    cost_model = GridCostModel.of(layers, cluster, cuts, ParallelDegrees(pipeline=p, data=d, tensor=t))
     for mine, true in zip(
         cost_model.workloads(grid), workloads(layers, cluster, Plan(cuts=cuts, grid=grid)), strict=True
     ):
@@ -30,7 +30,7 @@ def test_unequal_devices_wait_for_the_slowest(transformer, regular):
     """A group with a device of half the speed takes twice the compute."""
     cluster = replace(regular(1, 4), speed=np.array([1, 0.5, 1, 1]))
     layers = replace(transformer(2), reduced_bytes=np.zeros(4))
-    cost_model = GridCostModel.of(layers, cluster, (0, 2, 4), Degrees(pipeline=2, tensor=2))
+    cost_model = GridCostModel.of(layers, cluster, (0, 2, 4), ParallelDegrees(pipeline=2, tensor=2))
     slow, fast = (cost_model.workloads(np.array(order).reshape(2, 1, 2))[0] for order in ([0, 1, 2, 3], [0, 2, 1, 3]))
     assert slow.forward_s[0] == pytest.approx(2 * fast.forward_s[0])
 
@@ -38,7 +38,7 @@ def test_unequal_devices_wait_for_the_slowest(transformer, regular):
 def test_estimates_of_a_balanced_pipeline_are_exact(drawn_layers, regular):
     """Without messages an iteration takes the bottleneck for every microbatch and each other stage once."""
     layers = replace(drawn_layers(2, 0), crossing_bytes=np.zeros(3))
-    cost_model = GridCostModel.of(layers, regular(1, 2), (0, 1, 2), Degrees(pipeline=2, microbatches=5))
+    cost_model = GridCostModel.of(layers, regular(1, 2), (0, 1, 2), ParallelDegrees(pipeline=2, microbatches=5))
     loads = layers.forward_s + layers.backward_s
     assert cost_model.estimates(np.array([[[[0]], [[1]]]])) == pytest.approx([5 * loads.max() + loads.min()], rel=1e-5)
 
@@ -50,7 +50,8 @@ def test_estimates_tell_missing_links_and_memory(drawn_layers, regular):
     short = replace(cluster, link=link, memory_bytes=np.array([np.inf, np.inf, 1.5]))
     grids = np.array([[0, 1], [0, 2], [1, 0]]).reshape(3, 2, 1, 1)
     plain, held = (
-        GridCostModel.of(layers, each, (0, 1, 2), Degrees(pipeline=2)).estimates(grids) for each in (cluster, short)
+        GridCostModel.of(layers, each, (0, 1, 2), ParallelDegrees(pipeline=2)).estimates(grids)
+        for each in (cluster, short)
     )
     assert np.isinf(held[[0, 2]]).all()
     assert held[1] > 2 * plain[1]

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.placement.ranks.bound import Target, same_cuts_bound_s
-from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.bound import ProofTarget, same_cuts_bound_s
+from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.grid_search import GridFunctions, place_groups
 from tiger.placement.ranks.search import OrderSearch
 from tiger.training.costs.plan import Plan, rank_order
@@ -16,7 +16,7 @@ SEARCH = OrderSearch(solver="search")
 
 def test_a_ring_of_double_links_is_found(transformer, irregular, functions_of):
     """Eight tensor-parallel ranks on a DGX-1 lie along its one ring of double NVLinks, twice as fast."""
-    layers, cluster, degrees = transformer(), irregular(1), Degrees(pipeline=1, tensor=8, microbatches=8)
+    layers, cluster, degrees = transformer(), irregular(1), ParallelDegrees(pipeline=1, tensor=8, microbatches=8)
     functions = functions_of(layers, cluster, degrees)
     plan = place_groups(layers, cluster, degrees, functions, SEARCH)
     rings = [cluster.link[ring, np.roll(ring, 1)] for ring in plan.grid[:, 0]]
@@ -43,7 +43,7 @@ def test_regular_hardware_is_proved(shape, transformer, regular, functions_of, r
     functions = functions_of(layers, cluster, degrees)
     plan = place_groups(layers, cluster, degrees, functions, SEARCH)
     seconds = functions.iteration_s(plan)
-    target = Target(iteration_s=replica_s(degrees.microbatches), seconds=seconds)
+    target = ProofTarget(iteration_s=replica_s(degrees.microbatches), seconds=seconds)
     assert seconds <= _by_rank(functions, degrees)
     assert same_cuts_bound_s(layers, cluster, plan, target, SEARCH) == pytest.approx(seconds, rel=1e-9)
 
@@ -54,7 +54,7 @@ def test_rank_order_is_kept_and_proved(transformer, regular, functions_of, repli
     functions = functions_of(layers, cluster, degrees)
     plan = place_groups(layers, cluster, degrees, functions, SEARCH)
     seconds = functions.iteration_s(plan)
-    target = Target(iteration_s=replica_s(degrees.microbatches), seconds=seconds)
+    target = ProofTarget(iteration_s=replica_s(degrees.microbatches), seconds=seconds)
     assert (plan.grid == rank_order(degrees.shape)).all()
     assert same_cuts_bound_s(layers, cluster, plan, target, SEARCH) == pytest.approx(seconds, rel=1e-9)
 
@@ -66,7 +66,7 @@ def test_irregular_links_are_proved(transformer, irregular, functions_of, replic
     functions = functions_of(layers, cluster, degrees)
     plan = place_groups(layers, cluster, degrees, functions, SEARCH)
     seconds = functions.iteration_s(plan)
-    target = Target(iteration_s=replica_s(degrees.microbatches), seconds=seconds)
+    target = ProofTarget(iteration_s=replica_s(degrees.microbatches), seconds=seconds)
     assert seconds < 0.9999 * _by_rank(functions, degrees)
     assert same_cuts_bound_s(layers, cluster, plan, target, SEARCH) == pytest.approx(seconds, rel=1e-9)
 
@@ -75,7 +75,7 @@ def test_slow_devices_get_fewer_layers(transformer, regular, functions_of):
     """Of two machines, whose devices are numbered in turns, the slow one makes a group of its own with fewer layers."""
     odd = np.arange(8) % 2
     cluster = replace(regular(2, 4), speed=1 - odd / 2, link=(odd[:, None] != odd).astype(int), machine=odd)
-    layers, degrees = transformer(), Degrees(pipeline=2, tensor=4, microbatches=8)
+    layers, degrees = transformer(), ParallelDegrees(pipeline=2, tensor=4, microbatches=8)
     plan = place_groups(layers, cluster, degrees, functions_of(layers, cluster, degrees), SEARCH)
     counts = np.diff(plan.cuts)
     slow = [float(cluster.speed[rows].max()) for rows in plan.grid]
@@ -86,7 +86,7 @@ def test_slow_devices_get_fewer_layers(transformer, regular, functions_of):
 def test_spare_devices_are_chosen_from(transformer, regular, functions_of):
     """Four tensor-parallel ranks out of eight leave the slow devices alone."""
     cluster = replace(regular(1, 8), speed=np.array([0.5, 1] * 4))
-    layers, degrees = transformer(), Degrees(pipeline=1, tensor=4, microbatches=4)
+    layers, degrees = transformer(), ParallelDegrees(pipeline=1, tensor=4, microbatches=4)
     plan = place_groups(layers, cluster, degrees, functions_of(layers, cluster, degrees), SEARCH)
     assert sorted(plan.grid.ravel().tolist()) == [1, 3, 5, 7]
 
@@ -94,13 +94,13 @@ def test_spare_devices_are_chosen_from(transformer, regular, functions_of):
 def test_nothing_fits(transformer, regular):
     """Without cuts anywhere there is no plan."""
     functions = GridFunctions(cuts_of=lambda _: (), iteration_s=lambda _: np.inf)
-    assert place_groups(transformer(0), regular(2, 2), Degrees(pipeline=4), functions, SEARCH) is None
-    assert place_groups(transformer(), regular(2, 2), Degrees(pipeline=2, tensor=2), functions, SEARCH) is None
+    assert place_groups(transformer(0), regular(2, 2), ParallelDegrees(pipeline=4), functions, SEARCH) is None
+    assert place_groups(transformer(), regular(2, 2), ParallelDegrees(pipeline=2, tensor=2), functions, SEARCH) is None
 
 
 def test_a_start_that_does_not_fit_is_left(transformer, regular, functions_of):
     """Where rank order has no cuts, another grid with some is found."""
-    layers, cluster, degrees = transformer(), regular(2, 2), Degrees(pipeline=2, tensor=2, microbatches=4)
+    layers, cluster, degrees = transformer(), regular(2, 2), ParallelDegrees(pipeline=2, tensor=2, microbatches=4)
     functions = functions_of(layers, cluster, degrees)
     refusing = GridFunctions(
         cuts_of=lambda grid: () if {0, 1} in _groups(grid) else functions.cuts_of(grid),
@@ -135,7 +135,7 @@ def _groups(grid):
 def _degrees(shape):
     """Return degrees with four microbatches a stage."""
     p, d, t = shape
-    return Degrees(pipeline=p, data=d, tensor=t, microbatches=4 * p)
+    return ParallelDegrees(pipeline=p, data=d, tensor=t, microbatches=4 * p)
 
 
 def _by_rank(functions, degrees):

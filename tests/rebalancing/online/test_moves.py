@@ -5,23 +5,23 @@ from itertools import combinations, permutations
 
 import pytest
 
-from tiger.rebalancing.online.costs import Line
+from tiger.rebalancing.online.costs import DeviceCuts
 from tiger.rebalancing.online.moves import distance, moves
 
-LINE = Line((0, 2, 3, 5), (0, 2, 1))
+LINE = DeviceCuts((0, 2, 3, 5), (0, 2, 1))
 
 
-def lines(size: int, devices: int) -> list[Line]:
+def lines(size: int, devices: int) -> list[DeviceCuts]:
     """Return all lines of so many layers on some of so many devices."""
     return [
-        Line((0, *inner, size), order)
+        DeviceCuts((0, *inner, size), order)
         for count in range(1, devices + 1)
         for inner in combinations(range(1, size), count - 1)
         for order in permutations(range(devices), count)
     ]
 
 
-def is_single(line: Line, other: Line) -> bool:
+def is_single(line: DeviceCuts, other: DeviceCuts) -> bool:
     """Return whether one boundary differs, or one pair of devices, and nothing else."""
     boundaries = len(set(line.cuts) ^ set(other.cuts))
     if len(line.cuts) != len(other.cuts):
@@ -36,16 +36,16 @@ def is_single(line: Line, other: Line) -> bool:
 
 
 @pytest.mark.parametrize(
-    "line", [LINE, Line((0, 5), (1,)), Line((0, 1, 5), (3, 0)), Line((0, 1, 2, 3, 5), (3, 1, 0, 2))]
+    "line", [LINE, DeviceCuts((0, 5), (1,)), DeviceCuts((0, 1, 5), (3, 0)), DeviceCuts((0, 1, 2, 3, 5), (3, 1, 0, 2))]
 )
-def test_moves_are_all_lines_with_one_difference(line: Line) -> None:
+def test_moves_are_all_lines_with_one_difference(line: DeviceCuts) -> None:
     """One boundary moved, gone, with one of its devices, or new, beside a device that was spare; or one pair."""
     found = list(moves(line, 4))
     assert Counter(found).most_common(1)[0][1] == 1
     assert {other for other in lines(5, 4) if is_single(line, other) and is_adjacent(line, other)} == set(found)
 
 
-def is_adjacent(line: Line, other: Line) -> bool:
+def is_adjacent(line: DeviceCuts, other: DeviceCuts) -> bool:
     """Return whether a device that came or went is beside the boundary that came or went with it."""
     if len(line.cuts) == len(other.cuts):
         return True
@@ -56,9 +56,9 @@ def is_adjacent(line: Line, other: Line) -> bool:
 
 
 @pytest.mark.parametrize(
-    "target", [Line((0, 1, 2, 5), (1, 0, 2)), Line((0, 2, 4, 5), (3, 2, 0)), Line((0, 3, 5), (3, 0))]
+    "target", [DeviceCuts((0, 1, 2, 5), (1, 0, 2)), DeviceCuts((0, 2, 4, 5), (3, 2, 0)), DeviceCuts((0, 3, 5), (3, 0))]
 )
-def test_some_move_is_always_nearer_to_a_target(target: Line) -> None:
+def test_some_move_is_always_nearer_to_a_target(target: DeviceCuts) -> None:
     """Moves that lower the distance lead to a target in as many steps, of as many stages, and otherwise in some."""
     line, steps, first = LINE, 0, distance(LINE, target)
     while line != target:
@@ -70,7 +70,7 @@ def test_some_move_is_always_nearer_to_a_target(target: Line) -> None:
 
 def test_exchanges_are_counted_by_cycles() -> None:
     """A cycle of three devices takes two exchanges, a spare device that comes in takes one."""
-    assert distance(LINE, Line(LINE.cuts, (2, 1, 0))) == 2
-    assert distance(LINE, Line(LINE.cuts, (3, 2, 1))) == 1
-    assert distance(LINE, Line(LINE.cuts, (3, 0, 1))) == 2
+    assert distance(LINE, DeviceCuts(LINE.cuts, (2, 1, 0))) == 2
+    assert distance(LINE, DeviceCuts(LINE.cuts, (3, 2, 1))) == 1
+    assert distance(LINE, DeviceCuts(LINE.cuts, (3, 0, 1))) == 2
     assert distance(LINE, LINE) == 0

@@ -13,7 +13,7 @@ from tiger.errors import InputError
 from tiger.placement.chain.best_order import best_line
 from tiger.placement.chain.params import LineParams
 from tiger.placement.search.evaluator import Evaluator
-from tiger.rebalancing.online.costs import Costs, Line, Terms
+from tiger.rebalancing.online.costs import DeviceCuts, FixedCosts, LayerCosts
 from tiger.rebalancing.online.moves import distance, moves
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import workloads
@@ -72,9 +72,9 @@ def scale(layers: Layers, factor: np.ndarray | float) -> Layers:
     )
 
 
-def line_of(plan: Plan) -> Line:
+def line_of(plan: Plan) -> DeviceCuts:
     """Return the cuts and devices of a plan."""
-    return Line(plan.cuts, tuple(plan.grid.ravel().tolist()))
+    return DeviceCuts(plan.cuts, tuple(plan.grid.ravel().tolist()))
 
 
 @pytest.mark.slow
@@ -115,8 +115,8 @@ def end(here: World) -> float:
     planner = here.planner()
     while not planner.settled and planner.evaluations < 60:
         planner.step(here.times(planner.plan))
-    costs = Costs.of(here.layers.forward_s + here.layers.backward_s, 1 / here.cluster.speed)
-    best = Terms.of(here.layers, here.cluster).best_cuts(costs, line_of(planner.plan).devices)
+    costs = LayerCosts.of(here.layers.forward_s + here.layers.backward_s, 1 / here.cluster.speed)
+    best = FixedCosts.of(here.layers, here.cluster).best_cuts(costs, line_of(planner.plan).devices)
     assert best is not None
     return max(here.times(planner.plan)) / best[0]
 

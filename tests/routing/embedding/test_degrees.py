@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.embedding.degrees import Degrees, count_by_degree
+from tiger.routing.embedding.degrees import DegreeWatch, count_by_degree
 
 
 def _admits(device: nx.Graph, *pairs: tuple[int, int]) -> list[bool]:
     """Return whether each pair is admitted after those before it."""
     graph = nx.convert_node_labels_to_integers(device)
-    degrees = Degrees(8, count_by_degree(Coupling.of(len(graph), list(graph.edges))))
+    degrees = DegreeWatch(8, count_by_degree(Coupling.of(len(graph), list(graph.edges))))
     said = []
     for pair in pairs:
         said.append(degrees.admits(*pair))

@@ -12,7 +12,7 @@ from tiger.routing.embedding.embedding import (
     find_perfect_layouts,
     list_interactions,
 )
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 
 ONE = EmbeddingParams()
 HEAVY_HEX = Coupling.of(
@@ -22,7 +22,7 @@ HEAVY_HEX = Coupling.of(
 
 def _build_dag(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of CX gates."""
-    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
 
 
 def _grid(rows: int, columns: int) -> Coupling:

@@ -6,7 +6,7 @@ import pytest
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
 from tiger.routing.embedding.parts import ANYWHERE, allot_parts, pack
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 
 TWO = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
 SMALL, LARGE = int(TWO.part[0]), int(TWO.part[3])
@@ -14,7 +14,7 @@ SMALL, LARGE = int(TWO.part[0]), int(TWO.part[3])
 
 def _build_dag(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of CX gates."""
-    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
 
 
 def test_components_go_where_there_is_room() -> None:
@@ -34,7 +34,7 @@ def test_idle_qubits_fill_what_is_left() -> None:
 
 def test_barriers_do_not_connect_but_control_flow_does() -> None:
     """A node without a pair joins no qubits; the pairs inside a block of control flow do."""
-    plain = gate_dag_of(4, [Step((0, 1, 2, 3), (None,) * 4)]).gate_dag
+    plain = gate_dag_of(4, [Operation((0, 1, 2, 3), (None,) * 4)]).gate_dag
     block = GateDag(
         qubits=4,
         pairs=plain.pairs,

@@ -8,7 +8,7 @@ import pytest
 
 from tiger.routing.coupling import Coupling
 from tiger.routing.embedding.segments import Anchor, SegmentParams, find_anchors
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 
 PARAMS = SegmentParams()
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -17,7 +17,7 @@ PATHS = [(0, 1), (1, 2), (2, 3)], [(0, 2), (2, 1), (1, 3)]
 
 def _build_dag(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of gates that do not commute."""
-    return gate_dag_of(qubits, [Step(pair, (None, None), pair=True) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, (None, None), pair=True) for pair in pairs]).gate_dag
 
 
 def _runs(dag: GateDag, coupling: Coupling, anchor: Anchor) -> np.ndarray:
@@ -35,7 +35,7 @@ def _random(seed: int) -> GateDag:
     rng = np.random.default_rng(seed)
     pairs = (tuple(rng.choice(9, 2, replace=False).tolist()) for _ in range(60))
     return gate_dag_of(
-        9, [Step(pair, ("z", "x") if rng.random() < 0.5 else (None, None), pair=True) for pair in pairs]
+        9, [Operation(pair, ("z", "x") if rng.random() < 0.5 else (None, None), pair=True) for pair in pairs]
     ).gate_dag
 
 
@@ -84,7 +84,7 @@ def test_gates_after_the_segment_place_the_others() -> None:
 
 def test_pairs_in_control_flow_belong_to_their_node() -> None:
     """A block whose pairs fit in no layout is passed over; one that fits is part of a segment."""
-    plain = gate_dag_of(4, [Step((0, 1, 2, 3), (None,) * 4), Step((0, 3), (None, None), pair=True)]).gate_dag
+    plain = gate_dag_of(4, [Operation((0, 1, 2, 3), (None,) * 4), Operation((0, 3), (None, None), pair=True)]).gate_dag
     fields = {name: getattr(plain, name) for name in ("qubits", "pairs", "first", "after", "bridge")}
     triangle = GateDag(**fields, inner=np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0]], np.int32))
     path = GateDag(**fields, inner=np.array([[0, 0, 1], [0, 1, 2]], np.int32))

@@ -10,7 +10,7 @@ from tests.routing.brute_force import TinyProblem, count_fewest, tiny_problems
 from tiger.routing.coupling import Coupling
 from tiger.routing.embedding import swap_bound
 from tiger.routing.embedding.pair_sets import ProofParams
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 RING = Coupling.of(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
@@ -30,7 +30,7 @@ def bound_swaps(
 
 def build_dag(qubits: int, *pairs: tuple[int, int], bridge: bool = False) -> GateDag:
     """Return a circuit of gates that keep their order."""
-    return gate_dag_of(qubits, [Step(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]).gate_dag
 
 
 def test_what_embeds_needs_nothing() -> None:
@@ -76,7 +76,7 @@ def test_without_work_the_bound_is_lower() -> None:
 
 def test_a_circuit_without_gates_needs_nothing() -> None:
     """Nor does one with barriers alone."""
-    barrier = gate_dag_of(2, [Step((0, 1), (None, None))]).gate_dag
+    barrier = gate_dag_of(2, [Operation((0, 1), (None, None))]).gate_dag
     assert [bound_swaps(dag, LINE) for dag in (build_dag(2), barrier)] == [0, 0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import Step, gate_dag_of
+from tiger.routing.gate_dag import Operation, gate_dag_of
 from tiger.routing.ising import gateanneal
 from tiger.routing.ising.gateanneal import anneal_arcs, descend
 from tiger.routing.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
@@ -21,7 +21,7 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
     """Return the tasks of random gates on six qubits, the first settled."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(6, 2, replace=False).tolist() for _ in range(gates)]
-    dag = gate_dag_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
+    dag = gate_dag_of(6, [Operation((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
     return build_gate_tasks(dag, device, PLACE, fixed=np.array([0, -1, -1, -1, -1, -1], np.int32))
 
 

@@ -9,8 +9,8 @@ from tiger.mapping.sampler_policy import ising_of
 from tiger.qubo.ising import Ising
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
-from tiger.routing.ising.gatesampling import WindowParams, decode, repair_choice, sample_arcs
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
+from tiger.routing.ising.gatesampling import GateSamplingParams, decode, repair_choice, sample_arcs
 from tiger.routing.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
 from tiger.routing.ising.gatewindows import build_gate_window
 from tiger.routing.ising.static import StaticParams, build_static_layout
@@ -24,7 +24,7 @@ def random_circuit(gates: int, seed: int) -> GateDag:
     """Return random gates on six qubits."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(6, 2, replace=False).tolist() for _ in range(gates)]
-    return gate_dag_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
+    return gate_dag_of(6, [Operation((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
 
 
 def ising(name: str, size: int = 60) -> Ising:
@@ -45,7 +45,7 @@ def test_samplers_gain_and_stay_feasible(name: str, seed: int) -> None:
     """Windows of any sampler lower the cost of a greedy start."""
     tasks = random_tasks(seed)
     start = choose_start_arcs(tasks, PLACE)
-    found = sample_arcs(tasks, start, ising(name), WindowParams(), (seed, bool))
+    found = sample_arcs(tasks, start, ising(name), GateSamplingParams(), (seed, bool))
     assert tasks.clashes(found) == 0
     assert tasks.cost(found) < tasks.cost(start)
 
@@ -54,7 +54,7 @@ def test_small_windows_cut_levels() -> None:
     """Where a window takes two gates the levels are cut, and the cost does not rise."""
     tasks = random_tasks(3)
     start = choose_start_arcs(tasks, PLACE)
-    found = sample_arcs(tasks, start, ising("neal", 12), WindowParams(passes=2), (0, bool))
+    found = sample_arcs(tasks, start, ising("neal", 12), GateSamplingParams(passes=2), (0, bool))
     assert tasks.clashes(found) == 0
     assert tasks.cost(found) <= tasks.cost(start)
 
@@ -63,7 +63,9 @@ def test_the_same_seed_gives_the_same_places() -> None:
     """Sampling is deterministic."""
     tasks = random_tasks(1)
     start = choose_start_arcs(tasks, PLACE)
-    first, second = (sample_arcs(tasks, start, ising("neal"), WindowParams(windows=9), (4, bool)) for _ in range(2))
+    first, second = (
+        sample_arcs(tasks, start, ising("neal"), GateSamplingParams(windows=9), (4, bool)) for _ in range(2)
+    )
     assert first.tolist() == second.tolist()
 
 
@@ -72,14 +74,14 @@ def test_more_rounds_tune_a_window() -> None:
     tasks, path = random_tasks(2), ising("neal")
     path = replace(path, params=replace(path.params, window=Sampling(rounds=3, reads=4, sweeps=50)))
     start = choose_start_arcs(tasks, PLACE)
-    assert tasks.cost(sample_arcs(tasks, start, path, WindowParams(windows=6), (0, bool))) <= tasks.cost(start)
+    assert tasks.cost(sample_arcs(tasks, start, path, GateSamplingParams(windows=6), (0, bool))) <= tasks.cost(start)
 
 
 def test_told_to_stop_it_returns_the_start() -> None:
     """Nothing is sampled once told to stop."""
     tasks = random_tasks(1)
     start = choose_start_arcs(tasks, PLACE)
-    assert sample_arcs(tasks, start, ising("neal"), WindowParams(), (0, lambda: True)).tolist() == start.tolist()
+    assert sample_arcs(tasks, start, ising("neal"), GateSamplingParams(), (0, lambda: True)).tolist() == start.tolist()
 
 
 def test_decoding_undoes_encoding() -> None:
@@ -108,7 +110,7 @@ def test_repair_gives_every_gate_an_arc_of_its_own() -> None:
 def test_repair_says_when_a_gate_finds_nothing() -> None:
     """On a line the middle edge, chosen for one gate, leaves none for the other."""
     line = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
-    circuit = gate_dag_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag
+    circuit = gate_dag_of(4, [Operation(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag
     tasks = build_gate_tasks(circuit, line, PLACE[:4])
     window = build_gate_window(tasks, np.array([0, 1]), choose_start_arcs(tasks, PLACE[:4]), 99)
     bits = np.zeros(window.index.shape, bool)

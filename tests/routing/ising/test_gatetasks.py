@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs, split_levels
 from tiger.routing.ising.movement import count_movement
 
@@ -19,7 +19,7 @@ DEVICES = {
 
 def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return the gate DAG of CX gates."""
-    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def arc(tasks: GateTasks, *ends: tuple[int, int]) -> np.ndarray:

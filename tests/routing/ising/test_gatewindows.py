@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import Step, gate_dag_of
+from tiger.routing.gate_dag import Operation, gate_dag_of
 from tiger.routing.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
 from tiger.routing.ising.gatewindows import GateWindow, build_gate_window, derive_safe_penalties
 
@@ -20,7 +20,7 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
     """Return the tasks of random gates on all device qubits, the first settled."""
     rng, size = np.random.default_rng(seed), device.size
     pairs = [rng.choice(size, 2, replace=False).tolist() for _ in range(gates)]
-    dag = gate_dag_of(size, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
+    dag = gate_dag_of(size, [Operation((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
     return build_gate_tasks(dag, device, PLACE[:size], fixed=np.where(PLACE[:size] > 0, -1, 0).astype(np.int32))
 
 
@@ -86,7 +86,7 @@ def test_a_window_has_no_more_variables_than_allowed(most: int) -> None:
 def test_gates_keep_off_what_others_of_their_level_hold() -> None:
     """A window of one gate offers no arc that touches the other gate of the level."""
     tasks = build_gate_tasks(
-        gate_dag_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag, LINE, PLACE[:4]
+        gate_dag_of(4, [Operation(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag, LINE, PLACE[:4]
     )
     arc = choose_start_arcs(tasks, PLACE[:4])
     window = build_gate_window(tasks, np.array([0]), arc, 99)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
 from tiger.routing.route import Route
 
@@ -13,7 +13,7 @@ TRIVIAL = np.arange(4, dtype=np.int32)
 
 def cx(*pairs: tuple[int, int]) -> GateDag:
     """Return the gate DAG of CX gates on four qubits."""
-    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(4, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def test_a_fixed_layout_pays_distances() -> None:
@@ -50,7 +50,7 @@ def test_parts_that_are_not_connected_have_no_movement() -> None:
 
 def test_nothing_moves_without_gates() -> None:
     """An empty circuit moves nothing; nodes that only keep order are no gates."""
-    barrier = gate_dag_of(4, [Step((0, 1), (None, None))]).gate_dag
+    barrier = gate_dag_of(4, [Operation((0, 1), (None, None))]).gate_dag
     route = Route(start=TRIVIAL, steps=np.array([[0, -1]], np.int32))
     assert count_movement(list_static_visits(barrier, TRIVIAL), LINE) == 0
     assert count_movement(list_route_visits(barrier, route), LINE) == 0

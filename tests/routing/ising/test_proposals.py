@@ -4,7 +4,7 @@ import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.ising.proposals import Proposal, ProposalParams, compare_movement, place_gates, propose_layouts
 from tiger.routing.swaps.shortest import route_shortest_paths
 
@@ -31,7 +31,7 @@ def random_circuit(qubits: int, gates: int, seed: int = 0) -> GateDag:
     """Return random CX gates."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(gates)]
-    return gate_dag_of(qubits, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
 
 
 def list_proposals(found: list[Proposal]) -> list[tuple[str, list[bool], list[int]]]:
@@ -89,7 +89,7 @@ def test_a_sampler_lowers_what_levels_cost() -> None:
 def test_each_part_of_a_device_holds_what_meets() -> None:
     """Two circuits of three qubits go to two parts, at all times."""
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 2), (3, 5)]
-    dag = gate_dag_of(6, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
+    dag = gate_dag_of(6, [Operation(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
     for _, anchor in propose_layouts(dag, APART, ProposalParams()):
         assert len(set(APART.part[anchor.place[:3]].tolist())) == 1
         assert len(set(APART.part[anchor.place[3:]].tolist())) == 1
@@ -97,7 +97,7 @@ def test_each_part_of_a_device_holds_what_meets() -> None:
 
 def test_nothing_is_proposed_where_nothing_fits() -> None:
     """Four qubits that meet fit no part of three."""
-    dag = gate_dag_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
+    dag = gate_dag_of(4, [Operation((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
     assert list(propose_layouts(dag, APART, ProposalParams())) == []
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_proposed_without_gates() -> None:
 
 def test_gates_inside_a_block_alone_have_static_layouts() -> None:
     """Blocks are no tasks, but their gates want their qubits near."""
-    plain = gate_dag_of(3, [Step((0, 1, 2), (None, None, None))]).gate_dag
+    plain = gate_dag_of(3, [Operation((0, 1, 2), (None, None, None))]).gate_dag
     inner = np.array([[0, 0, 2]], np.int32)
     block = GateDag(qubits=3, pairs=plain.pairs, first=plain.first, after=plain.after, bridge=plain.bridge, inner=inner)
     found = list(propose_layouts(block, GRID, ProposalParams()))
@@ -157,7 +157,7 @@ def test_data_moves_less_than_under_the_trivial_layout() -> None:
 
 def test_data_movement_is_open_where_nothing_fits() -> None:
     """Without a layout there is no figure for the formulations."""
-    plain = gate_dag_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
+    plain = gate_dag_of(4, [Operation((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
     line = Coupling.of(6, [(k, k + 1) for k in range(5)])
     route = route_shortest_paths(plain, line, np.arange(6, dtype=np.int32))
     assert compare_movement(plain, APART, route, ProposalParams()).to_dict() == {

@@ -13,7 +13,7 @@ from tiger.qubo.encode import encode
 from tiger.qubo.penalties import safe_penalties
 from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.ising.movement import count_movement, list_static_visits
 from tiger.routing.ising.static import Losses, StaticParams, build_static_layout, compute_gate_losses, losses_of
 
@@ -24,7 +24,7 @@ APART = Coupling.of(5, [(0, 1), (2, 3), (3, 4)])
 
 def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return the gate DAG of CX gates."""
-    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 STAR = cx(4, (0, 1), (0, 2), (0, 3), (1, 2), (0, 3))

@@ -9,7 +9,7 @@ from tests.routing.noise.operations import list_operations
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
-from tiger.routing.gate_dag import Step, gate_dag_of
+from tiger.routing.gate_dag import Operation, gate_dag_of
 from tiger.routing.noise import depth as depths
 from tiger.routing.noise.depth import (
     ONE,
@@ -39,12 +39,12 @@ def plain(monkeypatch):
 
 def cx(a, b):
     """Return a CX."""
-    return Step((a, b), CX, pair=True, bridge=True), "cx"
+    return Operation((a, b), CX, pair=True, bridge=True), "cx"
 
 
 def u(a, axis=U):
     """Return a one-qubit gate."""
-    return Step((a,), axis), "u"
+    return Operation((a,), axis), "u"
 
 
 def build(qubits, *operations):
@@ -130,9 +130,9 @@ def test_gates_that_commute_share_a_run(plain):
 
 def test_a_measurement_happens_where_the_qubit_is_then(plain):
     """Tests measurements with and without a node of their own, and nodes that are no gates."""
-    barrier = Step((0, 1), (None, None)), "barrier"
-    shared = Step((1, 5), (None, None)), "measure"
-    dag, singles = build(2, cx(0, 1), barrier, (Step((0,), U), "measure"), shared)
+    barrier = Operation((0, 1), (None, None)), "barrier"
+    shared = Operation((1, 5), (None, None)), "measure"
+    dag, singles = build(2, cx(0, 1), barrier, (Operation((0,), U), "measure"), shared)
     found = list_operations(route_of([0, 1, 2, 3], (0, PLAIN), (1, PLAIN), (-3, 1), (2, PLAIN)), dag, singles)
     assert found.tolist() == [[PAIR, 0, 1], [READ, 0, 0], [SWAP, 2, 1], [READ, 2, 2]]
 

@@ -27,7 +27,7 @@ from tiger.routing.swaps.shortest import route_shortest_paths
 
 RING = [(k, (k + 1) % 6) for k in range(6)]
 LIGHT = RelabelParams(visits=500, rounds=3)
-PARAMS = PlacementParams(lanes=4, scouts=15, trials=20, patience=10, relabel=LIGHT, touch=LIGHT)
+PARAMS = PlacementParams(searchers=4, scouts=15, trials=20, patience=10, relabel=LIGHT, touch=LIGHT)
 
 
 def device(seed, pairs=RING, size=6):

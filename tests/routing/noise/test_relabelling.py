@@ -12,7 +12,7 @@ from tests.routing.noise.test_depth import build, cx, route_of, u
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
-from tiger.routing.gate_dag import Step
+from tiger.routing.gate_dag import Operation
 from tiger.routing.noise import depth as depths
 from tiger.routing.noise import relabelling
 from tiger.routing.noise.depth import costs_of, operations_of_gates, time_operations
@@ -48,7 +48,7 @@ def circuit(pairs, seed):
     """Return the operations of a routed random circuit of two or three qubits."""
     rng = np.random.default_rng(seed)
     steps = [step for _ in range(4) for a, b in [rng.choice(3, 2, replace=False).tolist()] for step in (u(a), cx(a, b))]
-    dag, singles = build(3, *steps, (Step((0,), (None,)), "measure"))
+    dag, singles = build(3, *steps, (Operation((0,), (None,)), "measure"))
     start = np.array([0, 1, 2, 3, 4, 5], np.int32)
     return list_operations(route_shortest_paths(dag, Coupling.of(6, pairs), start), dag, singles)
 

@@ -8,7 +8,7 @@ import pytest
 from tests.routing.replay import find_flaw
 from tests.routing.swaps.settings import router_params
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import beam, beam_options, frontier, fronts, lookahead, prices, router, smallest
 from tiger.routing.swaps.beam_arrays import Beam, allocate_beam, build_moves
@@ -21,7 +21,7 @@ LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
 @kernel
 def search_beam(
     arrays: frontier.RoutingArrays,
-    state: frontier.State,
+    state: frontier.RoutingState,
     kept: Beam,
     params: Sequence[frontier.RouterParams],
     limit: int,
@@ -45,8 +45,8 @@ def draw(seed: int, gates: int = 30) -> GateDag:
     steps = []
     for _ in range(gates):
         a, b = rng.permutation(5)[:2].tolist()
-        steps.append(Step((a, b), ("z", "x"), pair=True, bridge=True))
-        steps.append(Step((a,), (None,)))
+        steps.append(Operation((a, b), ("z", "x"), pair=True, bridge=True))
+        steps.append(Operation((a,), (None,)))
     return gate_dag_of(5, steps).gate_dag
 
 
@@ -81,21 +81,21 @@ def test_wide_beams_are_better() -> None:
 
 def test_a_wide_beam_finds_an_optimum() -> None:
     """Three gates in a ring of three qubits need one SWAP or BRIDGE on a line, and no more."""
-    ring = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (0, 2), (0, 1), (1, 2))]
+    ring = [Operation(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (0, 2), (0, 1), (1, 2))]
     assert route_by_beam(gate_dag_of(5, ring).gate_dag, LINE, 16)[0] == 2
 
 
 def test_what_costs_nothing_needs_no_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line on a line."""
     use_plain_functions(monkeypatch)
-    chain = gate_dag_of(5, [Step((k, k + 1), (None, None), pair=True) for k in range(4)]).gate_dag
+    chain = gate_dag_of(5, [Operation((k, k + 1), (None, None), pair=True) for k in range(4)]).gate_dag
     assert route_by_beam(chain, LINE, 2)[0] == 0
 
 
 def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate over four hops needs three SWAPs."""
     use_plain_functions(monkeypatch)
-    far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
+    far = gate_dag_of(5, [Operation((0, 4), (None, None), pair=True)]).gate_dag
     assert route_by_beam(far, LINE, 2, limit=2)[0] == frontier.TOO_MUCH
     assert route_by_beam(far, LINE, 2, limit=3)[0] == 3
 
@@ -104,7 +104,7 @@ def test_bug_nodes_that_were_done_out_of_order_were_done_again(monkeypatch: pyte
     """What a route has done of gates that commute there, a view that keeps their order does not do once more."""
     use_plain_functions(monkeypatch)
     line = Coupling.of(14, [(k, k + 1) for k in range(13)])
-    chain = gate_dag_of(13, [Step((k, 12), (None, None), pair=True) for k in range(10)]).gate_dag
+    chain = gate_dag_of(13, [Operation((k, 12), (None, None), pair=True) for k in range(10)]).gate_dag
     arrays = frontier.build_arrays(chain, line)[0]
     state, done = frontier.allocate_state(arrays, 500), [1, 2, 4, 5, 6, 8]
     frontier.begin(arrays, state, np.arange(line.size, dtype=np.int32))

@@ -9,8 +9,8 @@ from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
 from tiger.routing.embedding.embedding import complete_layout
 from tiger.routing.embedding.swap_bound import bound_swaps
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
-from tiger.routing.swaps.exact import ExactParams, ExactResult, find_exact_route, is_small
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
+from tiger.routing.swaps.exact import ExactParams, ExactRoute, find_exact_route, is_small
 
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
 MANY = ExactParams(states=20_000)
@@ -20,10 +20,10 @@ def draw_circuit(qubits: int, gates: int, seed: int = 0) -> GateDag:
     """Return gates between random qubits that keep their order."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(gates)]
-    return gate_dag_of(qubits, [Step((a, b), (None, None), pair=True, bridge=True) for a, b in pairs]).gate_dag
+    return gate_dag_of(qubits, [Operation((a, b), (None, None), pair=True, bridge=True) for a, b in pairs]).gate_dag
 
 
-def search(dag: GateDag, device: Coupling, params: ExactParams = MANY) -> ExactResult:
+def search(dag: GateDag, device: Coupling, params: ExactParams = MANY) -> ExactRoute:
     """Search from any layout."""
     return find_exact_route(dag, device, bound_swaps(dag, device), params)
 
@@ -66,7 +66,7 @@ def test_time_ends_a_search() -> None:
     """Before it begins, the bound is what it came with."""
     dag = draw_circuit(6, 30)
     bound = bound_swaps(dag, LINE)
-    assert find_exact_route(dag, LINE, bound, MANY, stop=lambda: True) == ExactResult(bound.swaps, None)
+    assert find_exact_route(dag, LINE, bound, MANY, stop=lambda: True) == ExactRoute(bound.swaps, None)
 
 
 def test_what_is_small_fits_its_numbers() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import extraction, layers, prices, tokens, window_router
 from tiger.routing.swaps.extraction import (
@@ -33,9 +33,9 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def dag(inner: tuple[tuple[int, int], ...] = ()) -> GateDag:
     """Return gates 0-1, 0-2 and 3-5, control flow on 2 and 3 if it has gates inside, else one more gate."""
     ends = [(0, 1), (0, 2), (3, 5), (2, 4)]
-    steps = [Step(pair, (None, None), pair=True, bridge=True) for pair in ends]
+    steps = [Operation(pair, (None, None), pair=True, bridge=True) for pair in ends]
     if inner:
-        steps[2] = Step((2, 3), (None, None), inner=inner)
+        steps[2] = Operation((2, 3), (None, None), inner=inner)
     return gate_dag_of(6, steps).gate_dag
 
 

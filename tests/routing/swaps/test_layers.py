@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import layers, prices
 from tiger.routing.swaps.layers import count_layers
@@ -21,7 +21,7 @@ GRID = Coupling.of(9, [(k, k + 1) for k in range(9) if k % 3 < 2] + [(k, k + 3) 
 
 def build(*pairs: tuple[int, int]) -> GateDag:
     """Return two gates of four qubits that keep their order."""
-    dag = gate_dag_of(4, [Step(pair, (None, None), pair=True, bridge=True) for pair in pairs]).gate_dag
+    dag = gate_dag_of(4, [Operation(pair, (None, None), pair=True, bridge=True) for pair in pairs]).gate_dag
     return replace(dag, price=np.array(PRICE, np.int32), layers=np.array(LAYERS, np.int32))
 
 
@@ -58,7 +58,7 @@ def test_plain_kernels_count_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_gates_take_one_layer_unless_it_is_said() -> None:
     """Without prices the depth is that of SWAPs of three layers and gates of one."""
-    dag = gate_dag_of(3, [Step(pair, (None, None), pair=True) for pair in ((0, 1), (0, 2))]).gate_dag
+    dag = gate_dag_of(3, [Operation(pair, (None, None), pair=True) for pair in ((0, 1), (0, 2))]).gate_dag
     line = Coupling.of(3, [(0, 1), (1, 2)])
     assert count_layers(dag, route_shortest_paths(dag, line, np.arange(3, dtype=np.int32))) == 5
 
@@ -72,7 +72,7 @@ def test_windows_shorten_routes() -> None:
     """Of routes in the making those of less depth are preferred, at a price that differs little."""
     rng = np.random.default_rng(1)
     pairs = [tuple(rng.permutation(9)[:2].tolist()) for _ in range(60)]
-    dag = gate_dag_of(9, [Step(pair, ("z", "z"), pair=True) for pair in pairs]).gate_dag
+    dag = gate_dag_of(9, [Operation(pair, ("z", "z"), pair=True) for pair in pairs]).gate_dag
     dag = replace(dag, price=np.array([5] * 60 + [13], np.int32), layers=np.full(60, 2, np.int32))
     route = route_shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
     flat, deep = (

@@ -6,7 +6,7 @@ import pytest
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
 from tiger.routing.embedding.embedding import EmbeddingParams
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.swaps.linear import route_along_path
 
 GRID = Coupling.of(20, [(k, k + 1) for k in range(19) if k % 5 != 4] + [(k, k + 5) for k in range(15)])
@@ -16,9 +16,9 @@ PARAMS = EmbeddingParams()
 
 def fourier(order: list[int]) -> GateDag:
     """Return the gates of a Fourier transform on qubits in an order, of which those in a row may change places."""
-    steps = list[Step]()
+    steps = list[Operation]()
     for number, a in enumerate(order):
-        steps += [Step((a,), (None,)), *(Step((a, b), ("z", "z"), pair=True) for b in order[number + 1 :])]
+        steps += [Operation((a,), (None,)), *(Operation((a, b), ("z", "z"), pair=True) for b in order[number + 1 :])]
     return gate_dag_of(max(order) + 1, steps).gate_dag
 
 
@@ -53,7 +53,7 @@ def test_nothing_is_off_the_path() -> None:
     """Qubits that meet others take as many places, one edge fewer, and no others."""
     rng = np.random.default_rng(1)
     pairs = [rng.choice(12, 2, replace=False).tolist() for _ in range(60)]
-    steps = [Step((3 + a, 3 + b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
+    steps = [Operation((3 + a, 3 + b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
     dag = gate_dag_of(17, steps).gate_dag
     route = route_along_path(dag, GRID, PARAMS)
     assert find_flaw(dag, GRID, route) == ""
@@ -71,7 +71,7 @@ def test_a_device_without_a_path_has_no_route() -> None:
 
 def test_pairs_inside_control_flow_are_on_the_path() -> None:
     """They have to be in one part of the device with the others; a circuit without pairs needs no path."""
-    steps = [Step((0, 1), (None, None), pair=True), Step((2, 3), (None, None), inner=((2, 3),))]
+    steps = [Operation((0, 1), (None, None), pair=True), Operation((2, 3), (None, None), inner=((2, 3),))]
     parts = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
     found = route_along_path(gate_dag_of(4, steps).gate_dag, parts, PARAMS)
     assert set(parts.part[found.start[:4]].tolist()) == {int(parts.part[6])}

@@ -1,6 +1,6 @@
 """Tests of how the search on whole routes divides its work."""
 
-from tiger.routing.swaps.phases import Extent, Phase, PhaseParams, Schedule, plan_attempts, schedule
+from tiger.routing.swaps.phases import Extent, Phase, PhaseParams, PhaseSchedule, plan_attempts, schedule
 
 PARAMS = PhaseParams()
 
@@ -8,21 +8,21 @@ PARAMS = PhaseParams()
 def test_passages_are_the_least_that_is_done() -> None:
     """They make up for work that is too little for a large circuit, and beams are left out."""
     few = Extent(50_000, 32, 512)
-    assert schedule(PARAMS, few, 10_000, 0) == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
-    assert schedule(PARAMS, few, 100, 0) == Schedule(1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000)))
+    assert schedule(PARAMS, few, 10_000, 0) == PhaseSchedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
+    assert schedule(PARAMS, few, 100, 0) == PhaseSchedule(1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000)))
 
 
-def test_lanes_are_fewer_where_there_is_little_work() -> None:
-    """To set up a lane takes time as well."""
+def test_searchers_are_fewer_where_there_is_little_work() -> None:
+    """To set up a searcher takes time as well."""
     works = (100_000, 500_000, 2_000_000)
-    assert [schedule(PARAMS, Extent(work, 0, 512), 1_000, 0).lanes for work in works] == [1, 2, 4]
+    assert [schedule(PARAMS, Extent(work, 0, 512), 1_000, 0).searchers for work in works] == [1, 2, 4]
 
 
 def test_ample_work_lets_mappings_race() -> None:
     """Ever fewer of them are routed by ever wider beams, and one routing of the whole fits the widest."""
     ample = Extent(400_000_000, 0, 512)
-    lanes, phases = schedule(PARAMS, ample, 100_000, 500_000)
-    assert (lanes, [(phase.width, phase.fresh, phase.kept) for phase in phases]) == (
+    searchers, phases = schedule(PARAMS, ample, 100_000, 500_000)
+    assert (searchers, [(phase.width, phase.fresh, phase.kept) for phase in phases]) == (
         4,
         [(8, 100, 0), (32, 0, 1), (120, 0, 1), (120, 0, 0)],
     )
@@ -55,11 +55,14 @@ def test_bug_the_first_beams_of_a_race_were_wider_than_asked_for() -> None:
 
 
 def test_the_widest_beams_of_a_long_circuit_go_on_in_fewer_lanes() -> None:
-    """Under a limit that leaves four lanes 144 states each, two have 288."""
+    """Under a limit that leaves four searchers 144 states each, two have 288."""
     roomy = PhaseParams(wide_most=192_000_000, enough=512)
-    lanes, phases = schedule(roomy, Extent(480_000_000, 0, 1024), 100_000, 500_000)
-    assert (lanes, [(phase.width, phase.lanes) for phase in phases]) == (4, [(8, 0), (32, 0), (288, 2), (288, 2)])
-    assert 0 <= 480_000_000 - sum(phase.work * (phase.lanes or lanes) for phase in phases) <= 4 * len(phases)
+    searchers, phases = schedule(roomy, Extent(480_000_000, 0, 1024), 100_000, 500_000)
+    assert (searchers, [(phase.width, phase.searchers) for phase in phases]) == (
+        4,
+        [(8, 0), (32, 0), (288, 2), (288, 2)],
+    )
+    assert 0 <= 480_000_000 - sum(phase.work * (phase.searchers or searchers) for phase in phases) <= 4 * len(phases)
 
 
 def test_without_beams_all_routing_is_plain() -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import prices
 from tiger.routing.swaps.prices import price_route
-from tiger.routing.swaps.search import Origins, SearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.windows import WindowParams, polish
 
@@ -23,7 +23,7 @@ FIRST, SECOND, ALONE = 5, 1, 13
 
 def build(*pairs: tuple[int, int], price: tuple[int, ...] = (FIRST, SECOND, ALONE)) -> GateDag:
     """Return gates on three qubits, of which none commute."""
-    dag = gate_dag_of(3, [Step(pair, (None, None), pair=True, bridge=True) for pair in pairs]).gate_dag
+    dag = gate_dag_of(3, [Operation(pair, (None, None), pair=True, bridge=True) for pair in pairs]).gate_dag
     return replace(dag, price=np.array(price, np.int32))
 
 
@@ -73,7 +73,7 @@ def draw(seed: int, gates: int = 40) -> GateDag:
     """Return gates between six qubits beside which SWAPs cost 1, 5 or 9."""
     rng = np.random.default_rng(seed)
     pairs = [tuple(rng.permutation(6)[:2].tolist()) for _ in range(gates)]
-    dag = gate_dag_of(6, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    dag = gate_dag_of(6, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
     price = [*rng.choice([1, 5, 9], len(dag.pairs)).tolist(), ALONE]
     return replace(dag, price=np.array(price, np.int32))
 
@@ -83,8 +83,8 @@ def test_searches_find_cheaper_routes(seed: int) -> None:
     """With prices known the search, and then windows, end with routes that cost less, and that are routes."""
     dag = draw(seed)
     plain = replace(dag, price=np.empty(0, np.int32))
-    blind = search(plain, RING, Origins(), SearchParams(work=2_000_000))
-    found = search(dag, RING, Origins(routes=(blind,)), SearchParams(work=2_000_000))
+    blind = search(plain, RING, SearchOrigins(), SearchParams(work=2_000_000))
+    found = search(dag, RING, SearchOrigins(routes=(blind,)), SearchParams(work=2_000_000))
     better = polish(dag, RING, found, WindowParams(work=200_000))
     assert find_flaw(dag, RING, found) == find_flaw(dag, RING, better) == ""
     assert price_route(dag, better) <= price_route(dag, found) < 0.9 * price_route(dag, blind)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.swaps.renumbering import fill_levels, order_by_level, renumber
 
 
 def cx(*pairs: tuple[int, int]) -> GateDag:
     """Return the gate DAG of CX gates on four qubits."""
-    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(4, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def test_gates_of_a_qubit_stay_in_order() -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.routing.replay import find_flaw
 from tests.routing.swaps.settings import router_params
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import frontier, lookahead, prices, router
 
@@ -36,9 +36,9 @@ def draw(seed: int, qubits: int = 5, gates: int = 30) -> GateDag:
     for _ in range(gates):
         a, b, c = rng.permutation(qubits)[:3].tolist()
         kind = int(rng.integers(8))
-        steps.append(Step((a, b), ("z", "x"), pair=True, bridge=True) if kind < 6 else Step((a,), (None,)))
+        steps.append(Operation((a, b), ("z", "x"), pair=True, bridge=True) if kind < 6 else Operation((a,), (None,)))
         if kind == 7:
-            steps.append(Step((a, b, c), (None, None, None)))
+            steps.append(Operation((a, b, c), (None, None, None)))
     return gate_dag_of(qubits, steps).gate_dag
 
 
@@ -78,15 +78,15 @@ def test_compiled_and_plain_agree(seed: int, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_one_gate_two_hops_apart_becomes_a_bridge(plain: None) -> None:
     """No SWAP is better where nothing else comes, and the mapping stays."""
-    apart = Step((0, 2), ("z", "x"), pair=True, bridge=True)
-    near = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (2, 3))]
+    apart = Operation((0, 2), ("z", "x"), pair=True, bridge=True)
+    near = [Operation(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (2, 3))]
     dag = gate_dag_of(5, [apart, *near]).gate_dag
     assert route_both_ways(dag, LINE, 1)[1].steps.tolist() == [[0, 1], [1, -1], [2, -1], [3, -1]]
 
 
 def test_a_route_above_the_limit_is_given_up(plain: None) -> None:
     """Two gates at the ends of a line need more than one SWAP."""
-    far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
+    far = gate_dag_of(5, [Operation((0, 4), (None, None), pair=True)]).gate_dag
     assert route_both_ways(far, LINE, 1, limit=1)[0] == frontier.TOO_MUCH
     assert route_both_ways(far, LINE, 1, limit=3)[1].extra_cx == 9
 
@@ -108,12 +108,14 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
     """Choices that lead nowhere are taken back after a while, and the closest gate is brought together."""
     use_plain_functions(monkeypatch)
 
-    def astray(arrays: frontier.RoutingArrays, state: frontier.State, params: frontier.RouterParams) -> None:
+    def astray(arrays: frontier.RoutingArrays, state: frontier.RoutingState, params: frontier.RouterParams) -> None:
         """Swap the same two qubits again and again."""
         state.counters[0].here, state.counters[0].there = -1, 1
 
     monkeypatch.setattr(router, "choose_swap_or_bridge", astray)
-    far = gate_dag_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).gate_dag
+    far = gate_dag_of(
+        5, [Operation((2, 4), (None, None), pair=True), Operation((1, 4), (None, None), pair=True)]
+    ).gate_dag
     route = route_both_ways(far, LINE, 1)[1]
     assert find_flaw(far, LINE, route) == ""
     assert route.extra_cx == 9
@@ -124,7 +126,7 @@ def test_bug_swaps_to_and_fro_stay_in_the_route() -> None:
     line = Coupling.of(20, [(k, k + 1) for k in range(19)])
     rng = np.random.default_rng(0)
     pairs = [tuple(rng.choice(10, 2, replace=False).tolist()) for _ in range(100)]
-    dag = gate_dag_of(10, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
+    dag = gate_dag_of(10, [Operation(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
     arrays, _ = frontier.build_arrays(dag, line)
     state = frontier.allocate_state(arrays, 10_000)
     frontier.begin(arrays, state, rng.permutation(20).astype(np.int32))

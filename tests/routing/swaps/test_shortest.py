@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.swaps.shortest import route_shortest_paths
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -11,7 +11,7 @@ LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 
 def cx(*pairs: tuple[int, int]) -> GateDag:
     """Return the gate DAG of CX gates on four qubits."""
-    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(4, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def test_adjacent_gates_cost_nothing() -> None:

@@ -8,14 +8,14 @@ from tiger.routing.records import allocate_records
 from tiger.routing.swaps import tokens as module
 from tiger.routing.swaps.tokens import (
     AT_GOALS,
-    Choice,
+    SwapStep,
     Tokens,
     build_device,
     build_tokens,
     choose_goal_swap,
     clear_list,
     count_added_hops,
-    count_hops_away,
+    count_token_hops,
     draw_unit,
     exchange,
     list_qubit,
@@ -53,28 +53,28 @@ def test_an_exchange_keeps_places_and_holders_inverse() -> None:
 
 def test_hops_away_are_those_to_goals_alone() -> None:
     """Qubit 0 has to go three hops, qubit 3 may end anywhere."""
-    assert count_hops_away(LINE, line([3, 1, 2, -1])) == 3
+    assert count_token_hops(LINE, line([3, 1, 2, -1])) == 3
 
 
 @pytest.mark.parametrize(("goals", "change"), [([1, 0, 2, 3], -2), ([0, 1, 2, 3], 2), ([1, -1, 2, 3], -1)])
 def test_added_hops_are_what_a_swap_adds(goals: list[int], change: int) -> None:
     """Swaps two qubits that both want it, that both do not, and one that wants it."""
     tokens = line(goals)
-    before = count_hops_away(LINE, tokens)
+    before = count_token_hops(LINE, tokens)
     assert count_added_hops(LINE, tokens, 0, 1) == change
     exchange(tokens, 0, 1)
-    assert count_hops_away(LINE, tokens) == before + change
+    assert count_token_hops(LINE, tokens) == before + change
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_goal_swaps_bring_every_qubit_to_its_goal(seed: int) -> None:
     """A SWAP that does not take others away more than it helps exists on a line."""
-    tokens, choice = line(np.random.default_rng(seed).permutation(4).tolist()), allocate_records(Choice)
+    tokens, choice = line(np.random.default_rng(seed).permutation(4).tolist()), allocate_records(SwapStep)
     for _ in range(20):
         if choose_goal_swap(LINE, tokens, choice) == AT_GOALS:
             break
         exchange(tokens, choice[0].p, choice[0].q)
-    assert count_hops_away(LINE, tokens) == 0
+    assert count_token_hops(LINE, tokens) == 0
 
 
 def test_a_qubit_is_listed_once_until_the_list_is_emptied() -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.swaps.views import build_views, order_strictly
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -14,7 +14,7 @@ LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 def fan() -> GateDag:
     """Return two CX with one control, which may change places, and one that waits for the second."""
     pairs = ((0, 1), (0, 2), (2, 3))
-    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
+    return gate_dag_of(4, [Operation(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def list_successors(first: np.ndarray, after: np.ndarray) -> list[list[int]]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.swaps import extraction, layers, prices, tokens, window_router, windows
 from tiger.routing.swaps.extraction import (
     RouteBuffer,
@@ -31,7 +31,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def circuit(*pairs: tuple[int, int], bridge: bool = True) -> GateDag:
     """Return gates in strict order, with or without BRIDGEs."""
-    steps = [Step(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]
+    steps = [Operation(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]
     return gate_dag_of(4, steps).gate_dag
 
 
@@ -59,7 +59,7 @@ def test_a_budget_below_what_is_needed_fails() -> None:
     state, _ = window(circuit((0, 3)))
     assert window_router.route_window(state, 1) == FAILED
     window_router.undo(state, 0)
-    state.attempt.counters[0].away = 0
+    state.attempt.counters[0].token_hops = 0
     assert window_router.route_window(state, 2) == 2
 
 
@@ -77,7 +77,7 @@ def test_qubits_end_at_their_goals() -> None:
     state.tokens.goal[:] = [3, 2, 1, 0]
     for qubit in range(4):
         tokens.list_qubit(state.tokens, qubit)
-    state.attempt.counters[0].away = tokens.count_hops_away(state.device, state.tokens)
+    state.attempt.counters[0].token_hops = tokens.count_token_hops(state.device, state.tokens)
     assert window_router.route_window(state, 6) == 6
     assert state.tokens.place.tolist() == [3, 2, 1, 0]
 
@@ -89,5 +89,5 @@ def test_undoing_brings_qubits_and_list_back() -> None:
     window_router.undo(state, 0)
     assert state.tokens.place.tolist() == [0, 1, 2, 3]
     assert state.tokens.counters[0].count == 0
-    state.attempt.counters[0].away = 0
+    state.attempt.counters[0].token_hops = 0
     assert window_router.route_window(state, 9) == first

@@ -5,7 +5,7 @@ import pytest
 
 from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import extraction, layers, prices, tokens, window_router, windows
 from tiger.routing.swaps.shortest import route_shortest_paths
@@ -20,14 +20,14 @@ def draw(seed: int, qubits: int = 5, gates: int = 40) -> GateDag:
     """Draw a circuit of CX, rotations, barriers and loops."""
     rng = np.random.default_rng(seed)
     kinds = {
-        0: lambda a, b, c: Step((a,), (None,)),
-        1: lambda a, b, c: Step((a, b, c), (None, None, None)),
-        2: lambda a, b, c: Step((a, b, c), (None, None, None), inner=((a, b),)),
-        3: lambda a, b, c: Step((a, b), (None, None), pair=True),
+        0: lambda a, b, c: Operation((a,), (None,)),
+        1: lambda a, b, c: Operation((a, b, c), (None, None, None)),
+        2: lambda a, b, c: Operation((a, b, c), (None, None, None), inner=((a, b),)),
+        3: lambda a, b, c: Operation((a, b), (None, None), pair=True),
     }
     cx = kinds[3]
     drawn = [(int(rng.integers(12)), rng.permutation(qubits)[:3].tolist()) for _ in range(gates)]
-    kinds |= {kind: lambda a, b, c: Step((a, b), ("z", "x"), pair=True, bridge=True) for kind in range(4, 12)}
+    kinds |= {kind: lambda a, b, c: Operation((a, b), ("z", "x"), pair=True, bridge=True) for kind in range(4, 12)}
     return gate_dag_of(qubits, [kinds.get(kind, cx)(*abc) for kind, abc in drawn]).gate_dag
 
 
@@ -70,10 +70,10 @@ def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest
 
 
 def test_long_routes_are_searched_in_pieces() -> None:
-    """A hundred gates and more need SWAPs enough for a piece for every lane."""
+    """A hundred gates and more need SWAPs enough for a piece for every searcher."""
     dag = draw(3, 9, 400)
     route = route_plainly(dag, GRID)
-    assert route.extra_cx >= 3 * WindowParams().lanes * WindowParams().piece
+    assert route.extra_cx >= 3 * WindowParams().searchers * WindowParams().piece
     better = polish(dag, GRID, route, WindowParams(work=400_000))
     assert find_flaw(dag, GRID, better) == ""
     assert better.extra_cx < 0.8 * route.extra_cx
@@ -101,7 +101,7 @@ def test_a_given_layout_is_kept(seed: int) -> None:
 
 def test_a_free_start_is_used() -> None:
     """Two qubits at the ends of a line, with gates between them only, start as neighbours in the end."""
-    dag = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)] * 3).gate_dag
+    dag = gate_dag_of(5, [Operation((0, 4), (None, None), pair=True)] * 3).gate_dag
     route = route_plainly(dag, LINE)
     assert polish(dag, LINE, route, WindowParams(work=1_000)).extra_cx == 0
     assert polish(dag, LINE, route, WindowParams(work=1_000, fixed=route.start)).extra_cx == 9
@@ -109,7 +109,7 @@ def test_a_free_start_is_used() -> None:
 
 def test_parts_of_a_device_are_searched_as_they_are() -> None:
     """A circuit on two parts that are not connected."""
-    steps = [Step(pair, (None, None), pair=True) for pair in ((0, 2), (3, 5), (0, 1), (4, 5), (0, 2), (3, 5))]
+    steps = [Operation(pair, (None, None), pair=True) for pair in ((0, 2), (3, 5), (0, 1), (4, 5), (0, 2), (3, 5))]
     dag = gate_dag_of(6, steps).gate_dag
     better = polish(dag, PARTS, route_plainly(dag, PARTS), WindowParams(work=10_000))
     assert find_flaw(dag, PARTS, better) == ""

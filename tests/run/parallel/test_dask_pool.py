@@ -10,7 +10,7 @@ from tiger.run.deadline import ENDING, Deadline
 from tiger.run.island_call import IslandCall
 from tiger.run.parallel import dask_pool as fanout
 from tiger.run.parallel.dask_pool import FanOut
-from tiger.run.parallel.executors import Connection, keep_executor
+from tiger.run.parallel.executors import DaskConnection, keep_executor
 
 distributed = pytest.importorskip("distributed")
 
@@ -28,7 +28,7 @@ def connection():
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
     ) as cluster:
-        connection = Connection(cluster.scheduler_address.replace("tcp://", "dask://"))
+        connection = DaskConnection(cluster.scheduler_address.replace("tcp://", "dask://"))
         connection.begin().join()
         yield connection
         connection.close()

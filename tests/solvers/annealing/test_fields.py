@@ -5,7 +5,7 @@ import pytest
 
 from tiger.feasibility.start import launch_order
 from tiger.solvers.annealing import fields as kernels
-from tiger.solvers.annealing.fields import DRAWS, Schedule, anneal_state
+from tiger.solvers.annealing.fields import DRAWS, CoolingSchedule, anneal_state
 from tiger.solvers.annealing.quadratic import quadratic
 
 SEEDS = range(6)
@@ -43,7 +43,7 @@ def lay_out(model, places):
 def schedule(hot, work, size, seed=0, finest=0.0):
     """Return a schedule from exp(3) times a temperature, without noise at 0."""
     noise = np.random.default_rng(seed).standard_exponential(DRAWS + size, np.float32) * (hot > 0.0)
-    return Schedule(hot, 3.0 if hot else 0.0, work, 1e-10, finest, noise)
+    return CoolingSchedule(hot, 3.0 if hot else 0.0, work, 1e-10, finest, noise)
 
 
 def begin(order, seed, pause_at):
@@ -56,7 +56,7 @@ def begin(order, seed, pause_at):
 def in_unit(model, order):
     """Return a cost in the unit of the fields, up to a constant."""
     fields, at = model.fields, np.ix_(order, order)
-    pairs = sum((flow * away[at]).sum() / 2 for flow, away in zip(fields.flow, fields.away, strict=True))
+    pairs = sum((flow * away[at]).sum() / 2 for flow, away in zip(fields.flow, fields.distances, strict=True))
     return pairs + fields.bias[np.arange(len(order)), order].sum()
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tiger.feasibility.start import launch_order
-from tiger.solvers.annealing.memetic import Elite, MemeticParams, Pool, evolve
+from tiger.solvers.annealing.memetic import Elite, MappingPool, MemeticParams, evolve
 from tiger.solvers.annealing.quadratic import quadratic
 
 
 def pool_costs(*elites, most=2, distinct=0.5):
     """Return the costs in a pool of so many after offers of (cost, order)."""
-    pool = Pool(most, distinct)
+    pool = MappingPool(most, distinct)
     for cost, order in elites:
         pool.offer(Elite(cost, np.array(order)))
     return [elite.cost for elite in pool.elites]

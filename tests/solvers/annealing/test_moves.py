@@ -47,7 +47,7 @@ def test_distances_are_those_of_the_metric(metric, drawn):
     """Tests every pair of nodes of every kind of metric."""
     arrays, (_, inst, _) = metric.arrays(), drawn("one-to-one", 1)
     away, row, col = differences(metric)
-    tabled = inst._replace(away=away, row=row, col=col)
+    tabled = inst._replace(distances=away, row=row, col=col)
     walked = inst._replace(row=row[:0], kind=arrays.kind, shape=arrays.shape, steps=arrays.steps)
     for p, q in itertools.product(range(metric.size), repeat=2):
         away = metric.between(np.int64(p), np.int64(q))
@@ -111,14 +111,14 @@ def test_pinned_tasks_do_not_swap(drawn):
 
 
 def same(problem, state, other):
-    """Return whether two states agree on all that the rule keeps up, but for the order of seats at a node."""
-    parts = ("place", "occupant", "held") if problem.groups else ("place", "occupant", "held", "used")
+    """Return whether two states agree on all that the rule keeps up, but for the order of slots at a node."""
+    parts = ("place", "occupant", "occupied") if problem.groups else ("place", "occupant", "occupied", "used")
     plain = all(np.array_equal(getattr(state, part), getattr(other, part)) for part in parts)
     if problem.groups:
         return plain
-    seated = np.array_equal(state.seats[state.seat_of], np.arange(problem.tasks.size))
-    within = state.seat_of - state.seat_start[state.place]
-    return bool(plain and seated and (within >= 0).all() and (within < state.held[state.place]).all())
+    placed = np.array_equal(state.slot_task[state.slot_of], np.arange(problem.tasks.size))
+    within = state.slot_of - state.slot_start[state.place]
+    return bool(plain and placed and (within >= 0).all() and (within < state.occupied[state.place]).all())
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.objectives.test_multicast import sets_of
-from tiger.model.constraints import Terms, build_problem
+from tiger.model.constraints import Constraints, build_problem
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.metrics import DenseMetric
 from tiger.model.tasks import TaskGraph
@@ -19,9 +19,15 @@ from tiger.topologies.spec import build
 
 
 @pytest.mark.parametrize(
-    "terms", [Terms(slots=4), Terms(slots=3), Terms(rule="one-to-one"), Terms(slots=4, pinned={"0": "1,1"})]
+    "terms",
+    [
+        Constraints(slots=4),
+        Constraints(slots=3),
+        Constraints(rule="one-to-one"),
+        Constraints(slots=4, pinned={"0": "1,1"}),
+    ],
 )
-def test_it_keeps_the_rules_and_gains(terms: Terms) -> None:
+def test_it_keeps_the_rules_and_gains(terms: Constraints) -> None:
     """Room or none, one task a node, and a pin; the same seed ends alike."""
     alone = terms.rule == "one-to-one"
     problem = build_problem(sets_of(24, 5, count=40), build("torus:5x5" if alone else "torus:2x4"), terms)
@@ -38,7 +44,7 @@ def test_it_keeps_the_rules_and_gains(terms: Terms) -> None:
 @pytest.mark.parametrize(("hardware", "names"), [("tree:2x4@1,10", ["anneal"]), ("torus:3x3", [])])
 def test_quick_proposals_come_before_clusters_on_trees(hardware: str, names: list[str]) -> None:
     """In the first round alone, at one temperature; they keep to slots, and gain what is to be had at once."""
-    problem = build_problem(sets_of(128, 5, count=200), build(hardware), Terms(rule="capacity", imbalance=0.05))
+    problem = build_problem(sets_of(128, 5, count=200), build(hardware), Constraints(rule="capacity", imbalance=0.05))
     objective = multicast_of(problem)
     first, later = (objective_searches(objective.arrays(), problem, first=first) for first in (True, False))
     assert [name for name, _ in later] == ["nets", "anneal"]
@@ -53,7 +59,7 @@ def test_quick_proposals_come_before_clusters_on_trees(hardware: str, names: lis
 
 def test_what_is_kept_while_moving_is_what_is_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's own account of the best mapping is its value, by compiled code and by Python."""
-    problem = build_problem(sets_of(12, 8, count=20), build("tree:2x2@1,10"), Terms(slots=4))
+    problem = build_problem(sets_of(12, 8, count=20), build("tree:2x2@1,10"), Constraints(slots=4))
     objective, found, compiled = multicast_of(problem), [], net_annealing.anneal_nets
 
     def keep(*arguments: object) -> float:
@@ -69,7 +75,7 @@ def test_what_is_kept_while_moving_is_what_is_recomputed(monkeypatch: pytest.Mon
 
 def test_it_stops_when_it_is_told_to() -> None:
     """The start comes back."""
-    problem = build_problem(sets_of(12, 8), build("grid:4"), Terms(slots=3))
+    problem = build_problem(sets_of(12, 8), build("grid:4"), Constraints(slots=3))
     search = NetAnnealing(multicast_of(problem).arrays())
     start = np.arange(12) // 3
     assert search.search(problem, start, effort=1, seed=0, stop=lambda: True).places.tolist() == start.tolist()
@@ -77,7 +83,7 @@ def test_it_stops_when_it_is_told_to() -> None:
 
 def test_bug_it_never_ends_above_its_start() -> None:
     """A hot search leaves the optimum, which was forgotten."""
-    problem = build_problem(sets_of(12, 8), build("grid:4"), Terms(slots=12))
+    problem = build_problem(sets_of(12, 8), build("grid:4"), Constraints(slots=12))
     objective, start = multicast_of(problem), np.zeros(12, np.int64)
     search = NetAnnealing(objective.arrays(), NetParams(moves=64, quick=0, hot=100.0, cold=90.0))
     assert search.search(problem, start, effort=1, seed=0, stop=bool).places.tolist() == start.tolist()
@@ -103,5 +109,5 @@ def test_the_unit_is_the_distance_to_the_closest_host() -> None:
     tasks = TaskGraph.of_hyperedges(("a", "b", "c"), sets)
     for size, unit in ((4, (3 + 3 + 8) / 3), (1, 1.0)):
         hardware = Topology(names=tuple("wxyz"[:size]), metric=DenseMetric(table[:size, :size]), slots=np.full(size, 3))
-        problem = build_problem(tasks, hardware, Terms(rule="capacity"))
+        problem = build_problem(tasks, hardware, Constraints(rule="capacity"))
         assert net_annealing._unit(problem, instance_of(problem), multicast_of(problem).arrays()) == 4.0 * unit

@@ -84,7 +84,7 @@ def test_annealing_keeps_the_level_true(rule, loads, drawn):
         problem, aim, places, (inst, objective, values) = drawn(rule, seed, loads=loads, pins=True, memory=True)
         if not inst.movable.size:
             continue
-        state, best, level = state_of(problem, places), places.copy(), kernels.Level(0.0, 1.0, 0.0)
+        state, best, level = state_of(problem, places), places.copy(), kernels.CostRecord(0.0, 1.0, 0.0)
         for temperature in (10.0, 0.05):
             temperatures = np.full(3, temperature)
             level = kernels.anneal_by(
@@ -104,7 +104,7 @@ def test_many_links_are_scanned_once_a_temperature(drawn, monkeypatch):
     best, temperatures = places.copy(), np.full(30, 0.05)
     state = state_of(problem, places)
     kernels.anneal_by(
-        inst, state, mark_fixed(inst), objective, values, best, temperatures, 10, 1, kernels.Level(0.0, 1.0, 0.0)
+        inst, state, mark_fixed(inst), objective, values, best, temperatures, 10, 1, kernels.CostRecord(0.0, 1.0, 0.0)
     )
     assert aim.value(best) < aim.value(places)
 

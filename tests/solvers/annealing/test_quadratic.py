@@ -97,5 +97,5 @@ def test_units_do_not_matter(unit):
     tasks = replace(problem.tasks, traffic=problem.tasks.traffic * unit, work=problem.tasks.work * unit)
     scaled = quadratic(Problem(tasks=tasks, topology=problem.topology, rule=problem.rule), np.arange(6)).fields
     plain = quadratic(problem, np.arange(6)).fields
-    for name in ("flow", "away", "bias"):
+    for name in ("flow", "distances", "bias"):
         assert (getattr(scaled, name) == getattr(plain, name)).all()

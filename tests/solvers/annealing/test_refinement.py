@@ -223,10 +223,10 @@ def test_renumbering_changes_the_order_alone(monkeypatch):
 def test_bug_seats_of_one_task_were_annealed_hot_after_geometry():
     """One task a node, on hardware with holes: the low temperatures were those of shared nodes alone."""
     hardware = build("torus:8x8x9")
-    seats = np.ones(hardware.size, np.int64)
-    seats[np.random.default_rng(0).permutation(hardware.size)[:58]] = 0
+    slots = np.ones(hardware.size, np.int64)
+    slots[np.random.default_rng(0).permutation(hardware.size)[:58]] = 0
     tasks = build_pattern("halo:8x8x8,faces=16,corners=1")
-    problem = Problem(tasks=tasks, topology=hardware.with_slots(seats), rule="one-to-one")
+    problem = Problem(tasks=tasks, topology=hardware.with_slots(slots), rule="one-to-one")
     start = Geometry().search(problem, launch_order(problem), effort=1, seed=0, stop=bool).places
     # A sixteenth of the proposals tells them apart as well.
     cool = replace(refinement.COOL, task_proposals=15, base_proposals=500_000, most_proposals=250)
@@ -242,9 +242,9 @@ def test_bug_planes_that_tasks_are_missing_from_were_annealed_cool():
     shape = nx.grid_2d_graph(20, 20)
     shape.remove_nodes_from([(i, j) for i, j in list(shape) if min(i, j) > 8])
     hardware = build("torus:9x9x9")
-    seats = np.ones(hardware.size, np.int64)
-    seats[np.random.default_rng(0).permutation(hardware.size)[:72]] = 0
-    problem = Problem(tasks=task_graph_of(shape), topology=hardware.with_slots(seats), rule="one-to-one")
+    slots = np.ones(hardware.size, np.int64)
+    slots[np.random.default_rng(0).permutation(hardware.size)[:72]] = 0
+    problem = Problem(tasks=task_graph_of(shape), topology=hardware.with_slots(slots), rule="one-to-one")
     start = Geometry().search(problem, launch_order(problem), effort=1, seed=0, stop=bool).places
     chosen = dict(registry.native_searches(problem))["refinement"].params
     costs = [cost_of(problem, refine(problem, start, params=params)).total for params in (chosen, refinement.COOL)]

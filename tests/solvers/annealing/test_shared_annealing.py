@@ -18,7 +18,7 @@ from tiger.solvers import registry
 from tiger.solvers.annealing.shared_annealing import (
     DRAW,
     FEWEST,
-    Annealing,
+    AnnealedMapping,
     Draws,
     SharedAnnealing,
     SharedParams,
@@ -96,7 +96,7 @@ class Clock:
         return self.left_s <= 0
 
 
-class Timed(Annealing):
+class Timed(AnnealedMapping):
     """An annealing of which a thousand units of work take a second, that keeps its temperatures."""
 
     def run(self, temperature, work, drawn):
@@ -154,7 +154,9 @@ def test_bug_the_first_call_read_past_its_variates_where_tasks_are_few():
     """It drew from 8 tasks, and as large a share of the nodes, whatever their number."""
     for size in (4, 7, 8, 9):
         problem = tight_problem(size, "torus:4x4")
-        assert Annealing(problem, instance_of(problem), launch_order(problem), 0, bool)._width == min(size, FEWEST)
+        assert AnnealedMapping(problem, instance_of(problem), launch_order(problem), 0, bool)._width == min(
+            size, FEWEST
+        )
 
 
 def test_bug_costs_next_to_nothing_ended_in_a_traceback():
@@ -170,7 +172,7 @@ def test_bug_costs_next_to_nothing_ended_in_a_traceback():
 def test_bug_the_least_work_drew_no_moves():
     """The kernels were not all loaded by `tiger warm`, which asks for as little."""
     problem = tight_problem(16, "torus:2x2")
-    annealing = Annealing(problem, instance_of(problem), launch_order(problem), 0, bool)
+    annealing = AnnealedMapping(problem, instance_of(problem), launch_order(problem), 0, bool)
     temperatures = annealing.find_temperatures(SharedParams(), SharedParams(task_work=1).work(16, 1))
     assert len(temperatures)
     assert annealing._calls
@@ -219,7 +221,7 @@ def test_a_good_start_is_kept_and_a_poor_one_is_not():
     good = (side // 2 * 8 + along // 2).astype(np.int64)
     params, hottest = SharedParams(task_work=200_000), []
     for start in (good, rng.permutation(good)):
-        annealing = Annealing(problem, instance_of(problem), start, 0, bool)
+        annealing = AnnealedMapping(problem, instance_of(problem), start, 0, bool)
         hottest.append(annealing.find_temperatures(params, params.work(256, 1))[0])
     assert hottest[0] < 0.5 * hottest[1]
     places = SharedAnnealing(params).search(problem, good, effort=1, seed=0, stop=bool).places

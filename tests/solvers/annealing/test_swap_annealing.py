@@ -35,7 +35,7 @@ def test_swaps_keep_the_state_right(rule, random_problem, random_feasible):
         assert change == pytest.approx(gone, abs=1e-6)
         assert not violations(problem, state.place)
         again = state_of(problem, state.place)
-        assert (state.held == again.held).all()
+        assert (state.occupied == again.occupied).all()
         assert (state.occupant == again.occupant).all()
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tiger.solvers.geometry.folding import Axis, Digit, Level, factorisations, foldings, orderings
+from tiger.solvers.geometry.folding import Axis, Digit, TreeLevel, factorisations, foldings, orderings
 from tiger.solvers.geometry.lattices import Lattice
 
 
@@ -61,15 +61,15 @@ def test_known_foldings_are_found(lattice, stages, cost):
 
 def test_levels_of_a_tree_cut_cubes():
     """Tests 32^3 on a tree of 8 x 8 x 4, a cycle that is cut open once, and that the heavy axis is spared."""
-    assert best(box(32, 32, 32), (Level(0, 8, 100), Level(1, 8, 10), Level(2, 4, 1))) == 376832
-    assert best(box(8, wrap=(True,)), (Level(0, 2, 10), Level(1, 2, 1))) == 22
-    found = foldings(box(8, 8, pull=[1.0, 9.0]), (Level(0, 4, 1),), 1)
+    assert best(box(32, 32, 32), (TreeLevel(0, 8, 100), TreeLevel(1, 8, 10), TreeLevel(2, 4, 1))) == 376832
+    assert best(box(8, wrap=(True,)), (TreeLevel(0, 2, 10), TreeLevel(1, 2, 1))) == 22
+    found = foldings(box(8, 8, pull=[1.0, 9.0]), (TreeLevel(0, 4, 1),), 1)
     assert found == [(24.0, (Digit(0, 0, 4),))]
 
 
 def test_digits_that_cut_through_layers_come_last():
     """Tests a level of 8 on 30 x 20 x 12: the 20 is halved before the 30 is quartered."""
-    _, folding = foldings(box(30, 20, 12), (Level(0, 8, 1),), 1)[0]
+    _, folding = foldings(box(30, 20, 12), (TreeLevel(0, 8, 1),), 1)[0]
     assert folding == (Digit(1, 0, 2), Digit(0, 0, 4))
 
 

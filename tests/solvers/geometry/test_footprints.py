@@ -9,13 +9,13 @@ from tiger.solvers.geometry.folding import Axis
 from tiger.solvers.geometry.footprints import box, regions
 
 
-def extents(metric, seats, tasks):
+def extents(metric, slots, tasks):
     """Return the extents of all regions."""
-    return [region.footprint.extents for region in regions(metric, np.array(seats), tasks)]
+    return [region.footprint.extents for region in regions(metric, np.array(slots), tasks)]
 
 
 def test_a_full_grid_has_one_region():
-    """Tests as many tasks as seats."""
+    """Tests as many tasks as slots."""
     metric = GridMetric((3, 5), (False, True), 2.0)
     region = next(regions(metric, np.ones(15, np.int64), 15))
     assert extents(metric, [1] * 15, 15) == [(3, 5)]
@@ -31,21 +31,21 @@ def test_few_tasks_have_tight_regions():
 
 
 def test_every_region_holds_the_tasks():
-    """Tests seats of all regions, and that a node occurs once."""
+    """Tests slots of all regions, and that a node occurs once."""
     metric = GridMetric((4, 5, 6), (True, False, True))
     for region in regions(metric, np.full(120, 2), 90):
-        assert region.footprint.seats.sum() >= 90
+        assert region.footprint.slots.sum() >= 90
         assert len(set(region.footprint.nodes.tolist())) == len(region.footprint.nodes)
         assert region.footprint.coords.max(axis=0).tolist() == [k - 1 for k in region.footprint.extents]
 
 
 def test_only_the_box_around_hosts_is_used():
     """Tests hosts in a corner, one of them missing: a single region, with a hole."""
-    metric, seats = GridMetric((4, 4), (False, False)), np.zeros(16, np.int64)
-    seats[[5, 6, 9]] = 1
-    (region,) = regions(metric, seats, 3)
+    metric, slots = GridMetric((4, 4), (False, False)), np.zeros(16, np.int64)
+    slots[[5, 6, 9]] = 1
+    (region,) = regions(metric, slots, 3)
     assert region.footprint.nodes.tolist() == [5, 6, 9, 10]
-    assert region.footprint.seats.tolist() == [1, 1, 1, 0]
+    assert region.footprint.slots.tolist() == [1, 1, 1, 0]
 
 
 @pytest.mark.parametrize("axes", [1, 6])
@@ -60,7 +60,7 @@ def test_boxes_of_few_and_of_many_axes(axes):
 
 def test_tight_regions_of_hardware_with_holes_hold_the_tasks():
     """Tests 20 tasks on 12 x 12 nodes of which a quarter is missing."""
-    seats = (np.random.default_rng(0).random(144) < 0.75).astype(np.int64)
-    found = list(regions(GridMetric((12, 12), (True, True)), seats, 20))
+    slots = (np.random.default_rng(0).random(144) < 0.75).astype(np.int64)
+    found = list(regions(GridMetric((12, 12), (True, True)), slots, 20))
     assert min(len(region.footprint.nodes) for region in found) <= 36
-    assert all(region.footprint.seats.sum() >= 20 for region in found)
+    assert all(region.footprint.slots.sum() >= 20 for region in found)

@@ -87,7 +87,7 @@ def test_the_numbering_of_tasks_plays_no_part():
     [("torus:5x5x5", 1), ("tree:4x3x3@1,5,9", 3), ("fat-tree:8", 1)],
 )
 def test_where_nothing_divides_it_is_better_than_launch_order(spec, slots):
-    """Tests 90 tasks on a grid and trees with seats to spare."""
+    """Tests 90 tasks on a grid and trees with slots to spare."""
     problem = problem_of(grid((9, 10), 4), spec, slots)
     _, cost = search(problem)
     assert cost < 0.75 * cost_of(problem, launch_order(problem)).total
@@ -189,7 +189,7 @@ def test_memory_is_respected():
 @pytest.mark.slow
 @pytest.mark.parametrize(("dims", "spec"), [((8, 8, 8), "torus:8x8x9"), ((22, 23), "grid:24x24")])
 def test_holes_stretch_few_edges(dims, spec):
-    """Tests 56 of 576 nodes missing: at most 1.4 hops an edge; without moves to the seats near by 1.56 and 1.84."""
+    """Tests 56 of 576 nodes missing: at most 1.4 hops an edge; without moves to the slots near by 1.56 and 1.84."""
     slots, graph = np.ones(576, np.int64), grid(dims, 3)
     slots[np.random.default_rng(2).permutation(576)[:56]] = 0
     problem = Problem(tasks=task_graph_of(graph), topology=build(spec).with_slots(slots), rule="one-to-one")

@@ -16,9 +16,9 @@ def box(*dims, pull=None):
     return Lattice(dims, (False,) * len(dims), coords, np.array(pull or [1.0] * len(dims)))
 
 
-def region_of(*dims, seats):
+def region_of(*dims, slots):
     """Return all of a grid."""
-    return next(regions(GridMetric(dims, (False,) * len(dims)), np.array(seats), sum(seats)))
+    return next(regions(GridMetric(dims, (False,) * len(dims)), np.array(slots), sum(slots)))
 
 
 def test_a_cut_deals_tasks_by_label_and_key():
@@ -49,25 +49,25 @@ def test_layers_are_filled_across_their_longest_side():
 
 def test_a_long_axis_is_folded_back_and_forth():
     """Tests a path of eight on 2 x 4."""
-    region = region_of(2, 4, seats=[1] * 8)
+    region = region_of(2, 4, slots=[1] * 8)
     places = fold_lattice(box(8), (Digit(0, 0, 2), Digit(0, 1, 4)), region.footprint)
     assert places.tolist() == [0, 1, 2, 3, 7, 6, 5, 4]
 
 
 @pytest.mark.parametrize("dims", [(5, 7), (35,), (7, 5)])
 def test_exact_seats_are_kept_whatever_divides(dims):
-    """Tests 35 tasks on 3 x 4 nodes with three seats, one with two, by every folding."""
-    seats = [3] * 11 + [2]
-    region = region_of(3, 4, seats=seats)
+    """Tests 35 tasks on 3 x 4 nodes with three slots, one with two, by every folding."""
+    slots = [3] * 11 + [2]
+    region = region_of(3, 4, slots=slots)
     lattice = box(*dims)
     for _, folding in foldings(lattice, region.stages, 20):
         places = fold_lattice(lattice, folding, region.footprint)
-        assert np.bincount(places, minlength=12).tolist() == seats
+        assert np.bincount(places, minlength=12).tolist() == slots
 
 
 def test_nodes_without_seats_stay_empty():
     """Tests a grid with two holes."""
-    seats = [1, 1, 0, 1, 1, 1, 0, 1, 1]
-    region = region_of(3, 3, seats=seats)
+    slots = [1, 1, 0, 1, 1, 1, 0, 1, 1]
+    region = region_of(3, 3, slots=slots)
     _, folding = foldings(box(7), region.stages, 1)[0]
-    assert np.bincount(fold_lattice(box(7), folding, region.footprint), minlength=9).tolist() == seats
+    assert np.bincount(fold_lattice(box(7), folding, region.footprint), minlength=9).tolist() == slots

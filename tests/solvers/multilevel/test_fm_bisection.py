@@ -82,7 +82,7 @@ def test_gains_follow_the_flips():
     state = open_cut.py_func(graph, rng.integers(0, 2, 12))
     fm_bisection.fill_heaps(state, 0.0)
     for t in rng.integers(0, 12, 30):
-        if state.spot[t] >= 0:
+        if state.heap_index[t] >= 0:
             fm_bisection.heap_remove(state, t)
         fm_bisection.flip(graph, state, t)
     fresh = open_cut.py_func(graph, state.side.copy())

@@ -35,7 +35,7 @@ def drawn(ladder):
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
-    """Tests regions of one, two and four nodes of equal seats, which probes cover evenly."""
+    """Tests regions of one, two and four nodes of equal slots, which probes cover evenly."""
     if not compiled:
         for name in ("probe", "fill_table", "mean_of_pairs", "distance"):
             monkeypatch.setattr(outlines, name, getattr(outlines, name).py_func)
@@ -50,7 +50,7 @@ def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
 def test_nodes_count_by_their_seats(metric, drawn):
-    """Tests that a node with three of four seats counts three times as much."""
+    """Tests that a node with three of four slots counts three times as much."""
     made, one = drawn(metric), np.array([1])
     pair, row = made.outline(np.array([3, 9, 1]), np.array([3, 1, 1]), np.array([0, 2, 3]))
     nodes = np.array([3, 3, 3, 9])

@@ -30,7 +30,7 @@ def ring(size, size_class):
 def cost(most_regions, place):
     """Return twice the cost, by the definition."""
     rows = np.repeat(np.arange(len(place)), np.diff(most_regions.indptr))
-    return float((most_regions.flow * most_regions.away[place[rows], place[most_regions.indices]]).sum())
+    return float((most_regions.flow * most_regions.distances[place[rows], place[most_regions.indices]]).sum())
 
 
 @pytest.mark.parametrize("width", [1, 3, 7])

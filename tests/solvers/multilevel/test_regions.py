@@ -8,11 +8,11 @@ from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.solvers.multilevel.regions import halve
 
 
-def halves(metric, nodes=None, seats=None):
+def halves(metric, nodes=None, slots=None):
     """Return the nodes of the two halves, sorted."""
     nodes = np.arange(metric.size) if nodes is None else np.array(nodes)
-    seats = np.ones(metric.size, np.int64) if seats is None else np.array(seats)
-    found = halve(metric, [nodes], seats, np.random.default_rng(0))
+    slots = np.ones(metric.size, np.int64) if slots is None else np.array(slots)
+    found = halve(metric, [nodes], slots, np.random.default_rng(0))
     first, second = found.nodes[: found.cut[0]], found.nodes[found.cut[0] :]
     assert sorted([*first, *second]) == nodes.tolist()
     return sorted(map(sorted, (first.tolist(), second.tolist())))
@@ -42,8 +42,8 @@ def test_a_widest_gap_may_be_the_last_or_one_of_two():
 
 def test_a_grid_is_cut_by_seats():
     """Tests that one heavy node makes up half, and that a hyperplane too heavy is cut."""
-    assert halves(GridMetric((4,), (False,)), seats=[9, 3, 3, 3]) == [[0], [1, 2, 3]]
-    assert halves(GridMetric((3, 2), (False, False)), seats=[9, 9, 0, 1, 1, 0])[0] == [0]
+    assert halves(GridMetric((4,), (False,)), slots=[9, 3, 3, 3]) == [[0], [1, 2, 3]]
+    assert halves(GridMetric((3, 2), (False, False)), slots=[9, 9, 0, 1, 1, 0])[0] == [0]
 
 
 def test_a_tree_is_cut_between_subtrees():
@@ -86,12 +86,12 @@ def test_equal_distances_are_cut_evenly():
 
 @pytest.mark.parametrize("metric", [GridMetric((4, 6, 9), (True, False, True)), TreeMetric((6, 4, 9), (1.0, 2.0, 9.0))])
 def test_regions_are_halved_together_as_one_by_one(metric):
-    """Tests twenty regions of random nodes with random seats."""
+    """Tests twenty regions of random nodes with random slots."""
     rng = np.random.default_rng(1)
-    seats, order = rng.integers(1, 9, metric.size), rng.permutation(metric.size)
+    slots, order = rng.integers(1, 9, metric.size), rng.permutation(metric.size)
     regions = np.split(order, np.sort(rng.choice(np.arange(2, metric.size, 3), 19, replace=False)))
-    found = halve(metric, regions, seats, rng)
+    found = halve(metric, regions, slots, rng)
     for c, nodes in enumerate(regions):
-        alone = halve(metric, [nodes], seats, rng)
+        alone = halve(metric, [nodes], slots, rng)
         assert found.nodes[found.start[c] : found.start[c + 1]].tolist() == alone.nodes.tolist()
         assert found.cut[c] - found.start[c] == alone.cut[0]

@@ -1,4 +1,4 @@
-"""Tests of V-cycles with annealing: no worse than before, within the seats, and mostly better."""
+"""Tests of V-cycles with annealing: no worse than before, within the slots, and mostly better."""
 
 import networkx as nx
 import numpy as np
@@ -47,12 +47,8 @@ def draw(seed, most=200):
     place = rng.integers(0, 100, count).astype(float)
     # Some have room to spare, some regions may be empty.
     full = np.sort(rng.integers(0, count, size))
-    seats = np.bincount(full, minlength=count) + rng.integers(0, 1 + seed % 3, count)
-    return (
-        graph_of(graph),
-        Regions(np.abs(np.subtract.outer(place, place)), seats),
-        rng.permutation(full),
-    )
+    slots = np.bincount(full, minlength=count) + rng.integers(0, 1 + seed % 3, count)
+    return (graph_of(graph), Regions(np.abs(np.subtract.outer(place, place)), slots), rng.permutation(full))
 
 
 def test_cold_annealing_takes_no_move_that_costs():
@@ -60,7 +56,7 @@ def test_cold_annealing_takes_no_move_that_costs():
     gained = 0
     for seed in range(30):
         graph, regions, region = draw(seed)
-        regions = regions._replace(seats=np.full(len(regions.seats), len(region)))
+        regions = regions._replace(slots=np.full(len(regions.slots), len(region)))
         cost, after = measure(graph, regions, region), region.copy()
         for number in range(20):
             anneal_regions(graph, regions, after, (np.full(1, 1e-9), 1.0, 1, 9), number)
@@ -78,7 +74,7 @@ def test_a_v_cycle_is_no_worse_than_before_and_keeps_the_seats(params):
         graph, regions, before = draw(seed)
         copy, least = before.copy(), measure(graph, regions, before)
         found = params.improve(graph, regions, before, seed, bool)
-        assert (np.bincount(found, minlength=len(regions.seats)) <= regions.seats).all()
+        assert (np.bincount(found, minlength=len(regions.slots)) <= regions.slots).all()
         assert measure(graph, regions, found) <= least * (1 + 1e-12)
         assert (before == copy).all()
         gained += measure(graph, regions, found) < least
@@ -91,7 +87,7 @@ def test_plain_python_improves_as_well():
     for seed in range(4):
         graph, regions, before = draw(seed, most=60)
         found = BRIEF.improve(graph, regions, before, seed, bool)
-        assert (np.bincount(found, minlength=len(regions.seats)) <= regions.seats).all()
+        assert (np.bincount(found, minlength=len(regions.slots)) <= regions.slots).all()
         assert measure(graph, regions, found) <= measure(graph, regions, before)
 
 
@@ -99,7 +95,7 @@ def test_the_cost_of_regions_is_that_of_all_pairs():
     """Tests it against a sum over a dense matrix."""
     graph, regions, way = draw(3)
     dense = sp.csr_array((graph.flow, graph.indices, graph.indptr), shape=(len(way), len(way))).toarray()
-    assert measure(graph, regions, way) == pytest.approx((dense * regions.away[way[:, None], way]).sum() / 2)
+    assert measure(graph, regions, way) == pytest.approx((dense * regions.distances[way[:, None], way]).sum() / 2)
 
 
 def test_vertices_of_one_region_are_joined_and_no_others():
@@ -191,7 +187,7 @@ def test_extreme_volumes_keep_the_seats(volume):
     graph, regions, before = draw(8)
     graph = graph._replace(flow=np.full(len(graph.flow), volume))
     found = BRIEF.improve(graph, regions, before, 0, bool)
-    assert (np.bincount(found, minlength=len(regions.seats)) <= regions.seats).all()
+    assert (np.bincount(found, minlength=len(regions.slots)) <= regions.slots).all()
     assert measure(graph, regions, found) <= measure(graph, regions, before)
 
 

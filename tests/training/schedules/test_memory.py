@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiger.training.schedules.memory import footprint, in_flight, peak_bytes, peak_held
+from tiger.training.schedules.memory import count_peak_activations, footprint, in_flight, peak_bytes
 from tiger.training.schedules.simulator import iteration_s, simulate
 
 SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
@@ -25,21 +25,23 @@ def test_bytes_rise_with_forward_passes_and_fall_with_backward_ones(stages_of):
 @pytest.mark.parametrize(("p", "m"), [(1, 1), (2, 1), (4, 3), (4, 8), (8, 8)])
 def test_counts_of_microbatches_are_the_known_ones(p, m):
     """Tests m for GPipe, min(m, p - s) for 1F1B and for the least that zero-bubble gets by with."""
-    assert [int(rows.max()) for rows in peak_held("gpipe", p, 1, m)] == [m] * p
+    assert [int(rows.max()) for rows in count_peak_activations("gpipe", p, 1, m)] == [m] * p
     for schedule in ("1f1b", "zero-bubble"):
-        assert [int(rows.max()) for rows in peak_held(schedule, p, 1, m)] == [min(m, p - s) for s in range(p)]
+        assert [int(rows.max()) for rows in count_peak_activations(schedule, p, 1, m)] == [
+            min(m, p - s) for s in range(p)
+        ]
 
 
 @pytest.mark.parametrize(("p", "v", "m"), [(2, 2, 2), (4, 2, 8), (4, 4, 4), (8, 2, 32), (3, 1, 6)])
 def test_interleaving_holds_its_warm_up_and_one_more(p, v, m):
     """Tests min(m v, 2 (p - s - 1) + (v - 1) p + 1) microbatches of all stages of a position."""
     expected = [min(m * v, 2 * (p - s - 1) + (v - 1) * p + 1) for s in range(p)]
-    assert [int(rows.sum(axis=1).max()) for rows in peak_held("interleaved", p, v, m)] == expected
+    assert [int(rows.sum(axis=1).max()) for rows in count_peak_activations("interleaved", p, v, m)] == expected
 
 
 def test_fullest_moments_are_kept_for_stages_of_different_size():
     """Tests the first of two devices, F0 F1 F0.2 F1.2 F2 B0.2 F3 ..: 3 and 2 microbatches, or 4 and 1."""
-    assert peak_held("interleaved", 2, 2, 4)[0].tolist() == [[4, 1], [3, 2]]
+    assert count_peak_activations("interleaved", 2, 2, 4)[0].tolist() == [[4, 1], [3, 2]]
 
 
 @given(schedule=st.sampled_from(SCHEDULES), seed=st.integers(0, 2**32 - 1), positions=st.integers(1, 4))
@@ -62,7 +64,7 @@ def test_peaks_do_not_depend_on_times(random_stages):
 def test_a_stage_knows_what_it_holds_by_the_stages_behind_it(schedule, m):
     """Tests the counts for four positions of one stage each."""
     held = in_flight(schedule, m)
-    assert [held(3 - s) for s in range(4)] == [int(rows.max()) for rows in peak_held(schedule, 4, 1, m)]
+    assert [held(3 - s) for s in range(4)] == [int(rows.max()) for rows in count_peak_activations(schedule, 4, 1, m)]
 
 
 def test_without_a_schedule_nothing_is_in_flight():
@@ -81,5 +83,5 @@ def test_zero_bubble_uses_the_room_there_is(random_stages):
 
 def test_several_stages_at_a_position_have_no_count_of_their_own():
     """Tests that the caller is told where to look."""
-    with pytest.raises(ValueError, match="peak_held"):
+    with pytest.raises(ValueError, match="count_peak_activations"):
         in_flight("interleaved", 8, 2)

@@ -23,7 +23,7 @@ from tiger.routing.gate_dag import GateDag
 from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
 from tiger.routing.ising.proposals import ProposalParams, compare_movement
 from tiger.routing.route import Route
-from tiger.routing.swaps.search import Origins, SearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
 from tiger.solvers import registry
@@ -110,7 +110,7 @@ def _route_trivially(gate_dag: GateDag, coupling: Coupling, level: int, deadline
     if not own.anchors or deadline():
         return None
     place = np.arange(coupling.size, dtype=np.int32)
-    origins = Origins(layouts=(place,), fixed=place)
+    origins = SearchOrigins(layouts=(place,), fixed=place)
     return search(gate_dag, coupling, origins, SearchParams(work=own.trial), deadline).extra_cx
 
 

@@ -132,7 +132,7 @@ def _report_beside_others(request: LayoutRequest, initial_layout: Layout | None)
 def _share_threads(
     executor: Executor | None, params: LayoutParams, count: int
 ) -> Iterator[tuple[Callable[..., Iterable[CircuitReport]], LayoutParams]]:
-    """Yield a function that maps calls, and the parameters of each: threads are for circuits before they are for lanes.
+    """Yield a function that maps calls, and the parameters of each: threads serve circuits before searchers.
 
     At the end nobody waits for calls that have not begun.
     """

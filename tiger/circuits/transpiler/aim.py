@@ -21,7 +21,7 @@ from tiger.routing.noise.success import compute_log_success
 from tiger.routing.route import Route
 
 
-class Aim(NamedTuple):
+class RouteAim(NamedTuple):
     """Hold the `objective` of routes, None for extra CX gates alone, and what a finished circuit loses by it.
 
     Blocks of control flow count in CX gates, and as nothing otherwise.
@@ -37,16 +37,16 @@ def aim_of(
     coupling: Coupling,
     device: Target | CouplingMap,
     known: tuple[Route, ...],
-) -> Aim:
+) -> RouteAim:
     """Return the aim of an objective; gates and readout shall not fall behind the best relabelling of a known route.
 
     Raises InputError for success on a device that states no errors.
     """
     if objective == "cx":
-        return Aim(None, count_cx)
+        return RouteAim(None, count_cx)
     singles = count_singles(model.dag.num_qubits(), model.steps, model.build, [node.name for node in model.operations])
     if objective == "depth":
-        return Aim(DepthObjective(model.gate_dag, singles, coupling), lambda dag: count_depth(_operations(dag)))
+        return RouteAim(DepthObjective(model.gate_dag, singles, coupling), lambda dag: count_depth(_operations(dag)))
     if isinstance(device, CouplingMap) or not has_errors(device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     errors = errors_of_target(device)
@@ -54,7 +54,9 @@ def aim_of(
         errors = errors.without_certainty()
     still = SuccessObjective(model.gate_dag, singles, coupling, errors.without_decay())
     bound = min((still.loss(still.relocate(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
-    return Aim(SuccessObjective(model.gate_dag, singles, coupling, errors, bound), lambda dag: loss_of(dag, errors))
+    return RouteAim(
+        SuccessObjective(model.gate_dag, singles, coupling, errors, bound), lambda dag: loss_of(dag, errors)
+    )
 
 
 def _works(coupling: Coupling, errors: Errors) -> bool:

@@ -23,7 +23,7 @@ SWAP = 3
 DIGITS = 9
 
 
-class Delivery(NamedTuple):
+class CircuitQuality(NamedTuple):
     """Hold the two-qubit gates of a circuit, their depth, and -log of its estimated success, 0 without error rates."""
 
     gates: float
@@ -31,17 +31,17 @@ class Delivery(NamedTuple):
     loss: float = 0.0
 
 
-NEVER = Delivery(np.inf, np.inf, np.inf)
+NEVER = CircuitQuality(np.inf, np.inf, np.inf)
 
 
-def rank(delivery: Delivery, objective: DeliveryObjective) -> tuple[float, ...]:
+def rank(delivery: CircuitQuality, objective: DeliveryObjective) -> tuple[float, ...]:
     """Return what deliveries are compared by: what the objective names first, then the others in their order."""
     gates, depth, loss = delivery
     loss = round(loss, DIGITS)
     return {"auto": (gates, depth, loss), "depth": (depth, gates, loss), "success": (loss, gates, depth)}[objective]
 
 
-def weigh_depth(delivery: Delivery, other: Delivery) -> float:
+def weigh_depth(delivery: CircuitQuality, other: CircuitQuality) -> float:
     """Return the two-qubit gates of a circuit, as many times over as it is deeper than another."""
     return delivery.gates * max(1.0, delivery.depth / max(other.depth, 1.0))
 
@@ -51,9 +51,9 @@ def deliver(preset: StagedPassManager, routed: Source) -> Source:
     return run_stage(preset.optimization, run_stage(preset.translation, routed.copy()))
 
 
-def measure(final: DAGCircuit, errors: "Errors | None" = None) -> Delivery:
+def measure(final: DAGCircuit, errors: "Errors | None" = None) -> CircuitQuality:
     """Return what a finished circuit amounts to."""
-    return Delivery(*count_two_qubit_gates(final), 0.0 if errors is None else _estimate_loss(final, errors))
+    return CircuitQuality(*count_two_qubit_gates(final), 0.0 if errors is None else _estimate_loss(final, errors))
 
 
 def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
 from tiger.circuits.transpiler.exits import EXITS, may_leave
 from tiger.errors import InputError
-from tiger.routing.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import Axis, Build, GateDag, Operation, gate_dag_of
 
 Z: tuple[Axis, Axis] = ("z", "z")
 AXES: dict[str, tuple[Axis | None, ...]] = {
@@ -42,7 +42,7 @@ class CircuitModel:
     dag: DAGCircuit
     operations: list[DAGOpNode]
     qubits: list[tuple[int, ...]]
-    steps: list[Step]
+    steps: list[Operation]
     axes: list[tuple[Axis | None, ...]]
     build: Build
 
@@ -79,7 +79,7 @@ class _Use(NamedTuple):
     """Hold what an operation does: on which qubits, as which step, and the axes it leaves alone in any case."""
 
     qubits: tuple[int, ...]
-    step: Step
+    step: Operation
     axes: tuple[Axis | None, ...]
 
 
@@ -122,7 +122,9 @@ class _Reader:
         """Return what a standard gate does."""
         qubits = self._numbers(bits)
         pair, axes = _needs_adjacency(name, len(qubits), directive=False), AXES.get(name, (None,) * len(qubits))
-        return _Use(qubits, Step(qubits, axes if self._commute else (None,) * len(qubits), pair, name == "cx"), axes)
+        return _Use(
+            qubits, Operation(qubits, axes if self._commute else (None,) * len(qubits), pair, name == "cx"), axes
+        )
 
     def _read_other(self, node: DAGOpNode) -> _Use:
         """Return what an operation does that is not a standard gate; it keeps its order on all its wires."""
@@ -130,9 +132,9 @@ class _Reader:
         wires = qubits + tuple([self._number(wire) for wire in self._list_classical(node)])
         axes = (None,) * len(wires)
         if node.is_control_flow():
-            return _Use(qubits, Step(wires, axes, inner=tuple(list_inner_pairs(node.op, qubits))), axes)
+            return _Use(qubits, Operation(wires, axes, inner=tuple(list_inner_pairs(node.op, qubits))), axes)
         pair = _needs_adjacency(node.name, len(qubits), directive=node.is_directive())
-        return _Use(qubits, Step(wires, axes, pair), axes)
+        return _Use(qubits, Operation(wires, axes, pair), axes)
 
     def _numbers(self, bits: tuple[Qubit, ...]) -> tuple[int, ...]:
         """Return the numbers of qubits."""

@@ -27,7 +27,7 @@ from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_man
 
 from tiger.circuits.transpiler.delivery import (
     NEVER,
-    Delivery,
+    CircuitQuality,
     DeliveryObjective,
     count_two_qubit_gates,
     deliver,
@@ -98,7 +98,7 @@ class Rivals(NamedTuple):
 
 NO_RIVALS = Rivals()
 # A routed circuit, and what it ends as.
-Made = tuple[Source, Delivery]
+Made = tuple[Source, CircuitQuality]
 
 
 class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types

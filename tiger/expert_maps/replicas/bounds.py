@@ -44,7 +44,7 @@ def bound_pairs(pools: Pools) -> FloatArray:
     """
     order = np.argsort(-pools.weight, axis=1, kind="stable")
     spare = pools.slots - pools.experts
-    needs = Needs(np.ones_like(order), np.full(len(order), spare))
+    needs = ReplicaNeeds(np.ones_like(order), np.full(len(order), spare))
     beside_one = _fill(pools, needs, pools.size - min(pools.copies, pools.size))[:, None]
     beside_both = _fill(pools, needs, pools.size - 2)[:, None]
     first = np.arange(1, pools.most + 1)
@@ -59,7 +59,7 @@ def bound_pairs(pools: Pools) -> FloatArray:
     return bound * (1 - SLACK)
 
 
-class Needs(NamedTuple):
+class ReplicaNeeds(NamedTuple):
     """Hold the fewest replicas of each expert, [pools, experts], and how many slots are left to share, [pools]."""
 
     counts: IntArray
@@ -83,16 +83,16 @@ def rule_out(pools: Pools, load: FloatArray) -> BoolArray:
     return short
 
 
-def _find_needs(pools: Pools, room: FloatArray) -> Needs:
+def _find_needs(pools: Pools, room: FloatArray) -> ReplicaNeeds:
     """Return how many replicas experts need at least where none may be larger than `room`, [pools]."""
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.ceil(pools.weight / room[:, None] * (1 - SLACK))
     needed[(room <= 0)[:, None] & (pools.weight > 0)] = np.inf
     counts = np.clip(np.nan_to_num(needed, posinf=pools.slots + 1), 1, pools.slots + 1).astype(np.int64)
-    return Needs(counts, pools.slots - counts.sum(axis=1))
+    return ReplicaNeeds(counts, pools.slots - counts.sum(axis=1))
 
 
-def _fill(pools: Pools, needs: Needs, number: int) -> FloatArray:
+def _fill(pools: Pools, needs: ReplicaNeeds, number: int) -> FloatArray:
     """Return the least sum of `number` replicas on one GPU, each expert with all spare slots to itself."""
     counts = needs.counts + np.maximum(needs.spare, 0)[:, None]
     share = pools.weight / counts
@@ -103,7 +103,7 @@ def _fill(pools: Pools, needs: Needs, number: int) -> FloatArray:
     return np.asarray((share * taken).sum(axis=1))
 
 
-def _count_above(pools: Pools, needs: Needs, least: FloatArray) -> FloatArray:
+def _count_above(pools: Pools, needs: ReplicaNeeds, least: FloatArray) -> FloatArray:
     """Return how many replicas are larger than `least` at least, [pools], however the spare slots are shared.
 
     Spare slots that make an expert's replicas small take all of them out of the count; they go where a slot takes out

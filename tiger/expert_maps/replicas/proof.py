@@ -16,7 +16,7 @@ from tiger.model.arrays import IntArray
 ARRANGEMENTS = 200
 
 
-class Answer(NamedTuple):
+class ReplicaProof(NamedTuple):
     """Hold a better map of a layer, [slots], if there is one, its largest load, and whether that is proven least."""
 
     phy2log: IntArray | None
@@ -24,13 +24,13 @@ class Answer(NamedTuple):
     proven: bool
 
 
-def prove(loads: ExpertLoads, layer: int, reached: float, patterns: int) -> Answer:
+def prove(loads: ExpertLoads, layer: int, reached: float, patterns: int) -> ReplicaProof:
     """Return the best map of a layer that is better than a load reached, and whether no other is better still.
 
     What a GPU may hold is listed up to so many `patterns`. Layers for which that is too few, and layers with many
     slots, are left open.
     """
-    answer = Answer(None, reached, proven=False)
+    answer = ReplicaProof(None, reached, proven=False)
     if loads.num_replicas // loads.pools > SLOTS:
         return answer
     arrangements = list(islice(every_arrangement(loads.groups, loads.pools), ARRANGEMENTS + 1))
@@ -43,14 +43,14 @@ def prove(loads: ExpertLoads, layer: int, reached: float, patterns: int) -> Answ
     return answer._replace(proven=proven)
 
 
-def _solve_arrangement(loads: ExpertLoads, layer: int, arrangement: IntArray, aim: tuple[float, int]) -> Answer:
+def _solve_arrangement(loads: ExpertLoads, layer: int, arrangement: IntArray, aim: tuple[float, int]) -> ReplicaProof:
     """Return the best map below a load for one arrangement of groups, and whether the question is settled."""
     reached, patterns = aim
     experts = list_experts(loads, arrangement)
     pools = make_pools(loads, loads.weight[layer : layer + 1], experts)
     limit = np.full(len(experts), reached * (1 - LEAST))
     if rule_out(pools, limit).any():
-        return Answer(None, reached, proven=True)
+        return ReplicaProof(None, reached, proven=True)
     slots, _ = search_pools(pools)
     proven = True
     for row in range(len(experts)):
@@ -61,8 +61,8 @@ def _solve_arrangement(loads: ExpertLoads, layer: int, arrangement: IntArray, ai
         if solved.slots is not None:
             slots[row] = solved.slots
         if solved.proven and largest_load(pool, slots[row : row + 1])[0] >= limit[row]:
-            return Answer(None, reached, proven=True)
+            return ReplicaProof(None, reached, proven=True)
     largest = float(largest_load(pools, slots).max())
     better = largest < limit[0]
     named = np.take_along_axis(experts, slots.reshape(len(slots), -1), axis=1).ravel()
-    return Answer(named, largest, proven) if better else Answer(None, reached, proven)
+    return ReplicaProof(named, largest, proven) if better else ReplicaProof(None, reached, proven)

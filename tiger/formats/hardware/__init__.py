@@ -1,4 +1,4 @@
 """Readers of hardware as its tools describe it: machines, switches and fabrics, with the distances of their levels.
 
-In comes a text, out comes a `Hardware`, which makes a `Topology` for any distances of its levels. Read `levels` first.
+In comes a text, out comes a `DescribedHardware`, which makes a `Topology` for any distances. Read `levels` first.
 """

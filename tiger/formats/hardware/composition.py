@@ -27,20 +27,22 @@ FIELD = "node_topology"
 BLOCK = 256
 
 
-class Inside(NamedTuple):
+class HostContents(NamedTuple):
     """Say what is inside some hosts, listed as in `gpu[0-3],n7`, or without hosts inside all."""
 
     hosts: str | None
     source: "str | Path | FileText | Topology"
 
 
-def list_insides(stated: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None") -> list[Inside]:
-    """Return what is inside which hosts."""
-    if stated is None:
+def list_insides(given: "Mapping[str, Path | str] | Sequence[HostContents] | Path | str | None") -> list[HostContents]:
+    """Return the contents of hosts, and the hosts that have them."""
+    if given is None:
         return []
-    if isinstance(stated, str | Path):
-        return [Inside(None, stated)]
-    insides = [Inside(hosts, source) for hosts, source in (stated.items() if isinstance(stated, Mapping) else stated)]
+    if isinstance(given, str | Path):
+        return [HostContents(None, given)]
+    insides = [
+        HostContents(hosts, source) for hosts, source in (given.items() if isinstance(given, Mapping) else given)
+    ]
     if not insides:
         raise InputError(FIELD, "expected what is inside the nodes, got nothing")
     if len(insides) > 1 and any(inside.hosts is None for inside in insides):
@@ -129,8 +131,8 @@ def _name_subtrees(network: Topology, inside: Topology, inner: TreeMetric) -> tu
 
 def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
     """Return the units of all hosts and, where the network has links, its nodes behind them."""
-    held = np.array([len(inside.hosts) for inside in insides])[which]
-    count, wired = int(held.sum()), network.with_links()
+    sizes = np.array([len(inside.hosts) for inside in insides])[which]
+    count, wired = int(sizes.sum()), network.with_links()
     if wired is not None and wired.switches and count > DENSE_LIMIT - network.size:
         wired = None
     links = None if wired is None else wired.links
@@ -138,7 +140,7 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
     if not 0 < count <= DENSE_LIMIT - hubs:
         what = f"1 to {DENSE_LIMIT} units{' and nodes of the network' if hubs else ''}, or trees of trees of one kind"
         raise InputError(FIELD, f"expected {what}, got {count + hubs}")
-    node = np.repeat(network.hosts, held)
+    node = np.repeat(network.hosts, sizes)
     # Positions of units among the nodes of all insides, one inside behind the other.
     first = np.cumsum([0, *(inside.size for inside in insides)])
     unit = np.concatenate([first[kind] + insides[kind].hosts for kind in which])
@@ -168,30 +170,30 @@ def _list_amounts(insides: Sequence[Topology]) -> tuple[list[IntArray], list[Flo
 
 
 def _measure(network: Topology, insides: Sequence[Topology], which: IntArray, hubs: int) -> FloatArray:
-    """Return the distances between units, node by node, and so many nodes of the network behind them."""
-    held = np.array([len(inside.hosts) for inside in insides])[which]
-    places = np.concatenate([np.repeat(network.hosts, held), np.arange(hubs)])
+    """Return the distances between units, node by node, and the nodes of the network behind them."""
+    sizes = np.array([len(inside.hosts) for inside in insides])[which]
+    places = np.concatenate([np.repeat(network.hosts, sizes), np.arange(hubs)])
     table = np.empty((len(places), len(places)))
     for begin in range(0, len(places), BLOCK):
         table[begin : begin + BLOCK] = network.metric.between(places[begin : begin + BLOCK, None], places[None, :])
     own = [inside.metric.between(inside.hosts[:, None], inside.hosts[None, :]) for inside in insides]
-    for begin, size, kind in zip(np.cumsum(held) - held, held, which, strict=True):
+    for begin, size, kind in zip(np.cumsum(sizes) - sizes, sizes, which, strict=True):
         table[begin : begin + size, begin : begin + size] = own[kind]
     return table
 
 
 def _hang_units(network: Topology, links: Links, insides: Sequence[Topology], which: IntArray) -> Links:
     """Return the links of the network between its nodes behind the units, and those from its nodes to their units."""
-    held = np.array([len(inside.hosts) for inside in insides])[which]
-    count = int(held.sum())
+    sizes = np.array([len(inside.hosts) for inside in insides])[which]
+    count = int(sizes.sum())
     widest = np.zeros(1 + max(network.size - 1, links.u.max(initial=0), links.v.max(initial=0)))
     for ends in (links.u, links.v):
         np.maximum.at(widest, ends, links.bandwidth)
     # A node that is alone, and a unit that is, have no distance to compare.
     farthest = np.array([inside.metric.farthest for inside in insides])[which]
     nearest = find_nearest(network) or farthest.max(initial=0.0) or 1.0
-    farthest = np.repeat(np.where(farthest > 0, farthest, nearest), held)
-    node = np.repeat(network.hosts, held)
+    farthest = np.repeat(np.where(farthest > 0, farthest, nearest), sizes)
+    node = np.repeat(network.hosts, sizes)
     width = np.where(widest[node] > 0, widest[node], 1.0) * nearest / farthest
     return Links(
         u=np.concatenate([count + links.u, np.arange(count)]),

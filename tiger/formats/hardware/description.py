@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong
-from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.topology import Topology
@@ -14,7 +14,7 @@ from tiger.model.wording import describe
 FIELD = "topology"
 
 
-def read_xml(text: str, units: UnitName = "core") -> Hardware:
+def read_xml(text: str, units: UnitName = "core") -> DescribedHardware:
     """Return the hardware that XML describes, by the tag of its root; raise InputError of `topology` with the line.
 
     `units` are those that are taken of a machine as lstopo writes it.
@@ -29,7 +29,7 @@ def read_xml(text: str, units: UnitName = "core") -> Hardware:
     return reader(elements)
 
 
-def read_document(document: object) -> Hardware | Topology:
+def read_document(document: object) -> DescribedHardware | Topology:
     """Return the hardware that parsed JSON describes, by what it begins with; raise InputError of `topology`."""
     if kubernetes.is_list(document):
         return kubernetes.read_nodes(document)
@@ -38,7 +38,7 @@ def read_document(document: object) -> Hardware | Topology:
     return nodelink.read_topology(document)
 
 
-def read_printed(text: str) -> Hardware | Topology:
+def read_printed(text: str) -> DescribedHardware | Topology:
     """Return the hardware that a command printed; raise InputError of `topology` with the line."""
     if nvidia.is_matrix(text):
         return nvidia.read_machine(text)
@@ -54,6 +54,4 @@ def read_printed(text: str) -> Hardware | Topology:
     raise InputError(FIELD, f"line {other[0]}: {what}, got {describe(other[1])}")
 
 
-_ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {
-    "system": nccltopo.read_machine,
-}
+_ROOTS: Mapping[str, Callable[[Sequence[Element]], DescribedHardware]] = {"system": nccltopo.read_machine}

@@ -52,8 +52,8 @@ def join_gpus(fabric: GpuFabric) -> "tuple[Links, tuple[str, ...]]":
     ]
     names, count = list[str](), len(fabric.switched)
     for number, switch in enumerate(np.unique(fabric.switch[fabric.switched > 0]).tolist()):
-        held = np.flatnonzero((fabric.switch == switch) & (fabric.switched > 0)).tolist()
-        joins += [_Join(gpu, count + len(names), 0.5, fabric.switched[gpu] / GIGABYTE) for gpu in held]
+        members = np.flatnonzero((fabric.switch == switch) & (fabric.switched > 0)).tolist()
+        joins += [_Join(gpu, count + len(names), 0.5, fabric.switched[gpu] / GIGABYTE) for gpu in members]
         names.append(f"nvswitch{number}")
     above = np.arange(count)
     for name, (group, width) in fabric.bridges.items():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.plain import PlainHardware, Rates
+from tiger.formats.hardware.plain import MessageRates, PlainHardware
 from tiger.model.topology import Links, Topology
 from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
@@ -108,7 +108,7 @@ def _read_nodes(text: str) -> tuple[dict[str, _Node], dict[End, _Port]]:
 
 
 def _name_node(kind: str, key: str, description: str) -> _Node:
-    """Return what a node is called."""
+    """Return the name of a node."""
     found = _ADAPTER.fullmatch(description)
     if kind != "Ca" or "Aggregation Node" in description:
         return _Node(key, host=False)
@@ -133,11 +133,11 @@ def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
     hosts = list(dict.fromkeys(node.name for node in nodes.values() if node.host))
     names = hosts + [node.name for node in nodes.values() if not node.host]
     index = {name: k for k, name in enumerate(names)}
-    stated = any(port.width is not None for port in ports.values())
+    given = any(port.width is not None for port in ports.values())
     sums = dict[tuple[int, int], float]()
     for end, port in ports.items():
         _check_port(nodes, ports, end)
-        if stated and port.width is None:
+        if given and port.width is None:
             raise InputError(
                 FIELD, f"line {port.line}: expected lanes and a speed such as 4xHDR as elsewhere, got none"
             )
@@ -152,13 +152,13 @@ def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
     return Topology.from_links(tuple(names), links, np.repeat([1, 0], [len(hosts), len(names) - len(hosts)]))
 
 
-def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Rates:
+def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> MessageRates:
     """Return the bytes per second of the widest shortest way between each two nodes, nothing without widths."""
     index = {name: k for k, name in enumerate(fabric.names)}
     widths = dict[tuple[int, int], float]()
     for (key, _), port in ports.items():
         if port.width is None:
-            return Rates()
+            return MessageRates()
         a, b = sorted((index[nodes[key].name], index[nodes[port.other[0]].name]))
         if a != b:
             widths[a, b] = max(widths.get((a, b), 0.0), port.width)
@@ -167,16 +167,16 @@ def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End
     if len(different) > WIDTH_LIMIT:
         raise InputError(FIELD, f"expected at most {WIDTH_LIMIT} different widths of links, got {len(different)}")
     everyone = np.arange(fabric.size)
-    away = fabric.metric.between(everyone[:, None], everyone[None, :])
-    rates = np.zeros(away.shape)
+    hops = fabric.metric.between(everyone[:, None], everyone[None, :])
+    rates = np.zeros(hops.shape)
     # The links of one width and more have a way as short as any, or the next narrower ones are needed.
     for narrowest in different:
         some = Topology.from_links(fabric.names, Links.unit(ends[width >= narrowest]))
-        reached = (some.metric.between(everyone[:, None], everyone[None, :]) == away) & (rates == 0)
+        reached = (some.metric.between(everyone[:, None], everyone[None, :]) == hops) & (rates == 0)
         rates[reached] = narrowest * GIGABYTE
         if rates.all():
             break
-    return Rates(bandwidth=rates)
+    return MessageRates(bandwidth=rates)
 
 
 def _check_port(nodes: Mapping[str, _Node], ports: Mapping[End, _Port], end: End) -> None:

@@ -59,13 +59,13 @@ def read_nodes(document: object, labels: Sequence[str] | None = None) -> LevelHa
     items = check_records(f"{FIELD}/items", document["items"])
     if not 1 <= len(items) <= NODE_LIMIT:
         raise InputError(f"{FIELD}/items", f"expected 1 to {NODE_LIMIT} nodes, got {len(items)}")
-    names, stated = _read_names(items), [_read_labels(k, item) for k, item in enumerate(items)]
-    chosen = _choose_labels(stated, labels)
-    complete = [k for k, values in enumerate(stated) if all(label in values for label in chosen)]
+    names, given = _read_names(items), [_read_labels(k, item) for k, item in enumerate(items)]
+    chosen = _choose_labels(given, labels)
+    complete = [k for k, values in enumerate(given) if all(label in values for label in chosen)]
     if not complete:
         raise InputError(f"{FIELD}/items", f"expected a node that has all of {', '.join(chosen)}, got none")
     levels = [*(label.rpartition("/")[2] for label in chosen), "node"]
-    groups = [[stated[k][label] for k in complete] for label in chosen]
+    groups = [[given[k][label] for k in complete] for label in chosen]
     return LevelHardware(
         names=tuple(names[k] for k in complete),
         levels=make_levels(levels, [*groups, [names[k] for k in complete]]),
@@ -113,9 +113,9 @@ def _read_labels(k: int, item: Mapping[str, object]) -> dict[str, str]:
     return labels
 
 
-def _choose_labels(stated: Sequence[Mapping[str, str]], labels: Sequence[str] | None) -> list[str]:
+def _choose_labels(given: Sequence[Mapping[str, str]], labels: Sequence[str] | None) -> list[str]:
     """Return the labels that make levels, the names of which must differ."""
-    known = set().union(*stated)
+    known = set().union(*given)
     if labels is None:
         return [label for label in USUAL if label in known]
     if not 1 <= len(labels) <= LABEL_LIMIT:
@@ -130,7 +130,7 @@ def _choose_labels(stated: Sequence[Mapping[str, str]], labels: Sequence[str] | 
 
 
 def _remark(missing: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
-    """Return what is to be said of nodes that are left out."""
+    """Return remarks on nodes that are left out."""
     if not missing:
         return ()
     named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")

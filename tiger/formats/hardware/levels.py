@@ -17,7 +17,7 @@ from tiger.model.topology import Links, Topology
 FIELD = "levels"
 
 
-class Hardware(Protocol):
+class DescribedHardware(Protocol):
     """Stand for hardware that a file describes, whose distances may be stated anew."""
 
     @property
@@ -25,7 +25,7 @@ class Hardware(Protocol):
         """Return the distance of every level by its name, innermost first."""
         ...
 
-    def topology(self, stated: Mapping[str, float]) -> Topology:
+    def topology(self, given: Mapping[str, float]) -> Topology:
         """Return the topology for the distances stated of some of its levels; other names play no part."""
         ...
 
@@ -67,7 +67,7 @@ class LevelHardware:
         """Return the distance of every level by its name, innermost first."""
         return {level.name: level.distance for level in reversed(self.levels)}
 
-    def topology(self, stated: Mapping[str, float]) -> Topology:
+    def topology(self, given: Mapping[str, float]) -> Topology:
         """Return the units; a level that is not stated keeps its proportion to the next one inside it.
 
         Equal groups one after another make a tree of any size. Every group is a switch, and so is `top` around all,
@@ -76,7 +76,7 @@ class LevelHardware:
         InputError of `topology` for more than 8,192 units in others, and of `levels` for distances that fall from a
         level to one around it.
         """
-        distances = fill_distances(self.distances, stated)
+        distances = fill_distances(self.distances, given)
         cuts = _refine([level._replace(distance=distances[level.name]) for level in self.levels])
         for outer, inner in pairwise(cuts):
             if outer.distance < inner.distance:
@@ -121,13 +121,13 @@ def make_levels(names: Sequence[str], values: Sequence[Sequence[str]]) -> tuple[
     return tuple(levels)
 
 
-def fill_distances(usual: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
+def fill_distances(usual: Mapping[str, float], given: Mapping[str, float]) -> dict[str, float]:
     """Return the distances of levels, innermost first: those stated, and others in proportion to the one before."""
     scale, distances = 1.0, dict[str, float]()
     for name, distance in usual.items():
-        if name in stated and distance > 0:
-            scale = stated[name] / distance
-        distances[name] = stated.get(name, distance * scale)
+        if name in given and distance > 0:
+            scale = given[name] / distance
+        distances[name] = given.get(name, distance * scale)
         if not math.isfinite(distances[name]):
             raise InputError(f"{FIELD}/{name}", f"expected a finite distance, got {distance:g} * {scale:g}")
     return distances
@@ -141,10 +141,10 @@ def find_fanouts(levels: Sequence[IntArray]) -> tuple[int, ...] | None:
     sizes = list[int]()
     for group in levels:
         begins = np.flatnonzero(np.diff(group, prepend=-1))
-        held = np.diff(begins, append=len(group))
-        if len(np.unique(group)) != len(begins) or (held != held[0]).any():
+        widths = np.diff(begins, append=len(group))
+        if len(np.unique(group)) != len(begins) or (widths != widths[0]).any():
             return None
-        sizes.append(int(held[0]))
+        sizes.append(int(widths[0]))
     if not sizes or sizes[0] != len(levels[0]):
         return None
     return tuple(outer // inner for outer, inner in pairwise([*sizes, 1]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.csvmatrix import Rows, read_rows
-from tiger.formats.hardware.plain import PlainHardware, Rates
+from tiger.formats.hardware.plain import MessageRates, PlainHardware
 from tiger.formats.quantity import PREFIXES
 from tiger.formats.quantity import TIMES as FACTORS
 from tiger.model.arrays import BoolArray, FloatArray, lock
@@ -69,13 +69,13 @@ def _read_table(text: str) -> tuple[Sequence[str], FloatArray, str]:
     return names, values, unit
 
 
-def _convert(values: FloatArray, unit: str) -> Rates:
-    """Return what a table states in bytes per second or seconds, the slower direction of each two nodes."""
+def _convert(values: FloatArray, unit: str) -> MessageRates:
+    """Return the bytes per second or seconds of a table, in the slower direction of each two nodes."""
     if unit in TIMES:
-        return Rates(latency_s=np.maximum(values, values.T) * float(FACTORS[unit]))
+        return MessageRates(latency_s=np.maximum(values, values.T) * float(FACTORS[unit]))
     # Of bits or bytes, with a prefix of which `ki` is another way to write `Ki`.
     factor = PREFIXES[unit[:-3].replace("ki", "Ki")] / (8 if unit[-3] == "b" else 1)
-    return Rates(bandwidth=np.minimum(values, values.T) * factor)
+    return MessageRates(bandwidth=np.minimum(values, values.T) * factor)
 
 
 def relate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> Topology:

@@ -111,7 +111,7 @@ def _locate(elements: Sequence[Element], at: int, number: int) -> _Gpu:
 
 
 def _find_bridges(gpus: Sequence[_Gpu]) -> dict[str, IntArray]:
-    """Return what is above every GPU, from its PCIe switch to the socket's links, by kind of connection."""
+    """Return the elements above every GPU, from its PCIe switch to the socket's links, by kind of connection."""
     return {
         "PIX": np.array([gpu.bridge for gpu in gpus]),
         "PXB": np.array([gpu.root for gpu in gpus]),
@@ -130,7 +130,7 @@ def _find_kinds(bridges: Mapping[str, IntArray]) -> IntArray:
 
 
 def _read_rate(gpu: Element) -> float:
-    """Return what an NVLink of a GPU carries, by its compute capability, in bytes per second and direction."""
+    """Return the bandwidth of an NVLink of a GPU, by its compute capability, in bytes per second and direction."""
     sm = _read_number(gpu, "sm") if "sm" in gpu.values else 0
     return RATES.get(sm, NVLINK if sm < NVLINK_5 else RATES[NVLINK_5])
 

@@ -80,7 +80,7 @@ def time_pairs(names: tuple[str, ...], kind: IntArray, lanes: IntArray, fabric: 
 
 
 def _find_fabric(kind: IntArray, lanes: IntArray) -> GpuFabric:
-    """Return what joins GPUs as far as a matrix says it: NVLinks, through switches where they are too many, and PCIe.
+    """Return the connections of GPUs in a matrix: NVLinks, through switches where they are too many, and PCIe.
 
     Two GPUs are behind the same thing that is on the way between any two of a chain of GPUs from one to the other.
     """
@@ -114,7 +114,7 @@ def count_lanes(entry: str) -> int:
 
 
 def read_matrix(field: str, text: str, most: int) -> TopoMatrix:
-    """Return the matrix of a text, of so many GPUs at most; O(n^2).
+    """Return the matrix of a text, of a limited number of GPUs; O(n^2).
 
     Raises InputError that names row and column for ragged rows, unknown entries and entries that contradict each other.
     """

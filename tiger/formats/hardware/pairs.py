@@ -33,13 +33,13 @@ class PairHardware:
     share: FloatArray
     fabric: GpuFabric | None = None
 
-    def topology(self, stated: Mapping[str, float]) -> "Topology":
+    def topology(self, given: Mapping[str, float]) -> "Topology":
         """Return the units, for the distances stated of some kinds, which change no link."""
         # Clusters read the same matrices, and need neither these nor the scipy that they load.
         from tiger.model.metrics import DenseMetric
         from tiger.model.topology import Topology
 
-        distances = [stated.get(name, distance) for name, distance in self.distances.items()]
+        distances = [given.get(name, distance) for name, distance in self.distances.items()]
         table = np.array(distances)[self.kind] * self.share
         np.fill_diagonal(table, 0.0)
         metric = find_tree(table) or DenseMetric(lock(table))
@@ -57,10 +57,10 @@ def find_tree(table: FloatArray) -> "Metric | None":
     distances, counts = np.unique(table[0], return_counts=True)
     if distances[0] != 0 or counts[0] != 1 or not 1 < len(distances) <= LEVEL_LIMIT or not np.isfinite(distances).all():
         return None
-    held = np.cumsum(counts).tolist()
-    if any(outer % inner for inner, outer in pairwise(held)):
+    totals = np.cumsum(counts).tolist()
+    if any(outer % inner for inner, outer in pairwise(totals)):
         return None
-    fanouts = tuple(outer // inner for inner, outer in pairwise(held))[::-1]
+    fanouts = tuple(outer // inner for inner, outer in pairwise(totals))[::-1]
     tree = TreeMetric(fanouts, tuple(distances[1:].tolist()))
     units = np.arange(len(table))
     return tree if np.array_equal(tree.between(units[:, None], units[None, :]), table) else None

@@ -38,7 +38,7 @@ class _Output:
 
 
 @dataclass(slots=True)
-class _Table:
+class _PingPongTable:
     """Hold the unit of a table, the column of its values, negative from the right, and the value for each size."""
 
     unit: str
@@ -78,7 +78,7 @@ def read_nodes(text: str) -> PlainHardware:
 
 
 def _split_outputs(text: str) -> list[_Output]:
-    """Return what is printed for every pair that a text names."""
+    """Return the measurements printed for every pair that a text names."""
     outputs = list[_Output]()
     for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()
@@ -109,7 +109,7 @@ def _find_nodes(number: int, line: str) -> tuple[str, str] | None:
     return nodes[0], nodes[1]
 
 
-def _read_table(output: _Output) -> _Table:
+def _read_table(output: _Output) -> _PingPongTable:
     """Return the one table of two nodes, whose rows may have other lines between them, as launchers print those."""
     table = None
     for number, line in output.lines:
@@ -133,17 +133,17 @@ def _read_table(output: _Output) -> _Table:
     return table
 
 
-def _find_table(line: str) -> _Table | None:
+def _find_table(line: str) -> _PingPongTable | None:
     """Return the table that a line is the title of, without rows."""
     unit = next((unit for title, unit in _TITLES if title.match(line)), None)
     if unit is None:
         return None
     words = line.split()
     # nccl-tests leave columns on the left blank, and print times before and after a second buffer on the right.
-    return _Table(unit, words.index("busbw") - len(words) if "busbw" in words else 1)
+    return _PingPongTable(unit, words.index("busbw") - len(words) if "busbw" in words else 1)
 
 
-def _read_row(table: _Table, number: int, words: list[str]) -> None:
+def _read_row(table: _PingPongTable, number: int, words: list[str]) -> None:
     """Add the value of a row to its table."""
     where = f"line {number}"
     if not -len(words) < table.column < len(words):

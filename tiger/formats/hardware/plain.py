@@ -17,7 +17,7 @@ BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rates:
+class MessageRates:
     """Hold what a description states of messages between each two of m nodes, in the slower direction.
 
     `bandwidth[m, m]` in bytes per second, `latency_s[m, m]` in seconds; None where it says nothing of either.
@@ -33,7 +33,7 @@ class PlainHardware:
 
     nodes: Topology
     level: str
-    find_rates: Callable[[], Rates] = Rates
+    find_rates: Callable[[], MessageRates] = MessageRates
 
     @property
     def distances(self) -> dict[str, float]:
@@ -41,22 +41,22 @@ class PlainHardware:
         nearest = find_nearest(self.nodes)
         return {} if nearest is None else {self.level: nearest}
 
-    def topology(self, stated: Mapping[str, float]) -> Topology:
+    def topology(self, given: Mapping[str, float]) -> Topology:
         """Return the nodes, with all distances in proportion to that of the nearest two where it is stated.
 
         Raises InputError of `levels` where that is 0, or so large that others leave the range of float64.
         """
-        if self.level not in stated or not (usual := self.distances):
+        if self.level not in given or not (usual := self.distances):
             return self.nodes
         metric, links = self.nodes.metric, self.nodes.links
         nearest = usual[self.level]
-        factor = stated[self.level] / nearest
+        factor = given[self.level] / nearest
         if not factor > 0:
-            raise InputError(f"{FIELD}/{self.level}", f"expected more than 0, got {stated[self.level]:g}")
+            raise InputError(f"{FIELD}/{self.level}", f"expected more than 0, got {given[self.level]:g}")
         farthest = max(metric.farthest, 0.0 if links is None else float(links.weight.max(initial=0.0)))
         if not farthest * factor <= LARGEST:
             what = f"expected at most {LARGEST:g} for the farthest two, {farthest / nearest:g} times as far apart"
-            raise InputError(f"{FIELD}/{self.level}", f"{what}, got {stated[self.level]:g}")
+            raise InputError(f"{FIELD}/{self.level}", f"{what}, got {given[self.level]:g}")
         if links is not None:
             links = replace(links, weight=links.weight * factor)
         return replace(self.nodes, metric=_scale(metric, factor), links=links)

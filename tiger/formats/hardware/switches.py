@@ -35,7 +35,7 @@ class SwitchTree:
         names = (*NAMES, *(f"tier{height}" for height in range(len(NAMES) + 1, tallest + 1)))
         return {name: 2.0 * height for height, name in enumerate(names[:tallest], 1)}
 
-    def topology(self, stated: Mapping[str, float]) -> Topology:
+    def topology(self, given: Mapping[str, float]) -> Topology:
         """Return the hosts, as far apart as there are links on the way between them, or as is stated.
 
         A regular tree is its hosts and a tree metric, and knows the names of its switches. Any other has its switches
@@ -43,7 +43,7 @@ class SwitchTree:
         one is stated. Raises InputError of `topology` where hosts and switches of such a tree are more than 8,192, and
         of `levels` for distances that fall from a level to the one around it, or do not rise there.
         """
-        distances = fill_distances(self.distances, stated)
+        distances = fill_distances(self.distances, given)
         levels = self._levels()
         fanouts = find_fanouts(levels)
         _check_rise(distances, strictly=fanouts is None)
@@ -55,7 +55,7 @@ class SwitchTree:
         below = np.flatnonzero(self.parent >= 0)
         ends = np.concatenate([self.leaf, self.parent[below]])
         links = Links.unit(np.column_stack([np.concatenate([np.arange(count), count + below]), count + ends]))
-        if not distances.keys().isdisjoint(stated):
+        if not distances.keys().isdisjoint(given):
             links = replace(links, weight=self._lengths(np.array([0.0, *distances.values()]), below))
         slots = np.repeat([1, 0], [count, len(self.switches)])
         return Topology.from_links(self.hosts + self.switches, links, slots)
@@ -104,7 +104,7 @@ def _check_rise(distances: Mapping[str, float], *, strictly: bool) -> None:
 
 
 def _check_irregular(count: int) -> None:
-    """Raise InputError where so many nodes need a dense matrix of distances that is never built."""
+    """Raise InputError where there are too many nodes for a dense matrix of distances."""
     if count > DENSE_LIMIT:
         regular = "a regular tree, with as many hosts under every switch or block of a level and listed in that order"
         what = f"expected {regular}, or at most {DENSE_LIMIT} hosts and switches"

@@ -13,7 +13,7 @@ from tiger.placement.chain.layered_graph import LayeredGraph
 STARTS = 64
 
 
-class Step(NamedTuple):
+class TracedStage(NamedTuple):
     """Hold a stage of the trace: its owner, boundaries that it may begin at, the seconds of messages in at each."""
 
     owner: int
@@ -21,7 +21,7 @@ class Step(NamedTuple):
     received_s: FloatArray
 
 
-class Line(NamedTuple):
+class ChainResult(NamedTuple):
     """Hold the devices of q stages, the q + 1 cuts between them, and the largest load.
 
     `bound_s` is a lower bound on all lines: the bottleneck itself, up to rounding, unless a search was stopped.
@@ -41,7 +41,7 @@ class OwnerLine(NamedTuple):
     bottleneck_s: float
 
 
-def trace_line(graph: LayeredGraph, bracket: Bracket) -> Line:
+def trace_line(graph: LayeredGraph, bracket: Bracket) -> ChainResult:
     """Return the line within the limit of a bracket, of the fewest stages, whose devices come first.
 
     Every owner uses its devices in their order.
@@ -49,7 +49,7 @@ def trace_line(graph: LayeredGraph, bracket: Bracket) -> Line:
     line = trace_owners(graph, bracket.high_s)
     unused = [iter(members) for members in graph.members]
     devices = tuple(next(unused[owner]) for owner in line.owners)
-    return Line(devices, line.cuts, line.bottleneck_s, min(bracket.low_s, line.bottleneck_s))
+    return ChainResult(devices, line.cuts, line.bottleneck_s, min(bracket.low_s, line.bottleneck_s))
 
 
 def trace_owners(graph: LayeredGraph, limit_s: float) -> OwnerLine:
@@ -75,14 +75,14 @@ def trace_owners(graph: LayeredGraph, limit_s: float) -> OwnerLine:
     return OwnerLine(tuple(step.owner for step in steps), tuple(reversed(cuts)), max(loads))
 
 
-def _steps(graph: LayeredGraph, allowed: Sweep, limit: float) -> list[Step]:
+def _steps(graph: LayeredGraph, allowed: Sweep, limit: float) -> list[TracedStage]:
     """Return the stages from the first on: always the owners with the first devices that lead to the end."""
     used = [0] * len(graph.members)
     level = graph.levels[allowed.depth]
     states = np.flatnonzero(allowed.rows[allowed.depth][:-1, 0] <= limit)
     owner = min(level.owner[states].tolist(), key=lambda c: graph.members[c][0])
     states = states[level.owner[states] == owner]
-    steps = [Step(owner, np.zeros(1, np.int64), np.zeros(1))]
+    steps = [TracedStage(owner, np.zeros(1, np.int64), np.zeros(1))]
     for depth in range(allowed.depth, 0, -1):
         used[steps[-1].owner] += 1
         step, states = _next_states(graph, allowed, limit, (steps[-1], states, depth, used))
@@ -91,8 +91,8 @@ def _steps(graph: LayeredGraph, allowed: Sweep, limit: float) -> list[Step]:
 
 
 def _next_states(
-    graph: LayeredGraph, allowed: Sweep, limit: float, at: tuple[Step, IntArray, int, list[int]]
-) -> tuple[Step, IntArray]:
+    graph: LayeredGraph, allowed: Sweep, limit: float, at: tuple[TracedStage, IntArray, int, list[int]]
+) -> tuple[TracedStage, IntArray]:
     """Return the stage behind that of the states at a level, and the states that it may be in."""
     step, states, depth, used = at
     level, below = graph.levels[depth], graph.levels[depth - 1]
@@ -110,10 +110,12 @@ def _next_states(
             break
     ends = np.sort(ends[np.argsort(sent[ends], kind="stable")[:STARTS]])
     alive: BoolArray = (allowed.rows[depth - 1][np.ix_(mine, ends)] + sent[ends] <= limit).any(axis=1)
-    return Step(owner, ends, sent[ends]), mine[alive]
+    return TracedStage(owner, ends, sent[ends]), mine[alive]
 
 
-def _segment_loads(graph: LayeredGraph, step: Step, depth: int, ends: IntArray, sent_s: FloatArray) -> FloatArray:
+def _segment_loads(
+    graph: LayeredGraph, step: TracedStage, depth: int, ends: IntArray, sent_s: FloatArray
+) -> FloatArray:
     """Return the loads of a stage for each of its starts and ends, infinite where it cannot hold the layers."""
     passed = graph.ahead_s[step.owner]
     windows = graph.levels[depth].windows[step.owner]

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from tiger.placement.chain.backtrace import Line, trace_line
+from tiger.placement.chain.backtrace import ChainResult, trace_line
 from tiger.placement.chain.cut_dp import accurate_bottleneck
 from tiger.placement.chain.device_types import device_types_of, group_equal_devices
 from tiger.placement.chain.dp_states import WORK_LIMIT as WORK_LIMIT
@@ -17,7 +17,7 @@ from tiger.training.models.layers import Layers
 
 def best_line(
     layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never_stop
-) -> Line | None:
+) -> ChainResult | None:
     """Return the line with the least bottleneck over all orders and subsets of devices; None where nothing fits.
 
     Exact, its own certificate. Takes some twenty times `sweep_steps(..)` steps of about 10 ns, and 8 bytes for each;

@@ -12,7 +12,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.model.rounding import TIE
-from tiger.placement.chain.layered_graph import LayeredGraph, Level
+from tiger.placement.chain.layered_graph import LayeredGraph, StageStates
 
 # Multiples of the lower bound that are tried as first limits, before one that every finite load keeps.
 PROBES = (1.0, 1.1, 1.5, 3.0, 16.0)
@@ -137,14 +137,14 @@ def _first_bracket(graph: LayeredGraph, low_s: float) -> Bracket | None:
     return None
 
 
-def _ends(graph: LayeredGraph, level: Level) -> FloatArray:
+def _ends(graph: LayeredGraph, level: StageStates) -> FloatArray:
     """Return the messages out of a last stage: it ends with the last layer, and sends none."""
     reach = np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
     reach[:, -1] = 0.0
     return reach
 
 
-def _loads(graph: LayeredGraph, level: Level, reach: FloatArray) -> FloatArray:
+def _loads(graph: LayeredGraph, level: StageStates, reach: FloatArray) -> FloatArray:
     """Return the smallest loads of stages without messages in, from the message out at each of their ends."""
     loads = np.full((len(level.owner) + 1, reach.shape[1]), np.inf)
     for owner, windows in level.windows.items():

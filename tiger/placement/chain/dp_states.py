@@ -19,7 +19,7 @@ from tiger.placement.chain.device_types import (
     join_exchangeable,
 )
 from tiger.placement.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
-from tiger.placement.chain.layered_graph import LayeredGraph, Level
+from tiger.placement.chain.layered_graph import LayeredGraph, StageStates
 from tiger.placement.chain.params import LineParams
 from tiger.placement.chain.range_minima import Windows
 from tiger.placement.chain.relaxation import relax_by_machine
@@ -133,7 +133,7 @@ def _sets(counts: IntArray) -> IntArray:
     return np.indices(tuple((counts + 1).tolist())).reshape(len(counts), -1).T
 
 
-def _levels(layers: Layers, types: DeviceTypes, params: LineParams, stage_types: StageTypes) -> tuple[Level, ...]:
+def _levels(layers: Layers, types: DeviceTypes, params: LineParams, stage_types: StageTypes) -> tuple[StageStates, ...]:
     """Return the states with each number of devices behind: how many of each device type, and the type of stage."""
     counts = np.array([len(members) for members in types.members])
     behind = _sets(counts)
@@ -141,7 +141,7 @@ def _levels(layers: Layers, types: DeviceTypes, params: LineParams, stage_types:
     total = behind.sum(axis=1)
     place = np.full((len(behind), len(stage_types.device_type)), -1)
     memory = LayerWindows(layers, types, params)
-    levels: list[Level] = []
+    levels: list[StageStates] = []
     # Built from the end, since the microbatches that a stage holds depend on how many stages are behind it.
     for after in range(min(int(counts.sum()), layers.size, params.stages or layers.size)):
         # A set of devices is a number to mixed radix: taking one of a type away subtracts its stride.
@@ -154,7 +154,7 @@ def _levels(layers: Layers, types: DeviceTypes, params: LineParams, stage_types:
         owner = stage_types.owner[stage_type]
         device_types = dict(zip(owner.tolist(), stage_types.device_type[stage_type].tolist(), strict=True))
         windows = {c: memory.windows(device_type, after) for c, device_type in sorted(device_types.items())}
-        levels.append(Level(owner=owner, options=options, via=via, windows=windows))
+        levels.append(StageStates(owner=owner, options=options, via=via, windows=windows))
     return tuple(levels)
 
 

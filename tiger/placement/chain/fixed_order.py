@@ -9,14 +9,14 @@ from tiger.model.arrays import FloatArray
 from tiger.placement.chain.backtrace import trace_line
 from tiger.placement.chain.cut_dp import min_bottleneck
 from tiger.placement.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
-from tiger.placement.chain.layered_graph import LayeredGraph, Level
+from tiger.placement.chain.layered_graph import LayeredGraph, StageStates
 from tiger.placement.chain.params import LineParams, never_stop
 from tiger.placement.chain.range_minima import Windows
 from tiger.training.costs.stages import Position
 from tiger.training.models.layers import Layers
 
 
-class Split(NamedTuple):
+class StageCuts(NamedTuple):
     """Hold the cuts of S stages, the largest load among them, and a lower bound on that of all cuts."""
 
     cuts: tuple[int, ...]
@@ -30,7 +30,7 @@ def split(
     transfers_s: FloatArray,
     params: LineParams,
     stop: Callable[[], bool] = never_stop,
-) -> Split | None:
+) -> StageCuts | None:
     """Return the cuts into S stages with the least bottleneck, stage j at position j mod p; None where nothing fits.
 
     `transfers_s[S - 1, L + 1]` are the seconds of a message over each boundary from a stage to the next. Exact: the
@@ -46,7 +46,7 @@ def split(
     if bracket is None:
         return None
     line = trace_line(graph, bracket)
-    return Split(line.cuts, line.bottleneck_s, line.bound_s)
+    return StageCuts(line.cuts, line.bottleneck_s, line.bound_s)
 
 
 def positions_graph(
@@ -59,7 +59,7 @@ def positions_graph(
         at = (stages - 1 - after) % count
         links = min(after, 1)
         levels.append(
-            Level(
+            StageStates(
                 owner=np.array([at]),
                 options=np.zeros((1, links), np.int64),
                 via=np.full((1, links), stages - 1 - after),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.placement.chain.backtrace import Line, trace_owners
+from tiger.placement.chain.backtrace import ChainResult, trace_owners
 from tiger.placement.chain.best_order import balance_s
 from tiger.placement.chain.cut_dp import accurate_bottleneck
 from tiger.placement.chain.device_types import DeviceTypes, device_types_of, group_equal_devices, join_exchangeable
@@ -19,7 +19,7 @@ from tiger.training.models.layers import Layers
 
 def island_line(
     layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never_stop
-) -> Line | None:
+) -> ChainResult | None:
     """Return a line with the least bottleneck over all orders and subsets of devices; None where that is not known.
 
     Takes runs of stages on one island each, as long as an island has devices, as if there were any number of islands.
@@ -39,7 +39,7 @@ def island_line(
     devices = assign_devices(types, found.owners)
     if devices is None:
         return None
-    return Line(devices, found.cuts, found.bottleneck_s, min(bracket.low_s, found.bottleneck_s))
+    return ChainResult(devices, found.cuts, found.bottleneck_s, min(bracket.low_s, found.bottleneck_s))
 
 
 def assign_devices(types: DeviceTypes, owners: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -64,23 +64,23 @@ def assign_devices(types: DeviceTypes, owners: tuple[int, ...]) -> tuple[int, ..
     return _name_devices(types, runs, [chosen[place] for place in range(len(runs))])
 
 
-class Run(NamedTuple):
+class DeviceRun(NamedTuple):
     """Hold the type of the devices of an island, and how many stages follow each other on it."""
 
     device_type: int
     length: int
 
 
-def _runs(types: DeviceTypes, owners: tuple[int, ...]) -> list[Run]:
+def _runs(types: DeviceTypes, owners: tuple[int, ...]) -> list[DeviceRun]:
     """Return the runs of a line of owners; a type of one island has a run for each stage."""
     stage_types = stage_types_of(types)
     device_type = stage_types.device_type[np.searchsorted(stage_types.owner, owners)].tolist()
     closes = (stage_types.run[np.searchsorted(stage_types.owner, owners)] == 0).tolist()
     ends = [place for place, last in enumerate(closes) if last]
-    return [Run(device_type[end], end - before) for before, end in pairwise([-1, *ends])]
+    return [DeviceRun(device_type[end], end - before) for before, end in pairwise([-1, *ends])]
 
 
-def _name_devices(types: DeviceTypes, runs: list[Run], islands: list[int]) -> tuple[int, ...]:
+def _name_devices(types: DeviceTypes, runs: list[DeviceRun], islands: list[int]) -> tuple[int, ...]:
     """Return the devices of runs on islands, which are renumbered in the order of the line."""
     taken = [0] * len(types.members)
     unused: dict[tuple[int, int], Iterator[int]] = {}

@@ -9,7 +9,7 @@ from tiger.placement.chain.range_minima import Windows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Level:
+class StageStates:
     """Hold the n states of a stage with a certain number of stages behind it.
 
     `owner[n]` is the number of the device type, or of the position, that runs it, rising. The next stage of state s may
@@ -35,7 +35,7 @@ class LayeredGraph:
     ahead_s: FloatArray
     sent_s: FloatArray
     members: tuple[tuple[int, ...], ...]
-    levels: tuple[Level, ...]
+    levels: tuple[StageStates, ...]
     shortest: int
 
     @property

@@ -42,7 +42,7 @@ from tiger.run.drawing.panels import (
     row_in,
 )
 from tiger.run.drawing.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
-from tiger.training.schedules.memory import Footprint, footprint
+from tiger.training.schedules.memory import MemoryProfile, footprint
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
 from tiger.training.schedules.simulator import Timeline
 
@@ -96,7 +96,7 @@ def panels_of_placement(report: PlacementReport) -> dict[str, Callable[["Axes"],
     return {
         "gantt": partial(_draw_passes, timeline=timeline, names=names, ranks=plan.plan.grid[0].size),
         "loads": loads,
-        "memory": partial(_draw_held, held=held, names=names, capacity_bytes=capacity, end=end),
+        "memory": partial(_draw_memory, held=held, names=names, capacity_bytes=capacity, end=end),
     }
 
 
@@ -201,8 +201,8 @@ def _draw_numbers(axes: "Axes", timeline: Timeline) -> None:
         axes.annotate(number, spot, ha="center", va="center", fontsize=NUMBER_POINTS, color="white")
 
 
-def _draw_held(
-    axes: "Axes", held: Footprint, names: Sequence[str], capacity_bytes: Sequence[float], end: float
+def _draw_memory(
+    axes: "Axes", held: MemoryProfile, names: Sequence[str], capacity_bytes: Sequence[float], end: float
 ) -> None:
     """Draw what every position holds over time as an area on its row, state darker, under a line at its capacity."""
     peaks, capacity = held.peak_bytes, np.asarray(capacity_bytes, np.float64)

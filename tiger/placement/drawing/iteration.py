@@ -9,7 +9,7 @@ from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
 from tiger.training.costs.stages import Workload, workloads
-from tiger.training.schedules.memory import Footprint, footprint
+from tiger.training.schedules.memory import MemoryProfile, footprint
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, Schedule
 from tiger.training.schedules.simulator import Timeline, iteration_s, simulate
 
@@ -43,7 +43,7 @@ class Iteration(NamedTuple):
     seconds: float
     bubble: float
     events: Events
-    held: Footprint | None
+    held: MemoryProfile | None
     state_bytes: FloatArray | None
 
 

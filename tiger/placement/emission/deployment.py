@@ -18,7 +18,7 @@ FIELD = "emit"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StagedModule:
     """Hold the name of a module of the model's code, its kind, and the stage that runs it."""
 
     module: str
@@ -37,18 +37,18 @@ class Deployment:
     memory_bytes: tuple[float, ...] = ()
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[StagedModule, ...]:
         """Return the modules in order, one for neighbouring layers that are parts of the same.
 
         Raises InputError where stages would share a module.
         """
-        blocks: list[Block] = []
+        blocks: list[StagedModule] = []
         for module, parts in groupby(range(self.layers.size), key=lambda at: self.layers.modules[at]):
             members = list(parts)
             stages = {self.stage_of(at) for at in members}
             if len(stages) > 1:
                 raise InputError(FIELD, f"expected stages that begin with a module, got a cut within {module!r}")
-            blocks.append(Block(module, self.layers.kinds[members[0]], stages.pop()))
+            blocks.append(StagedModule(module, self.layers.kinds[members[0]], stages.pop()))
         return tuple(blocks)
 
     @property

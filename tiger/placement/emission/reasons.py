@@ -44,14 +44,14 @@ def _describe_ends(deployment: Deployment) -> Iterator[str]:
     """Say what embedding and head cost, and how many decoder layers their stages hold."""
     if set(deployment.layers.kinds) == {"layer"} or "layer" not in deployment.layers.kinds:
         return
-    counts, paces = deployment.decoder_counts, _paces(deployment)
+    counts, stage_speeds = deployment.decoder_counts, _list_speeds(deployment)
     ends: tuple[tuple[LayerKind, int, str], ...] = (("embedding", 0, "first"), ("head", -1, "last"))
     for kind, end, side in ends:
         cost = relative_cost(deployment, kind)
         if cost < NOTABLE:
             continue
         # Stages on devices of another speed hold more or less anyway.
-        others = [count for count, pace in zip(counts, paces, strict=True) if pace == paces[end]]
+        others = [count for count, speed in zip(counts, stage_speeds, strict=True) if speed == stage_speeds[end]]
         joint = "so" if counts[end] < sum(others) / len(others) else "and"
         what = f"the {kind} costs as much as {cost:.2f} decoder layers"
         yield f"{what}, {joint} the {side} stage holds {counts[end]} of {sum(counts)}"
@@ -59,12 +59,15 @@ def _describe_ends(deployment: Deployment) -> Iterator[str]:
 
 def _describe_speeds(deployment: Deployment) -> Iterator[str]:
     """Say how many layers stages on slower and on faster devices hold, the fastest first."""
-    paces = np.array(_paces(deployment))
-    speeds = sorted(set(paces.tolist()), reverse=True)
+    stage_speeds = np.array(_list_speeds(deployment))
+    speeds = sorted(set(stage_speeds.tolist()), reverse=True)
     if len(speeds) == 1:
         return
     sizes = np.diff(deployment.plan.cuts)
-    held = [f"speed {pace:g}: {_describe_layers(np.flatnonzero(paces == pace), sizes)}" for pace in speeds[:LISTED]]
+    held = [
+        f"speed {speed:g}: {_describe_layers(np.flatnonzero(stage_speeds == speed), sizes)}"
+        for speed in speeds[:LISTED]
+    ]
     more = f"; and {len(speeds) - LISTED} speeds more" if len(speeds) > LISTED else ""
     yield f"of {deployment.layers.size} layers, by the speed of devices: {'; '.join(held)}{more}"
 
@@ -80,7 +83,7 @@ def _describe_layers(stages: IntArray, sizes: IntArray) -> str:
     return f"stages {', '.join(listed[:LISTED])}{more} hold {many} each"
 
 
-def _paces(deployment: Deployment) -> list[float]:
+def _list_speeds(deployment: Deployment) -> list[float]:
     """Return the speed at which every stage runs: that of the slowest of its devices."""
     plan = deployment.plan
     positions = [float(deployment.cluster.speed[ranks].min()) for ranks in plan.grid]

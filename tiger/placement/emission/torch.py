@@ -2,7 +2,7 @@
 
 import json
 
-from tiger.placement.emission.deployment import Block, Deployment
+from tiger.placement.emission.deployment import Deployment, StagedModule
 from tiger.placement.emission.reasons import reasons
 from tiger.training.models.transformer import is_made_of_shape
 
@@ -35,7 +35,7 @@ def write(deployment: Deployment) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _usual_names(block: Block) -> tuple[str, ...]:
+def _usual_names(block: StagedModule) -> tuple[str, ...]:
     """Return the names of torchtitan for the modules of a layer of a shape; it deletes those that no stage names."""
     if block.kind == "layer":
         return (f"layers.{block.module.rpartition('.')[2]}",)

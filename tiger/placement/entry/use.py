@@ -9,7 +9,7 @@ from tiger.placement.emission.delivery import PlanForSystem
 from tiger.placement.entry.arguments import PlaceCall
 from tiger.run.use import Command, Kernels, Late, Use
 
-EXPERTS = "experts"
+EXPERT_MODE = "experts"
 # The options of the command that the mode experts alone has, and those that it has, too.
 OWN = {"experts", "held_out"}
 SHARED = {
@@ -45,7 +45,7 @@ def hand_over(given: Mapping[str, object], stated: frozenset[str]) -> tuple[str,
     Raises InputError for an option that another mode alone has.
     """
     mode = given["mode"]
-    if mode != EXPERTS:
+    if mode != EXPERT_MODE:
         for name in sorted(OWN & stated):
             raise InputError(name, f"expected the mode experts beside it, got the mode {mode}")
         return None
@@ -56,7 +56,7 @@ def hand_over(given: Mapping[str, object], stated: frozenset[str]) -> tuple[str,
     if given["cluster"] is None:
         raise InputError("cluster", "expected a cluster, got none")
     kept = {name: given[name] for name in OWN | SHARED - {"model", "mode"}}
-    return EXPERTS, {"source": given["model"], **kept}
+    return EXPERT_MODE, {"source": given["model"], **kept}
 
 
 PLACEMENT = Use(

@@ -9,9 +9,9 @@ from tiger.placement.operators.incumbent import PlacementIncumbent
 from tiger.placement.operators.latency.search import LatencyParams, makespan_bound_s, search_latency
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.operators.throughput.contiguous import order_stages, split
-from tiger.placement.operators.throughput.multilevel import MultilevelParams, search_multilevel
+from tiger.placement.operators.throughput.multilevel import CycleParams, search_multilevel
 from tiger.placement.operators.throughput.multilevel_cuts import CutParams, cut_lines
-from tiger.placement.operators.throughput.search import SearchParams, search_placement
+from tiger.placement.operators.throughput.search import AnnealerParams, search_placement
 
 # Up to FEW groups are placed by branch and bound, which mostly ends within its limit of nodes. Above MANY the million
 # proposals of a run of annealing are fewer than 200 a group, and groups are joined first.
@@ -91,7 +91,7 @@ def _cut_stages(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
             cuts = CutParams(seed=params.seed, effort=params.effort)
             line = cut_lines(incumbent.terms, cuts, incumbent.stop, incumbent.report_step)
         else:
-            limits = SearchParams(seed=params.seed, effort=params.effort)
+            limits = AnnealerParams(seed=params.seed, effort=params.effort)
             line = split(incumbent.terms, limits, incumbent.stop, incumbent.report_step)
         if line is not None:
             incumbent.offer(line.place, line.devices)
@@ -103,7 +103,7 @@ def _sample(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
     from tiger.solvers.registry import sampler
 
     with incumbent.stage("samples"):
-        limits = SearchParams(seed=params.seed, effort=params.effort)
+        limits = AnnealerParams(seed=params.seed, effort=params.effort)
         incumbent.offer(sample(incumbent.terms, sampler(params.solver), limits, incumbent.stop, incumbent.report_step))
 
 
@@ -119,12 +119,12 @@ def _branch_and_bound(incumbent: PlacementIncumbent, params: OperatorParams) -> 
 def _search(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
     """Search by dynamic programming over linear orders, annealing and path relinking."""
     with incumbent.stage("search"):
-        limits = SearchParams(seed=params.seed, effort=params.effort)
+        limits = AnnealerParams(seed=params.seed, effort=params.effort)
         incumbent.offer(search_placement(incumbent.terms, limits, incumbent.stop, incumbent.report_step))
 
 
 def _search_multilevel(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
     """Join groups, place those of the coarsest level, and refine level by level."""
     with incumbent.stage("multilevel"):
-        limits = MultilevelParams(seed=params.seed, effort=params.effort)
+        limits = CycleParams(seed=params.seed, effort=params.effort)
         incumbent.offer(search_multilevel(incumbent.terms, limits, incumbent.stop, incumbent.report_step))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.placement.ranks.cases import Cases
-from tiger.placement.ranks.cost_model import Degrees, GridCostModel
+from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
 from tiger.placement.ranks.search import OrderSearch
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import Workload
@@ -24,7 +24,7 @@ Key = tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ProofTarget:
     """Hold the seconds of an iteration of one replica, and the seconds that are to be proved optimal.
 
     `iteration_s` must not fall where a pass, a message or a closing time gets longer, as with a fixed order of passes.
@@ -34,7 +34,7 @@ class Target:
     seconds: float = np.inf
 
 
-def same_cuts_bound_s(layers: Layers, cluster: Cluster, plan: Plan, target: Target, search: OrderSearch) -> float:
+def same_cuts_bound_s(layers: Layers, cluster: Cluster, plan: Plan, target: ProofTarget, search: OrderSearch) -> float:
     """Return a lower bound on the iteration time over all places of the ranks of a plan; its cuts stay.
 
     Best-first branch and bound over cases: the machine of each tensor-parallel group, or several, with every ring and
@@ -44,8 +44,8 @@ def same_cuts_bound_s(layers: Layers, cluster: Cluster, plan: Plan, target: Targ
     Source of the scheme: Lawler and Wood, Oper. Res. 14 (1966) 699, doi:10.1287/opre.14.4.699.
     """
     p, d, t = plan.grid.shape
-    cost_model = GridCostModel.of(layers, cluster, plan.cuts, Degrees(pipeline=p, data=d, tensor=t))
-    tree = SearchTree(cases=Cases.of(cost_model, cluster.machine), target=target)
+    cost_model = GridCostModel.of(layers, cluster, plan.cuts, ParallelDegrees(pipeline=p, data=d, tensor=t))
+    tree = MachineTree(cases=Cases.of(cost_model, cluster.machine), target=target)
     options = [np.full((p, d), tree.cases.free)]
     heap = [(tree.bound_s(options[0]), 0)]
     enough = target.seconds * (1 - EQUAL)
@@ -61,11 +61,11 @@ def same_cuts_bound_s(layers: Layers, cluster: Cluster, plan: Plan, target: Targ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SearchTree:
+class MachineTree:
     """Branch groups over machines one after another, options `[p, d]` as in `Cases`; keep evaluated workloads."""
 
     cases: Cases
-    target: Target
+    target: ProofTarget
     known: dict[Key, float] = field(default_factory=dict)
 
     def is_complete(self, options: IntArray) -> bool:

@@ -13,7 +13,7 @@ from tiger.training.costs.stages import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Links:
+class LinkSeconds:
     """Hold the fewest seconds over links, for a table of seconds `[c + 2, x]` of types of links and messages.
 
     `between_s[M, M, x]` of a link between two machines, or within one; `ring_s[M, x]` of a ring within one, its slowest
@@ -76,17 +76,17 @@ class Cases:
 
     Options are a machine, M for a group on several machines, and M + 1 for any of these. `sizes[M]` are the devices of
     the machines, `alike[M]` the first machine that each can be exchanged with, `spent_s[M + 2, S]`
-    and `pace[M + 2]` bound all-reductions and compute for a group of each option.
+    and `slowdown[M + 2]` bound all-reductions and compute for a group of each option.
     """
 
     cost_model: GridCostModel
     sizes: IntArray
     alike: IntArray
-    sent: Links
-    gradient: Links
-    ties: tuple[Links, ...]
+    sent: LinkSeconds
+    gradient: LinkSeconds
+    ties: tuple[LinkSeconds, ...]
     spent_s: FloatArray
-    pace: FloatArray
+    slowdown: FloatArray
 
     @classmethod
     def of(cls, cost_model: GridCostModel, machine: IntArray) -> Self:
@@ -96,17 +96,19 @@ class Cases:
         fast = [np.sort(cost_model.speed[inside])[::-1] for inside in machines]
         every = np.sort(cost_model.speed)[::-1]
         links = cost_model.link_type
-        tensor = Links.of(cost_model.reduce_s, links, machines, t)
+        tensor = LinkSeconds.of(cost_model.reduce_s, links, machines, t)
         slowest = [speeds[t - 1] if t <= len(speeds) else np.nan for speeds in (*fast, every, every)]
         return cls(
             cost_model=cost_model,
             sizes=np.array([len(inside) for inside in machines]),
             alike=_first_alike(cost_model, machines),
-            sent=Links.of(cost_model.sent_s, links, machines, 2),
-            gradient=Links.of(cost_model.gradient_s, links, machines, d),
-            ties=tuple(Links.of(tie.spent_s[:, None], links, machines, len(tie.places)) for tie in cost_model.ties),
+            sent=LinkSeconds.of(cost_model.sent_s, links, machines, 2),
+            gradient=LinkSeconds.of(cost_model.gradient_s, links, machines, d),
+            ties=tuple(
+                LinkSeconds.of(tie.spent_s[:, None], links, machines, len(tie.places)) for tie in cost_model.ties
+            ),
             spent_s=_reduction_s(tensor, cost_model.calls),
-            pace=1 / np.array(slowest),
+            slowdown=1 / np.array(slowest),
         )
 
     @property
@@ -128,7 +130,7 @@ class Cases:
         """Return the bounds of one replica."""
         stages = options[np.arange(self.cost_model.passes_s.shape[1]) % len(options)].tolist()
         reducing_s = self.spent_s[stages, np.arange(len(stages))]
-        forward, backward, weight = self.cost_model.passes_s * self.pace[stages]
+        forward, backward, weight = self.cost_model.passes_s * self.slowdown[stages]
         sent = [self.sent.bounds_s(frozenset(stages[j : j + 2]))[j] for j in range(len(stages) - 1)]
         return Workload(
             forward_s=forward + reducing_s,
@@ -150,7 +152,7 @@ class Cases:
         return closing
 
 
-def _reduction_s(links: Links, calls: FloatArray) -> FloatArray:
+def _reduction_s(links: LinkSeconds, calls: FloatArray) -> FloatArray:
     """Return the bounds of a pass's all-reductions at each stage, for a group of each option `[M + 2, S]`."""
     count = len(links.ring_s)
     bounds = np.array([*links.ring_s, links.other_machine_s(), links.bounds_s(frozenset([count + 1]))])[:, None]

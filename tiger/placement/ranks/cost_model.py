@@ -16,7 +16,7 @@ TIE_BREAK, OVERFULL = 1e-6, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Degrees:
+class ParallelDegrees:
     """Hold the numbers of positions, of data-parallel replicas, of tensor-parallel ranks, and of microbatches."""
 
     pipeline: int
@@ -66,7 +66,7 @@ class GridCostModel:
     every microbatch, `held_bytes[S]`.
     """
 
-    degrees: Degrees
+    degrees: ParallelDegrees
     passes_s: FloatArray
     calls: FloatArray
     reduce_s: FloatArray
@@ -80,7 +80,7 @@ class GridCostModel:
     held_bytes: FloatArray
 
     @classmethod
-    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: Degrees) -> Self:
+    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Self:
         """Return the costs of a model on a cluster between cuts."""
         p, d, t = degrees.shape
         begins = np.array(cuts[:-1])
@@ -111,8 +111,8 @@ class GridCostModel:
         reduced = self.reduce_s[rings].max(axis=3)[:, stages]
         calls = np.broadcast_to(self.calls[:, None], reduced.shape)
         reducing_s = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
-        pace = 1 / self.speed[grids].min(axis=3)[:, stages]
-        forward, backward, weight = (each[:, None] * pace for each in self.passes_s)
+        slowdown = 1 / self.speed[grids].min(axis=3)[:, stages]
+        forward, backward, weight = (each[:, None] * slowdown for each in self.passes_s)
         ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
         sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
         return GridCosts(
@@ -189,7 +189,7 @@ def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
 
 
 def _tied_positions(
-    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: Degrees
+    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: ParallelDegrees
 ) -> Tie:
     """Return the positions of tied layers."""
     stages = np.searchsorted(cuts, group, side="right") - 1

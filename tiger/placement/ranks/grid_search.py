@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
-from tiger.placement.ranks.cost_model import Degrees, GridCostModel
+from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
 from tiger.placement.ranks.grid_moves import draw_grids, neighbour_grids
 from tiger.placement.ranks.search import OrderSearch
 from tiger.placement.ranks.starts import starts
@@ -63,7 +63,7 @@ class EvaluatedGrid:
 
 
 def place_groups(
-    layers: Layers, cluster: Cluster, degrees: Degrees, functions: GridFunctions, search: OrderSearch
+    layers: Layers, cluster: Cluster, degrees: ParallelDegrees, functions: GridFunctions, search: OrderSearch
 ) -> Plan | None:
     """Place the ranks of p x d x t groups on devices so that an iteration takes little time; None where nothing fits.
 
@@ -95,7 +95,7 @@ class GridSearch:
 
     layers: Layers
     cluster: Cluster
-    degrees: Degrees
+    degrees: ParallelDegrees
     functions: GridFunctions
     search: OrderSearch
     params: GridParams = GridParams()

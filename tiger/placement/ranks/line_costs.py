@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.rounding import TIE
-from tiger.placement.chain.backtrace import Line
+from tiger.placement.chain.backtrace import ChainResult
 from tiger.placement.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
 from tiger.placement.chain.params import LineParams
 from tiger.training.hardware.cluster import NO_LINK, Cluster
@@ -23,7 +23,7 @@ BATCH_CELLS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LineCosts:
+class LayerLinkCosts:
     """Hold the costs of L layers on each of n devices, and of messages over each of c types of links.
 
     `done_s[n, L + 1]` are the seconds of all layers before a boundary; `sent_s[c + 1, L + 1]` those of a message
@@ -45,14 +45,14 @@ class LineCosts:
         load_s, crossing = layers.forward_s + layers.backward_s, layers.crossing_bytes
         none = np.where(crossing > 0, np.inf, 0.0)
         first, window = _windows(layers, cluster, params)
-        paces = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
+        slowdowns = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
         return cls(
             done_s=prefix_sums(load_s) / cluster.speed[:, None],
             sent_s=np.array([*(2 * curve.of(crossing) for curve in cluster.curves), none]),
             link_type=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
             first=first,
             window=window,
-            bound_s=max(float(load_s.sum() / paces.sum()), float(load_s.max() / paces[0])),
+            bound_s=max(float(load_s.sum() / slowdowns.sum()), float(load_s.max() / slowdowns[0])),
         )
 
     @property
@@ -98,7 +98,7 @@ class LineCosts:
         answers = [self.find_reachable(orders[part], limits[part])[-1][:, -1] for part in parts]
         return np.concatenate(answers) if answers else np.zeros(0, bool)
 
-    def cut(self, devices: Sequence[int], limit_s: float = np.inf, slack: float = TIE) -> Line:
+    def cut(self, devices: Sequence[int], limit_s: float = np.inf, slack: float = TIE) -> ChainResult:
         """Return the cuts of the smallest bottleneck along an order that uses all its devices, up to the slack.
 
         Bisection on the bottleneck, each step of which ends at loads that occur, and asks whether there is any below;
@@ -174,12 +174,12 @@ class LineCosts:
             load_s += np.where((following == UNUSED)[:, None], 0.0, sent)
         return load_s
 
-    def _trace(self, order: IntArray, limit_s: float) -> Line:
+    def _trace(self, order: IntArray, limit_s: float) -> ChainResult:
         """Return cuts along one order with no load above a limit, empty and infinite where there are none."""
         devices = tuple(order[0].tolist())
         found = self.find_reachable(order, np.array([limit_s]))
         if not found[-1][0, -1]:
-            return Line(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.bound_s)
+            return ChainResult(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.bound_s)
         cuts, every = [self.boundaries - 1], slice(0, self.boundaries)
         for position in range(len(devices) - 1, -1, -1):
             begun = np.where(found[position][0], self._begin_costs(order, position, every)[0], -np.inf)
@@ -188,7 +188,7 @@ class LineCosts:
             cuts.append(int(lowest + np.argmax(begun[lowest : cuts[-1]])))
         cuts.reverse()
         worst = float(self.loads_s(devices, cuts).max())
-        return Line(devices=devices, cuts=tuple(cuts), bottleneck_s=worst, bound_s=self.bound_s)
+        return ChainResult(devices=devices, cuts=tuple(cuts), bottleneck_s=worst, bound_s=self.bound_s)
 
 
 def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntArray, IntArray]:

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derive
-from tiger.placement.chain.backtrace import Line
+from tiger.placement.chain.backtrace import ChainResult
 from tiger.placement.chain.best_order import best_line, sweep_steps
 from tiger.placement.chain.dp_states import WORK_LIMIT
 from tiger.placement.chain.params import LineParams
-from tiger.placement.ranks.line_costs import LineCosts
+from tiger.placement.ranks.line_costs import LayerLinkCosts
 from tiger.placement.ranks.order_descent import ROUGHLY, OrderDescent
 from tiger.placement.ranks.search import OrderSearch
 from tiger.placement.ranks.starts import starts
@@ -32,7 +32,7 @@ class OrderParams:
     stress: float = 1.5
 
 
-def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> Line | None:
+def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> ChainResult | None:
     """Order the devices of a cluster, or some of them, into a line with a small bottleneck; None where none was found.
 
     Starts from the cluster's order, the fastest first and machine by machine, each with as many devices as pay; in
@@ -44,7 +44,7 @@ def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: 
         return best_line(layers, cluster, params, search.stop)
     device_type = _device_types(cluster, params)
     descent = OrderDescent(
-        lines=LineCosts.of(layers, cluster, params), search=search, device_type=device_type, stages=params.stages
+        lines=LayerLinkCosts.of(layers, cluster, params), search=search, device_type=device_type, stages=params.stages
     )
     best = descent.best_prefix(starts(cluster, search.seed))
     if best.bottleneck_s < np.inf and device_type.any():
@@ -63,7 +63,7 @@ def _device_types(cluster: Cluster, params: LineParams) -> IntArray:
     return types
 
 
-def _alternate(layers: Layers, cluster: Cluster, descent: OrderDescent, best: Line, number: int) -> Line:
+def _alternate(layers: Layers, cluster: Cluster, descent: OrderDescent, best: ChainResult, number: int) -> ChainResult:
     """Return the best line of assigning stages and cutting in turns, until that gains nothing.
 
     The load of the bottleneck is weighted up, as the cost of an assignment is a sum; in later passes by more.
@@ -84,7 +84,7 @@ def _alternate(layers: Layers, cluster: Cluster, descent: OrderDescent, best: Li
     return best
 
 
-def assignment_of(layers: Layers, cluster: Cluster, line: Line, stress: FloatArray) -> Problem:
+def assignment_of(layers: Layers, cluster: Cluster, line: ChainResult, stress: FloatArray) -> Problem:
     """Return the problem of putting the stages of a line onto devices; its cost is the sum of the stressed loads."""
     from tiger.placement.ranks.assignment import assignment_problem
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
-from tiger.placement.chain.backtrace import Line
-from tiger.placement.ranks.line_costs import UNUSED, LineCosts
+from tiger.placement.chain.backtrace import ChainResult
+from tiger.placement.ranks.line_costs import UNUSED, LayerLinkCosts
 from tiger.placement.ranks.order_moves import neighbours, prefixes
 from tiger.placement.ranks.search import OrderSearch
 from tiger.training.costs.tolerances import GAIN
@@ -17,7 +17,7 @@ ROUGHLY = 1e-2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescentParams:
+class OrderDescentParams:
     """Set a descent over orders; all are counts.
 
     Orders are compared by at most `halvings` of the bottleneck asked for, `chunk` neighbours at a time. After a descent
@@ -34,21 +34,21 @@ class DescentParams:
 class OrderDescent:
     """Improve orders over prepared costs; `device_type[n]` is equal for devices that can be exchanged.
 
-    LineCosts have `stages` stages, or any number of them where that is None.
+    LayerLinkCosts have `stages` stages, or any number of them where that is None.
     """
 
-    lines: LineCosts
+    lines: LayerLinkCosts
     search: OrderSearch
     device_type: IntArray
     stages: int | None
-    params: DescentParams = DescentParams()
+    params: OrderDescentParams = OrderDescentParams()
 
     @property
     def widest(self) -> int:
         """Return how many stages a line has at most: one a device, a layer each."""
         return self.stages or min(self.lines.size, self.lines.boundaries - 1)
 
-    def choose_best(self, orders: IntArray, line: Line) -> Line:
+    def choose_best(self, orders: IntArray, line: ChainResult) -> ChainResult:
         """Return the line of the best of `orders[N, k]`, -1 behind the last device, or the given one if as good.
 
         Halves the bottleneck asked for until one order is left that reaches it: all are compared by the same sweeps.
@@ -65,13 +65,13 @@ class OrderDescent:
         found = [self.lines.cut(order[order != UNUSED].tolist(), high, ROUGHLY) for order in orders[:1]]
         return min([line, *found], key=lambda each: each.bottleneck_s)
 
-    def best_prefix(self, orders: IntArray) -> Line:
+    def best_prefix(self, orders: IntArray) -> ChainResult:
         """Return the best line along the beginnings of `orders[N, n]`, infinite where nothing fits along any."""
-        first = Line(devices=tuple(range(self.widest)), cuts=(), bottleneck_s=np.inf, bound_s=self.lines.bound_s)
+        first = ChainResult(devices=tuple(range(self.widest)), cuts=(), bottleneck_s=np.inf, bound_s=self.lines.bound_s)
         best = self.choose_best(orders[:, : self.stages] if self.stages else prefixes(orders[:, : self.widest]), first)
         return self.lines.cut(best.devices) if best.cuts else best
 
-    def descend(self, line: Line) -> Line:
+    def descend(self, line: ChainResult) -> ChainResult:
         """Return the line that moves lead to until none makes the bottleneck smaller."""
         while True:
             found = self._step(line)
@@ -79,7 +79,7 @@ class OrderDescent:
                 return self.lines.cut(line.devices, line.bottleneck_s * (1 + GAIN)) if line.cuts else line
             line = found
 
-    def perturb(self, line: Line) -> Line:
+    def perturb(self, line: ChainResult) -> ChainResult:
         """Return the best of descents from orders perturbed by a few swaps: iterated local search."""
         rng = np.random.default_rng(derive(self.search.seed, len(line.devices)))
         for _ in range(self.params.kicks * self.search.effort):
@@ -89,7 +89,7 @@ class OrderDescent:
             line = min(line, self.descend(perturbed), key=lambda each: each.bottleneck_s)
         return line
 
-    def _step(self, line: Line) -> Line:
+    def _step(self, line: ChainResult) -> ChainResult:
         """Return the first better neighbour, the best of its chunk, or the line itself."""
         order = np.array(line.devices, np.int64)
         unused = np.setdiff1d(np.arange(self.lines.size), order)
@@ -104,7 +104,7 @@ class OrderDescent:
                 return found
         return line
 
-    def _swap_randomly(self, line: Line, rng: np.random.Generator) -> list[int]:
+    def _swap_randomly(self, line: ChainResult, rng: np.random.Generator) -> list[int]:
         """Return the devices of a line after some random swaps, among all devices."""
         order = [*line.devices, *np.setdiff1d(np.arange(self.lines.size), line.devices).tolist()]
         for _ in range(self.params.swaps):

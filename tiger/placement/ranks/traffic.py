@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.placement.ranks.assignment import assignment_problem
-from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
@@ -22,7 +22,7 @@ class Flow(NamedTuple):
     message: FloatArray
 
 
-def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: Degrees) -> Problem:
+def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Problem:
     """Return the problem of putting all ranks, in the order of the grid, onto devices at the least sum of seconds.
 
     Ranks talk along tensor-parallel rings in every pass, along pipelines with every microbatch, and along
@@ -43,7 +43,7 @@ def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degree
     return assignment_problem(traffic, np.repeat(work, degrees.data * degrees.tensor), distance, 1 / cluster.speed)
 
 
-def _tensor_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
+def _tensor_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: ParallelDegrees) -> Flow:
     """Return the flow of tensor-parallel rings: a forward and a backward pass for every microbatch."""
     reduced = _per_position(np.add.reduceat(layers.reduced_bytes, np.array(cuts[:-1])), len(ranks))
     calls = _per_position(np.add.reduceat(np.maximum(layers.reductions, 1), np.array(cuts[:-1])), len(ranks))
@@ -52,7 +52,7 @@ def _tensor_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees
     return _ring_flow(ranks, 2, volume, reduced / calls / t)
 
 
-def _pipeline_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
+def _pipeline_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: ParallelDegrees) -> Flow:
     """Return the flow between stages: a message forward and one back for every microbatch."""
     stages = np.arange(len(cuts) - 1) % len(ranks)
     source, target = ranks[stages[:-1]], ranks[stages[1:]]

@@ -33,7 +33,7 @@ class Evaluator:
         if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
-        fits = fits_memory(self._held_bytes(loads[0]), self.room(plan))
+        fits = fits_memory(self._memory_bytes(loads[0]), self.room(plan))
         return self._seconds(loads) if fits else np.inf
 
     def seconds(self, plan: Plan) -> float:
@@ -51,7 +51,7 @@ class Evaluator:
 
     def memory_bytes(self, plan: Plan) -> FloatArray:
         """Return the most bytes that a device of each position holds: with a schedule activations too."""
-        return self._held_bytes(self._loads(plan)[0])
+        return self._memory_bytes(self._loads(plan)[0])
 
     def room(self, plan: Plan) -> FloatArray:
         """Return the memory of the smallest device of each position, in bytes."""
@@ -85,7 +85,7 @@ class Evaluator:
         """Return the costs of the stages of every replica."""
         return workloads(self.layers, self.cluster, plan)
 
-    def _held_bytes(self, load: Workload) -> FloatArray:
+    def _memory_bytes(self, load: Workload) -> FloatArray:
         """Return the most bytes that a device of each position holds; the same in all replicas."""
         if self.schedule is None:
             return np.asarray(load.state_bytes.reshape(-1, load.positions).sum(axis=0))

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.ranks.bound import Target, same_cuts_bound_s
-from tiger.placement.ranks.cost_model import Degrees
+from tiger.placement.ranks.bound import ProofTarget, same_cuts_bound_s
+from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.grid_search import GridFunctions, place_groups
 from tiger.placement.search.bounds import group_bound_s
 from tiger.placement.search.candidates import best_cuts
 from tiger.placement.search.grids import roomy_grids
-from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.position_counts import promising_counts
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.costs.tolerances import MET, meets
@@ -20,12 +20,12 @@ from tiger.training.costs.tolerances import MET, meets
 PROVED_FIRST_RANKS = 64
 
 
-def search_groups(incumbent: PlanIncumbent) -> None:
+def search_groups(incumbent: ChainIncumbent) -> None:
     """Put the ranks of groups on devices and cut the layers, for the most positions and for fewer if that pays."""
     problem = incumbent.problem
     incumbent.bound_bottleneck(group_bound_s(problem))
     for count in promising_counts(incumbent):
-        degrees = Degrees(
+        degrees = ParallelDegrees(
             pipeline=count, data=problem.params.data, tensor=problem.params.tensor, microbatches=problem.microbatches
         )
         with incumbent.stage("groups") as detail:
@@ -33,7 +33,7 @@ def search_groups(incumbent: PlanIncumbent) -> None:
             incumbent.offer_grids(_search_grids(incumbent, degrees))
 
 
-def bound_rank_places(incumbent: PlanIncumbent) -> None:
+def bound_rank_places(incumbent: ChainIncumbent) -> None:
     """Bound the iteration over all places of the best plan's ranks, its cuts kept, as a stage of the report."""
     problem, plan = incumbent.problem, incumbent.solution
     if not problem.has_groups or problem.params.schedule == "zero-bubble" or plan is None or incumbent.optimal:
@@ -43,7 +43,7 @@ def bound_rank_places(incumbent: PlanIncumbent) -> None:
         detail["same_cuts_bound_s"], detail["same_cuts_optimal"] = bound_s, meets(incumbent.value, bound_s)
 
 
-def _search_grids(incumbent: PlanIncumbent, degrees: Degrees) -> list[IntArray]:
+def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[IntArray]:
     """Return the grid that a search for places finds, rank order, and roomy ones where nothing fits so far."""
     problem, line = incumbent.problem, replace(incumbent.problem.line, stages=None)
     layers, cluster, grid = problem.layers, problem.cluster, rank_order(degrees.shape)
@@ -64,16 +64,16 @@ def _search_grids(incumbent: PlanIncumbent, degrees: Degrees) -> list[IntArray]:
     return grids
 
 
-def _is_proved(incumbent: PlanIncumbent, plan: Plan) -> bool:
+def _is_proved(incumbent: ChainIncumbent, plan: Plan) -> bool:
     """Return whether no other places of the ranks are better with the same cuts."""
     value = incumbent.problem.evaluator.value(plan)
     return value < np.inf and _same_cuts_bound_s(incumbent, plan, value) >= value * (1 - MET)
 
 
-def _same_cuts_bound_s(incumbent: PlanIncumbent, plan: Plan, value: float) -> float:
+def _same_cuts_bound_s(incumbent: ChainIncumbent, plan: Plan, value: float) -> float:
     """Return a lower bound over all places of the ranks of a plan; 0 where costs set the order of passes."""
     problem = incumbent.problem
     if problem.params.schedule == "zero-bubble":
         return 0.0
-    target = Target(iteration_s=problem.evaluator.replica_s, seconds=value)
+    target = ProofTarget(iteration_s=problem.evaluator.replica_s, seconds=value)
     return same_cuts_bound_s(problem.layers, problem.cluster, plan, target, incumbent.order_search)

@@ -16,7 +16,7 @@ from tiger.training.costs.tolerances import meets
 
 
 @dataclass(kw_only=True)
-class PlanIncumbent(Incumbent[Plan | None]):
+class ChainIncumbent(Incumbent[Plan | None]):
     """Hold the best plan of a chain, None before one fits, all other plans that fit, and bounds.
 
     The value is seconds: of the bottleneck, or with a schedule of the simulated iteration. `plans` are all that fit,

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.chain.backtrace import Line
+from tiger.placement.chain.backtrace import ChainResult
 from tiger.placement.chain.best_order import best_line, sweep_steps
 from tiger.placement.chain.dp_states import WORK_LIMIT
 from tiger.placement.chain.islands import island_line
@@ -14,7 +14,7 @@ from tiger.placement.chain.params import LineParams
 from tiger.placement.search.bounds import line_bound_s
 from tiger.placement.search.candidates import best_cuts
 from tiger.placement.search.grids import distinct_orders
-from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.position_counts import promising_counts
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.tolerances import meets
@@ -37,7 +37,7 @@ class CandidateParams:
     promising: int = 12
 
 
-def search_orders(incumbent: PlanIncumbent, params: CandidateParams = CandidateParams()) -> None:
+def search_orders(incumbent: ChainIncumbent, params: CandidateParams = CandidateParams()) -> None:
     """Find the line of devices with the least bottleneck, then plans on other orders that a schedule may prefer.
 
     Takes the lower bound on the bottleneck: the line's own where it is exact, else that of a relaxation.
@@ -60,13 +60,13 @@ def search_orders(incumbent: PlanIncumbent, params: CandidateParams = CandidateP
                 incumbent.offer_grids(_promising_orders(incumbent, params))
 
 
-def _offer_line(incumbent: PlanIncumbent, line: Line | None) -> None:
+def _offer_line(incumbent: ChainIncumbent, line: ChainResult | None) -> None:
     """Offer the plan of a line, if there is one."""
     if line is not None:
         incumbent.offer(Plan.line(line.cuts, line.devices))
 
 
-def _search_line(incumbent: PlanIncumbent, params: LineParams) -> tuple[Line | None, bool]:
+def _search_line(incumbent: ChainIncumbent, params: LineParams) -> tuple[ChainResult | None, bool]:
     """Return a line of devices with a small bottleneck, and whether none has a smaller one.
 
     Exact over all orders where they are few enough, else over islands of equal devices, else by a search.
@@ -81,7 +81,7 @@ def _search_line(incumbent: PlanIncumbent, params: LineParams) -> tuple[Line | N
     return _assign_devices(incumbent, params), False
 
 
-def _assign_devices(incumbent: PlanIncumbent, params: LineParams) -> Line | None:
+def _assign_devices(incumbent: ChainIncumbent, params: LineParams) -> ChainResult | None:
     """Return the line that the search by quadratic assignment finds."""
     # It brings in scipy, and few clusters need it.
     from tiger.placement.ranks.order import order_devices
@@ -89,7 +89,7 @@ def _assign_devices(incumbent: PlanIncumbent, params: LineParams) -> Line | None
     return order_devices(incumbent.problem.layers, incumbent.problem.cluster, params, incumbent.order_search)
 
 
-def _usual_orders(incumbent: PlanIncumbent, line: Line | None, params: CandidateParams) -> list[IntArray]:
+def _usual_orders(incumbent: ChainIncumbent, line: ChainResult | None, params: CandidateParams) -> list[IntArray]:
     """Return grids of one device a position: the line, the cluster's order, the fastest first, and shorter ones."""
     problem = incumbent.problem
     fastest = np.argsort(-problem.cluster.speed, kind="stable").tolist()
@@ -103,7 +103,7 @@ def _usual_orders(incumbent: PlanIncumbent, line: Line | None, params: Candidate
     return [np.reshape(order, (-1, 1, 1)) for order in dict.fromkeys(orders) if problem.divides(len(order))]
 
 
-def _promising_orders(incumbent: PlanIncumbent, params: CandidateParams) -> list[IntArray]:
+def _promising_orders(incumbent: ChainIncumbent, params: CandidateParams) -> list[IntArray]:
     """Return grids of the best of all orders by cuts of the least bottleneck, none where there are too many orders."""
     problem = incumbent.problem
     device_types = problem.cluster.device_types()
@@ -120,7 +120,7 @@ def _promising_orders(incumbent: PlanIncumbent, params: CandidateParams) -> list
     return [np.reshape(order, (-1, 1, 1)) for _, order in sorted(found)[: params.promising]]
 
 
-def _evaluate_orders(incumbent: PlanIncumbent, orders: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
+def _evaluate_orders(incumbent: ChainIncumbent, orders: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
     """Return the value of each order that fits, with the cuts of the least bottleneck."""
     problem, line = incumbent.problem, replace(incumbent.problem.line, stages=None)
     found = []

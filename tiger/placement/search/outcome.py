@@ -7,13 +7,13 @@ import numpy as np
 from tiger.model.violation import Violation
 from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
-from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.problem import virtual_stages
 from tiger.placement.search.reasons import Closest, find_violation
 from tiger.training.models.layers import Layers
 
 
-def report_plan(incumbent: PlanIncumbent) -> PlaceResult:
+def report_plan(incumbent: ChainIncumbent) -> PlaceResult:
     """Return the best plan with its figures and those of the uniform one, or why none is known."""
     problem, plan = incumbent.problem, incumbent.solution
     evaluator, uniform = problem.evaluator, problem.uniform_plan
@@ -46,7 +46,7 @@ def report_too_few_layers(layers: Layers, params: PlaceParams) -> PlaceResult:
     return PlaceResult(plan=None, violations=(Violation(kind="stages", message=message),))
 
 
-def _find_reason(incumbent: PlanIncumbent) -> Violation:
+def _find_reason(incumbent: ChainIncumbent) -> Violation:
     """Return the limit that cannot be met, as far as that is known."""
     problem = incumbent.problem
     lacking = None if incumbent.closest is None else problem.evaluator.excess_bytes(incumbent.closest)

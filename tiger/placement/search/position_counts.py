@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.problem import ChainProblem
 
 # Up to so many single devices every number of positions is tried; above, and with groups, the most and its halves.
 EVERY_COUNT = 8
 
 
-def promising_counts(incumbent: PlanIncumbent) -> Iterator[int]:
+def promising_counts(incumbent: ChainIncumbent) -> Iterator[int]:
     """Yield the numbers of positions to try, the most first, each unless the best plan is known to be as good."""
     return (count for count in position_counts(incumbent.problem) if _may_improve(incumbent, count))
 
@@ -26,7 +26,7 @@ def position_counts(problem: ChainProblem) -> list[int]:
     return [count for count in counts if problem.divides(count)]
 
 
-def _may_improve(incumbent: PlanIncumbent, count: int) -> bool:
+def _may_improve(incumbent: ChainIncumbent, count: int) -> bool:
     """Return whether so many positions, on the fastest devices and always busy, would be better than the best plan."""
     problem, params = incumbent.problem, incumbent.problem.params
     rounds = 1 if params.schedule is None else problem.microbatches

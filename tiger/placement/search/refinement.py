@@ -7,19 +7,19 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.placement.search.cut_moves import Cuts, move_cuts
-from tiger.placement.search.incumbent import PlanIncumbent
+from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.tolerances import MET
 from tiger.training.schedules.fixed_cuts_bound import FixedCutsBound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefineParams:
+class PlanRefineParams:
     """Set how many of the best plans are refined, and how long each.
 
     One plan is given as many simulations as run `passes` passes in all, one for each microbatch and stage, and at least
     `simulations`; effort multiplies both. One finalist or six lead to the same plans as three in `python -m
-    benchmarks.vary_plans tiger.placement.search.refinement:RefineParams.finalists 3 1 6` with profiles.
+    benchmarks.vary_plans tiger.placement.search.refinement:PlanRefineParams.finalists 3 1 6` with profiles.
     """
 
     finalists: int = 3
@@ -27,7 +27,7 @@ class RefineParams:
     simulations: int = 50
 
 
-def refine_plans(incumbent: PlanIncumbent, params: RefineParams = RefineParams()) -> None:
+def refine_plans(incumbent: ChainIncumbent, params: PlanRefineParams = PlanRefineParams()) -> None:
     """Move the cuts of the best plans, or of the closest one until it fits into memory, as a stage."""
     problem = incumbent.problem
     passes = problem.microbatches * problem.positions * problem.virtual
@@ -42,7 +42,7 @@ def refine_plans(incumbent: PlanIncumbent, params: RefineParams = RefineParams()
                 incumbent.offer(Plan(cuts=found.cuts, grid=plan.grid))
 
 
-def _reduce_excess(incumbent: PlanIncumbent, plan: Plan, budget: int) -> Plan:
+def _reduce_excess(incumbent: ChainIncumbent, plan: Plan, budget: int) -> Plan:
     """Return a plan with the cuts moved so that less memory is missing."""
 
     def excess_bytes(cuts: Cuts) -> float:
@@ -51,7 +51,7 @@ def _reduce_excess(incumbent: PlanIncumbent, plan: Plan, budget: int) -> Plan:
     return Plan(cuts=move_cuts(plan.cuts, excess_bytes, budget, incumbent.stop).cuts, grid=plan.grid)
 
 
-def _simulate_on(incumbent: PlanIncumbent, grid: IntArray) -> Callable[[Cuts], float]:
+def _simulate_on(incumbent: ChainIncumbent, grid: IntArray) -> Callable[[Cuts], float]:
     """Return a function from cuts to seconds: simulated, or their lower bound where that is no better than the best."""
     problem, best_s = incumbent.problem, np.inf
     bound = FixedCutsBound.of(problem.layers, problem.cluster, grid, problem.microbatches)

@@ -1,4 +1,4 @@
-"""The seconds of stages by costs of layers and paces of devices, and the best cuts at an order of devices."""
+"""The seconds of stages by costs of layers and slowdowns of devices, and the best cuts at an order of devices."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -12,32 +12,32 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
 
-class Line(NamedTuple):
+class DeviceCuts(NamedTuple):
     """Hold the p + 1 cuts of p stages, and the device of each."""
 
     cuts: tuple[int, ...]
     devices: tuple[int, ...]
 
 
-class Costs(NamedTuple):
-    """Hold the seconds `ahead_s[.., L + 1]` of the first layers at pace 1, and the pace of n devices `pace[.., n]`.
+class LayerCosts(NamedTuple):
+    """Hold the seconds `ahead_s[.., L + 1]` of the first layers, and `slowdown[.., n]`, the factor of n devices.
 
-    A pace multiplies seconds. Leading axes are alternatives.
+    Leading axes are alternatives.
     """
 
     ahead_s: FloatArray
-    pace: FloatArray
+    slowdown: FloatArray
 
     @classmethod
-    def of(cls, layer_s: FloatArray, pace: FloatArray) -> Self:
+    def of(cls, layer_s: FloatArray, slowdown: FloatArray) -> Self:
         """Return the costs of layers [.., L]."""
         ahead_s = np.zeros((*layer_s.shape[:-1], layer_s.shape[-1] + 1))
         np.cumsum(layer_s, axis=-1, out=ahead_s[..., 1:])
-        return cls(ahead_s, pace)
+        return cls(ahead_s, slowdown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Terms:
+class FixedCosts:
     """Hold the costs that no measurement changes: messages and memory, for L layers on n devices.
 
     `sent_s[n, n, L + 1]` are the seconds of messages both ways over a boundary from device to device, infinite without
@@ -58,13 +58,13 @@ class Terms:
             last=np.array([fitting_ends(layers, room, 0.0) for room in cluster.memory_bytes.tolist()], np.int64),
         )
 
-    def messages_s(self, lines: list[Line]) -> FloatArray:
+    def messages_s(self, lines: list[DeviceCuts]) -> FloatArray:
         """Return the seconds of messages [m, p] at the stages of m lines of p stages each."""
         cuts, devices = arrays(lines)
         inner = self.sent_s[devices[:, :-1], devices[:, 1:], cuts[:, 1:-1]]
         return np.asarray(np.pad(inner, ((0, 0), (1, 0))) + np.pad(inner, ((0, 0), (0, 1))))
 
-    def feasible_lines(self, lines: list[Line]) -> list[Line]:
+    def feasible_lines(self, lines: list[DeviceCuts]) -> list[DeviceCuts]:
         """Return the lines of p stages, of those given, that fit into memory and have links."""
         if not lines:
             return []
@@ -73,27 +73,29 @@ class Terms:
         fits &= np.isfinite(self.messages_s(lines)).all(axis=1)
         return [lines[k] for k in np.flatnonzero(fits).tolist()]
 
-    def loads_s(self, costs: Costs, lines: list[Line]) -> FloatArray:
+    def loads_s(self, costs: LayerCosts, lines: list[DeviceCuts]) -> FloatArray:
         """Return the seconds [.., m, p] of the stages of m lines of p stages each."""
         cuts, devices = arrays(lines)
         passed = costs.ahead_s[..., cuts[:, 1:]] - costs.ahead_s[..., cuts[:, :-1]]
-        return np.asarray(passed * costs.pace[..., devices] + self.messages_s(lines))
+        return np.asarray(passed * costs.slowdown[..., devices] + self.messages_s(lines))
 
-    def bottlenecks_s(self, costs: Costs, lines: list[Line]) -> FloatArray:
+    def bottlenecks_s(self, costs: LayerCosts, lines: list[DeviceCuts]) -> FloatArray:
         """Return the largest load [.., m] of each of m lines of p stages each."""
         return np.asarray(self.loads_s(costs, lines).max(axis=-1))
 
-    def best_cuts(self, costs: Costs, devices: tuple[int, ...], below_s: float = np.inf) -> tuple[float, Line] | None:
+    def best_cuts(
+        self, costs: LayerCosts, devices: tuple[int, ...], below_s: float = np.inf
+    ) -> tuple[float, DeviceCuts] | None:
         """Return the least bottleneck of an order of p devices and a line that has it, None if none is below a limit.
 
         Exact.
         """
         order = np.array(devices, np.int64)
-        value, cuts = least_cuts(costs.ahead_s, costs.pace, self.sent_s, self.last, order, below_s)
-        return (value, Line(tuple(cuts.tolist()), devices)) if value < below_s else None
+        value, cuts = least_cuts(costs.ahead_s, costs.slowdown, self.sent_s, self.last, order, below_s)
+        return (value, DeviceCuts(tuple(cuts.tolist()), devices)) if value < below_s else None
 
 
-def arrays(lines: list[Line]) -> tuple[IntArray, IntArray]:
+def arrays(lines: list[DeviceCuts]) -> tuple[IntArray, IntArray]:
     """Return the cuts [m, p + 1] and the devices [m, p] of lines."""
     cuts, devices = zip(*lines, strict=True)
     return np.array(cuts, np.int64), np.array(devices, np.int64)
@@ -101,7 +103,7 @@ def arrays(lines: list[Line]) -> tuple[IntArray, IntArray]:
 
 @allocating_kernel
 def least_cuts(
-    ahead_s: FloatArray, pace: FloatArray, sent_s: FloatArray, last: IntArray, order: IntArray, below_s: float
+    ahead_s: FloatArray, slowdown: FloatArray, sent_s: FloatArray, last: IntArray, order: IntArray, below_s: float
 ) -> tuple[float, IntArray]:
     """Return the least bottleneck below a limit of an order of p devices, infinite if none is, and its cuts [p + 1].
 
@@ -119,7 +121,7 @@ def least_cuts(
             sent = sent_s[device, order[j + 1], i] if j + 1 < count else 0.0
             best = below_s
             for k in range(i - 1, j - 1, -1):
-                load = (ahead_s[i] - ahead_s[k]) * pace[device] + sent
+                load = (ahead_s[i] - ahead_s[k]) * slowdown[device] + sent
                 # The stage only gets longer from here on.
                 if load >= best:
                     break

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from tiger.rebalancing.online.costs import Line
+from tiger.rebalancing.online.costs import DeviceCuts
 
 
-def moves(line: Line, devices: int) -> Iterator[Line]:
+def moves(line: DeviceCuts, devices: int) -> Iterator[DeviceCuts]:
     """Yield the lines that are a move away; O((L + p^2) (1 + devices without a stage))."""
     spare = [device for device in range(devices) if device not in line.devices]
     yield from _shift(line)
-    yield from (Line(line.cuts, order) for order in exchange(line.devices, spare))
+    yield from (DeviceCuts(line.cuts, order) for order in exchange(line.devices, spare))
     yield from _close(line)
     yield from _open(line, spare)
 
@@ -31,7 +31,7 @@ def resize(order: tuple[int, ...], spare: list[int], size: int) -> Iterator[tupl
         yield from ((*order[:at], device, *order[at:]) for at in range(len(order) + 1) for device in spare)
 
 
-def distance(line: Line, target: Line) -> int:
+def distance(line: DeviceCuts, target: DeviceCuts) -> int:
     """Return how many moves lead to a target, memory aside; with another number of stages one that falls on the way."""
     if len(line.devices) != len(target.devices):
         misplaced = len(set(line.devices) ^ set(target.devices))
@@ -55,27 +55,27 @@ def _count_exchanges(order: tuple[int, ...], target: tuple[int, ...]) -> int:
     return count
 
 
-def _shift(line: Line) -> Iterator[Line]:
+def _shift(line: DeviceCuts) -> Iterator[DeviceCuts]:
     """Yield the lines with one boundary elsewhere."""
     cuts = line.cuts
     for b in range(1, len(cuts) - 1):
         for cut in range(cuts[b - 1] + 1, cuts[b + 1]):
             if cut != cuts[b]:
-                yield Line((*cuts[:b], cut, *cuts[b + 1 :]), line.devices)
+                yield DeviceCuts((*cuts[:b], cut, *cuts[b + 1 :]), line.devices)
 
 
-def _close(line: Line) -> Iterator[Line]:
+def _close(line: DeviceCuts) -> Iterator[DeviceCuts]:
     """Yield the lines with one boundary less: a stage goes to a neighbour, and its device is spare."""
     for b in range(1, len(line.cuts) - 1):
         for gone in (b - 1, b):
-            yield Line((*line.cuts[:b], *line.cuts[b + 1 :]), (*line.devices[:gone], *line.devices[gone + 1 :]))
+            yield DeviceCuts((*line.cuts[:b], *line.cuts[b + 1 :]), (*line.devices[:gone], *line.devices[gone + 1 :]))
 
 
-def _open(line: Line, spare: list[int]) -> Iterator[Line]:
+def _open(line: DeviceCuts, spare: list[int]) -> Iterator[DeviceCuts]:
     """Yield the lines with one boundary more: a spare device takes the first or last layers of a stage."""
     for device in spare:
         for j in range(len(line.devices)):
             for cut in range(line.cuts[j] + 1, line.cuts[j + 1]):
                 cuts = (*line.cuts[: j + 1], cut, *line.cuts[j + 1 :])
                 for at in (j, j + 1):
-                    yield Line(cuts, (*line.devices[:at], device, *line.devices[at:]))
+                    yield DeviceCuts(cuts, (*line.devices[:at], device, *line.devices[at:]))

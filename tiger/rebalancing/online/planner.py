@@ -13,7 +13,7 @@ from tiger.model.checking import check_values
 from tiger.model.wording import describe
 from tiger.placement.params import PlaceParams
 from tiger.placement.solve import place_layers
-from tiger.rebalancing.online.costs import Costs, Line, Terms
+from tiger.rebalancing.online.costs import DeviceCuts, FixedCosts, LayerCosts
 from tiger.rebalancing.online.estimates import Estimates
 from tiger.rebalancing.online.moves import distance, moves
 from tiger.rebalancing.online.target import Targets
@@ -50,11 +50,11 @@ class TrialParams:
 PARAMS = TrialParams()
 
 
-class Trial(NamedTuple):
+class DistantTrial(NamedTuple):
     """Hold a line several moves away that is to be tried, the line that it is to beat, and the gain that is enough."""
 
-    goal: Line
-    home: Line
+    goal: DeviceCuts
+    home: DeviceCuts
     least: float
 
 
@@ -82,14 +82,14 @@ class OnlinePlanner:
         check_values(SearchOptions(seed=seed))
         layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
         self._tolerance, self._count = _share("tolerance", tolerance), devices.size
-        self._terms = Terms.of(layers, devices)
+        self._terms = FixedCosts.of(layers, devices)
         self._targets = Targets(layers, devices, self._terms, tolerance)
-        pace = 1 / devices.speed
-        self._estimates = Estimates(layers.forward_s + layers.backward_s, pace, _share("noise", noise))
+        slowdown = 1 / devices.speed
+        self._estimates = Estimates(layers.forward_s + layers.backward_s, slowdown, _share("noise", noise))
         self._rng = np.random.default_rng(seed)
         self._line = _first_line(layers, devices, seed)
         self._least_s, self._enough = np.inf, PARAMS.first
-        self._trial: Trial | None = None
+        self._trial: DistantTrial | None = None
         # Whether trials several moves away may begin: until it has settled, and after a surprise.
         self._exploring = True
         self.settled, self.evaluations = False, 0
@@ -126,7 +126,7 @@ class OnlinePlanner:
         else:
             self._enough = min(PARAMS.settled, self._enough * PARAMS.growth)
 
-    def _choose_next(self) -> Line:
+    def _choose_next(self) -> DeviceCuts:
         """Return the line that is a move towards a better one, or that may be better, or the line itself."""
         near = self._list_moves()
         onward = self._continue_trial(near)
@@ -141,12 +141,12 @@ class OnlinePlanner:
             self._least_s, self._enough = np.inf, PARAMS.first
         return ahead or self._most_promising(near)
 
-    def _list_moves(self) -> list[list[Line]]:
+    def _list_moves(self) -> list[list[DeviceCuts]]:
         """Return the lines a move away that devices can hold, by their numbers of stages."""
         groups = groupby(moves(self._line, self._count), key=lambda line: len(line.devices))
         return [kept for _, lines in groups if (kept := self._terms.feasible_lines(list(lines)))]
 
-    def _choose_towards(self, target: Line, enough: float, near: list[list[Line]]) -> Line | None:
+    def _choose_towards(self, target: DeviceCuts, enough: float, near: list[list[DeviceCuts]]) -> DeviceCuts | None:
         """Return a line that is good enough, else the best of those nearer to a target, else one that is better."""
         costs = self._estimates.costs
         found = [pair for lines in near for pair in zip(self._terms.bottlenecks_s(costs, lines), lines, strict=True)]
@@ -159,7 +159,7 @@ class OnlinePlanner:
         nearer = next((line for _, line in found if distance(line, target) < left), None)
         return found[0][1] if nearer is None and found[0][0] < self.bottleneck_s else nearer
 
-    def _most_promising(self, near: list[list[Line]]) -> Line:
+    def _most_promising(self, near: list[list[DeviceCuts]]) -> DeviceCuts:
         """Return the line with the largest expected gain over draws of costs, the present one if that is small."""
         drawn = self._estimates.draw(PARAMS.draws, self._rng)
         least = (PARAMS.settled if self.settled else self._enough) * self._tolerance
@@ -168,9 +168,9 @@ class OnlinePlanner:
             found = self._begin_trial(drawn, near, PARAMS.far * least)
         return found or self._line
 
-    def _begin_trial(self, drawn: Costs, near: list[list[Line]], least: float) -> Line | None:
+    def _begin_trial(self, drawn: LayerCosts, near: list[list[DeviceCuts]], least: float) -> DeviceCuts | None:
         """Return the first move to the most promising of the best lines by some draws, None where none is enough."""
-        costs = (Costs(drawn.ahead_s[k], drawn.pace[k]) for k in range(PARAMS.goals))
+        costs = (LayerCosts(drawn.ahead_s[k], drawn.slowdown[k]) for k in range(PARAMS.goals))
         lines = sorted(
             {self._targets.find_best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
         )
@@ -178,10 +178,10 @@ class OnlinePlanner:
             drawn, [list(alike) for _, alike in groupby(lines, key=lambda line: len(line.devices))], least
         )
         onward = None if goal is None else self._choose_onward(goal, near)
-        self._trial = None if goal is None or onward is None else Trial(goal, self._line, least)
+        self._trial = None if goal is None or onward is None else DistantTrial(goal, self._line, least)
         return onward
 
-    def _continue_trial(self, near: list[list[Line]]) -> Line | None:
+    def _continue_trial(self, near: list[list[DeviceCuts]]) -> DeviceCuts | None:
         """Return the next move to the goal, None where there is none that still promises enough."""
         trial, self._trial = self._trial, None
         if trial is None or trial.goal == self._line:
@@ -191,7 +191,9 @@ class OnlinePlanner:
         self._trial = None if onward is None else trial
         return onward
 
-    def _choose_largest_gain(self, drawn: Costs, groups: list[list[Line]], least: float) -> Line | None:
+    def _choose_largest_gain(
+        self, drawn: LayerCosts, groups: list[list[DeviceCuts]], least: float
+    ) -> DeviceCuts | None:
         """Return the line with the largest expected gain over the present one, None where none is above the least."""
         most, chosen = least, None
         for lines in groups:
@@ -201,12 +203,12 @@ class OnlinePlanner:
                 most, chosen = float(gains[first]), lines[first]
         return chosen
 
-    def _gains(self, drawn: Costs, lines: list[Line], home: Line) -> FloatArray:
+    def _gains(self, drawn: LayerCosts, lines: list[DeviceCuts], home: DeviceCuts) -> FloatArray:
         """Return the expected gains [m] of m lines of p stages each over another one."""
         now = self._terms.bottlenecks_s(drawn, [home])
         return np.asarray(np.maximum(1 - self._terms.bottlenecks_s(drawn, lines) / now, 0).mean(axis=0))
 
-    def _choose_onward(self, goal: Line, near: list[list[Line]]) -> Line | None:
+    def _choose_onward(self, goal: DeviceCuts, near: list[list[DeviceCuts]]) -> DeviceCuts | None:
         """Return a goal that is a move away, else the best line that is nearer to it; None where there is none."""
         costs, left = self._estimates.costs, distance(self._line, goal)
         nearer = [line for lines in near for line in lines if distance(line, goal) < left]
@@ -215,13 +217,13 @@ class OnlinePlanner:
         return min(nearer, key=lambda line: self._terms.bottlenecks_s(costs, [line])[0], default=None)
 
 
-def _first_line(layers: Layers, cluster: Cluster, seed: int) -> Line:
+def _first_line(layers: Layers, cluster: Cluster, seed: int) -> DeviceCuts:
     """Return the best line by the guessed costs."""
     placed = place_layers(layers, cluster, PlaceParams(seed=seed))
     if placed.plan is None or placed.violations:
         said = "; ".join(violation.message for violation in placed.violations)
         raise InputError("cluster/devices", f"expected devices that can hold the layers, got {said}")
-    return Line(placed.plan.cuts, tuple(placed.plan.grid.ravel().tolist()))
+    return DeviceCuts(placed.plan.cuts, tuple(placed.plan.grid.ravel().tolist()))
 
 
 def _share(name: str, value: float) -> float:

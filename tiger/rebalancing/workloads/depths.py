@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.options import about
-from tiger.rebalancing.workloads.trajectory import Course, Trajectory
+from tiger.rebalancing.workloads.trajectory import Trajectory, WorkloadCourse
 
 
 @dataclass(frozen=True, kw_only=True)
-class MixtureOfDepths(Course):
+class MixtureOfDepths(WorkloadCourse):
     """Let every other layer see a share `capacity` of tokens, more or less by a lognormal factor of `jitter`.
 
     Source: Raposo et al., arXiv:2404.02258.

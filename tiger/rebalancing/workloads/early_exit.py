@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.options import about
-from tiger.rebalancing.workloads.trajectory import Course, Trajectory, find_level
+from tiger.rebalancing.workloads.trajectory import Trajectory, WorkloadCourse, find_level
 
 # Tokens halve from layer to layer many times over at a rate of 5: all have left behind the first layers.
 TOP_RATE = 5.0
@@ -14,7 +14,7 @@ FULL_LAYERS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlyExit(Course):
+class EarlyExit(WorkloadCourse):
     """Let tokens leave a model early: of every layer's time what the tokens that are left take.
 
     They leave at an even rate behind the second layer, at which a mean share `survival` of tokens is in a layer, or as

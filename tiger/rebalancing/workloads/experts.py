@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.options import about
-from tiger.rebalancing.workloads.trajectory import Course, Trajectory
+from tiger.rebalancing.workloads.trajectory import Trajectory, WorkloadCourse
 
 # How much of a layer's skew stays from interval to interval.
 KEPT = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpertSkew(Course):
+class ExpertSkew(WorkloadCourse):
     """Let every layer wait for its busiest expert, whose load is above the mean by a skew that drifts.
 
     `share` of a layer's time are its experts, which take 1 + the skew: a gamma variate of shape 2 and mean `skew` for

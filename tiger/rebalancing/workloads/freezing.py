@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.options import about
-from tiger.rebalancing.workloads.trajectory import Course, Trajectory
+from tiger.rebalancing.workloads.trajectory import Trajectory, WorkloadCourse
 
 
 @dataclass(frozen=True, kw_only=True)
-class Freezing(Course):
+class Freezing(WorkloadCourse):
     """Freeze layers from the first on, until a share `frozen` of them has no backward pass any more.
 
     Freezing begins after a share `begin` of the run and then goes on evenly. `forward` is what is left of the forward

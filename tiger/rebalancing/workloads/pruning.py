@@ -6,14 +6,14 @@ import numpy as np
 from scipy.special import erf
 
 from tiger.model.options import about
-from tiger.rebalancing.workloads.trajectory import Course, Trajectory, find_level
+from tiger.rebalancing.workloads.trajectory import Trajectory, WorkloadCourse, find_level
 
 # Weights are normal; with the thirtieth part of the widest spread left, a threshold of so many is above all.
 TOP_THRESHOLD = 40.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pruning(Course):
+class Pruning(WorkloadCourse):
     r"""Prune the smallest weights of a whole model, layer by layer unlike, until a share `sparsity` of them is gone.
 
     .. math:: s_t = s \, (1 - (1 - \min(1, x_t / r))^3)

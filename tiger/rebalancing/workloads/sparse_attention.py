@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.options import about
-from tiger.rebalancing.workloads.trajectory import Course, Trajectory
+from tiger.rebalancing.workloads.trajectory import Trajectory, WorkloadCourse
 
 # Relative change of a layer's density from interval to interval, lognormal.
 JITTER = 0.2
@@ -14,7 +14,7 @@ LEAST_DENSITY = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseAttention(Course):
+class SparseAttention(WorkloadCourse):
     """Compute few of the scores of attention, and in a block of layers, which wanders, all of them.
 
     `attention` is the share of a layer's time that scales with its density: drawn from `low` to `high` for each layer,

@@ -14,10 +14,10 @@ from tiger.rebalancing.workloads.experts import ExpertSkew
 from tiger.rebalancing.workloads.freezing import Freezing
 from tiger.rebalancing.workloads.pruning import Pruning
 from tiger.rebalancing.workloads.sparse_attention import SparseAttention
-from tiger.rebalancing.workloads.trajectory import Course, Workload, decoder_layers
+from tiger.rebalancing.workloads.trajectory import ChangingModel, WorkloadCourse, decoder_layers
 from tiger.training.models.layers import Layers
 
-WORKLOADS: dict[str, type[Course]] = {
+WORKLOADS: dict[str, type[WorkloadCourse]] = {
     "pruning": Pruning,
     "freezing": Freezing,
     "early-exit": EarlyExit,
@@ -44,7 +44,7 @@ def trajectory_of(spec: str, layers: Layers) -> FloatArray:
     return workload.trajectory(len(body)).times_of(layers)
 
 
-def workload_of(spec: str) -> Workload:
+def workload_of(spec: str) -> ChangingModel:
     """Return the workload that a SPEC states as NAME or NAME:key=value,..; raise InputError of `workload` or below."""
     name, _, rest = spec.partition(":")
     if name not in WORKLOADS:
@@ -62,4 +62,4 @@ def workload_of(spec: str) -> Workload:
         if len(word) > DIGITS or not is_number(word):
             raise InputError(f"workload/{key}", f"expected a number, got {describe(word)}")
         stated[key] = int(word) if isinstance(keys[key], int) and word.isdecimal() else float(word)
-    return cast(Workload, kind(**stated))  # type: ignore[arg-type]  # checked against the fields when it is made
+    return cast(ChangingModel, kind(**stated))  # type: ignore[arg-type]  # checked against the fields when it is made

@@ -32,7 +32,7 @@ class Trajectory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Course:
+class WorkloadCourse:
     """Be the parameters of a workload: how many `intervals` there are, and what its own fields say."""
 
     intervals: int = field(default=40, metadata=about("Intervals of the run.", ge=1, le=MOST_INTERVALS))
@@ -55,7 +55,7 @@ class Course:
         return np.arange(self.intervals) / self.intervals
 
 
-class Workload(Protocol):
+class ChangingModel(Protocol):
     """Be a model that changes while it trains."""
 
     @property
@@ -73,7 +73,7 @@ def decoder_layers(layers: Layers) -> list[int]:
     return [k for k, kind in enumerate(layers.kinds) if kind == "layer"]
 
 
-def find_level(low: float, high: float, is_above: "Level") -> float:
+def find_level(low: float, high: float, is_above: "AboveTarget") -> float:
     """Return the level at which a falling function passes a target, by bisection to the last digits of a float64."""
     # Each halving gives a binary digit.
     for _ in range(53):
@@ -82,7 +82,7 @@ def find_level(low: float, high: float, is_above: "Level") -> float:
     return (low + high) / 2
 
 
-class Level(Protocol):
+class AboveTarget(Protocol):
     """Say whether a falling function is above its target at a level."""
 
     def __call__(self, level: float, /) -> bool:

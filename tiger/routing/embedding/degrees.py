@@ -12,7 +12,7 @@ def count_by_degree(coupling: Coupling) -> list[int]:
     return counts
 
 
-class Degrees:
+class DegreeWatch:
     """Watch a graph grow pair by pair, `near[v]`, and find when it has too many vertices of some degree for a device.
 
     `by_degree[d]` are the device's qubits of d neighbours or more. What does not fit never fits again; O(1) a pair.

@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.routing.coupling import Coupling, IndexArray
-from tiger.routing.embedding.degrees import Degrees, count_by_degree
-from tiger.routing.embedding.monomorphism import Device, Matcher, matcher_of, search_embeddings
+from tiger.routing.embedding.degrees import DegreeWatch, count_by_degree
+from tiger.routing.embedding.monomorphism import Matcher, TargetGraph, matcher_of, search_embeddings
 from tiger.routing.gate_dag import GateDag, sort_distinct
 
 # Where more layouts are asked for than one run should give, each run may give this part of them.
@@ -20,7 +20,7 @@ CALL_S, CELL_S = 2e-6, 1e-10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingParams:
-    """Set how long embeddings are looked for: so many `calls` (places tried for a qubit), until `layouts` are found."""
+    """Set how long embeddings are looked for: `calls` (places tried for a qubit), until `layouts` are found."""
 
     calls: int = 200_000
     layouts: int = 1
@@ -83,7 +83,7 @@ class PlaceConstraints(NamedTuple):
         return cls(*(np.full(qubits, -1, np.int32) for _ in range(3)))
 
 
-class Decision(NamedTuple):
+class EmbeddingResult(NamedTuple):
     """Return the embedding `place[n]` that a search found, None for none, which is a proof where it is `complete`."""
 
     place: IndexArray | None
@@ -97,22 +97,22 @@ class Embedder:
     def __init__(self, coupling: Coupling) -> None:
         self.coupling, self.complete = coupling, True
         self.by_degree = count_by_degree(coupling)
-        self.device = Device.of(coupling)
+        self.device = TargetGraph.of(coupling)
         self.ranks = _ranks(self.device.near)
 
     def refuses(self, pairs: IndexArray) -> bool:
         """Return whether degrees alone show that the pairs do not fit."""
-        degrees = Degrees(int(pairs.max(initial=-1)) + 1, self.by_degree)
+        degrees = DegreeWatch(int(pairs.max(initial=-1)) + 1, self.by_degree)
         for a, b in pairs.tolist():
             if not degrees.admits(a, b):
                 return True
             degrees.add(a, b)
         return False
 
-    def decide(self, pairs: IndexArray, calls: int) -> Decision:
-        """Look within so many calls for one embedding of pairs that differ, or for the proof that there is none."""
+    def decide(self, pairs: IndexArray, calls: int) -> EmbeddingResult:
+        """Look within `calls` calls for one embedding of pairs that differ, or for the proof that there is none."""
         if self.refuses(pairs):
-            return Decision(None, complete=True, calls=0)
+            return EmbeddingResult(None, complete=True, calls=0)
         active, place = np.unique(pairs), np.full(int(pairs.max()) + 1, -1, np.int32)
         partner = _table(np.searchsorted(active, pairs), len(active))
         free = PlaceConstraints.build_free(len(active))
@@ -120,7 +120,7 @@ class Embedder:
         places = np.empty((1, len(active)), np.int32)
         count, complete, used = search_embeddings(matcher, places, 1, calls, 0)
         place[active] = places[0]
-        return Decision(place if count else None, complete, used)
+        return EmbeddingResult(place if count else None, complete, used)
 
     def embeddings(self, pairs: IndexArray, params: EmbeddingParams, wanted: PlaceConstraints) -> list[IndexArray]:
         """Return places[n] of the qubits of the pairs and the fixed ones, -1 for others, for every embedding found.
@@ -129,14 +129,14 @@ class Embedder:
         """
         self.complete = True
         # Two circuit qubits cannot be on one device qubit.
-        held = wanted.fixed >= 0
-        if len(np.unique(wanted.fixed[held])) < held.sum():
+        is_fixed = wanted.fixed >= 0
+        if len(np.unique(wanted.fixed[is_fixed])) < is_fixed.sum():
             return []
-        active = np.union1d(pairs, np.flatnonzero(held)).astype(np.int32)
+        active = np.union1d(pairs, np.flatnonzero(is_fixed)).astype(np.int32)
         partner = _table(np.searchsorted(active, pairs), len(active))
         mine = PlaceConstraints(*(wish[active] for wish in wanted))
         found = self._find(matcher_of(partner, self.device, self._domains(partner, mine), mine.near), params)
-        places = np.full((len(found), len(held)), -1, np.int32)
+        places = np.full((len(found), len(is_fixed)), -1, np.int32)
         places[:, active] = found
         return list(places)
 
@@ -162,12 +162,12 @@ class Embedder:
         allowed: BoolArray = (wanted.part[:, None] < 0) | (wanted.part[:, None] == self.coupling.part)
         for k in range(own.shape[1]):
             allowed &= own[:, k, None] <= (self.ranks[:, k] if k < self.ranks.shape[1] else 0)
-        held = np.flatnonzero(wanted.fixed >= 0)
-        spots = wanted.fixed[held]
-        kept = allowed[held, spots]
-        allowed[:, spots] = False
-        allowed[held] = False
-        allowed[held, spots] = kept
+        pinned = np.flatnonzero(wanted.fixed >= 0)
+        places = wanted.fixed[pinned]
+        kept = allowed[pinned, places]
+        allowed[:, places] = False
+        allowed[pinned] = False
+        allowed[pinned, places] = kept
         return allowed
 
 

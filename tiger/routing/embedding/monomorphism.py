@@ -21,18 +21,18 @@ from tiger.solvers.kernel import inner_kernel, kernel
 WIDE = 4
 # Calls of the shortest run between restarts, the unit of Luby's sequence.
 RESTART = 200
-# One run in so many chooses qubits at random, as a rule that misleads one run misleads all.
+# One run in this many chooses qubits at random, as a rule that misleads one run misleads all.
 MIX = 3
 
 
-class Device(NamedTuple):
+class TargetGraph(NamedTuple):
     """Hold what the search reads of a device: `near[N, d]` and `hops[N, N]` of the coupling map, writable copies."""
 
     near: IndexArray
     hops: IndexArray
 
     @classmethod
-    def of(cls, coupling: Coupling) -> "Device":
+    def of(cls, coupling: Coupling) -> "TargetGraph":
         """Return the arrays of a coupling map."""
         return cls(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
 
@@ -79,7 +79,7 @@ class Matcher(NamedTuple):
     counters: Sequence[SearchCounters]
 
 
-def matcher_of(partner: IndexArray, device: Device, allowed: BoolArray, wish: IndexArray) -> Matcher:
+def matcher_of(partner: IndexArray, device: TargetGraph, allowed: BoolArray, wish: IndexArray) -> Matcher:
     """Return a search over the domains `allowed[n, N]`; O(n N) time and memory."""
     n, size = allowed.shape
     domain, slot, open_qubits = np.empty((n, size), np.int32), np.empty((n, size), np.int32), np.empty(n, np.int32)
@@ -120,7 +120,7 @@ def split_domains(allowed: BoolArray, domain: IndexArray, slot: IndexArray, size
 
 @kernel
 def search_embeddings(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) -> tuple[int, bool, int]:
-    """Look for k embeddings within so many calls (decisions tried); return (how many, whether that is all, calls made).
+    """Look for k embeddings within `calls` calls (decisions tried); return (found, whether all, calls).
 
     Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts again with other qubits
     first when a run takes long (M. Luby, A. Sinclair, D. Zuckerman, doi:10.1016/0020-0190(93)90029-9). About

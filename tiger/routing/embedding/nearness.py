@@ -25,10 +25,10 @@ def place_near_partners(place: IndexArray, attraction: FloatArray, coupling: Cou
         for _ in range(int(todo.sum())):
             v = int(np.argmax(pull))
             partners = np.flatnonzero(settled & (attraction[v] > 0))
-            open_spots = free & (coupling.part == part[v]) if bound else free
+            open_places = free & (coupling.part == part[v]) if bound else free
             # Greedy construction for the quadratic assignment problem: the next qubit goes where it costs least now.
-            away = attraction[v, partners] @ hops[whole[partners]]
-            whole[v] = np.where(open_spots, away, np.inf).argmin()
+            costs = attraction[v, partners] @ hops[whole[partners]]
+            whole[v] = np.where(open_places, costs, np.inf).argmin()
             free[whole[v]], settled[v] = False, True
             pull += attraction[:, v]
             pull[v] = -np.inf

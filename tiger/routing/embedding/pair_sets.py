@@ -59,7 +59,7 @@ class PairSets:
         del self._layouts[KEPT:]
 
     def _search(self, chosen: int) -> bool:
-        """Return what a search says of a set, True where it does not end."""
+        """Return the answer of a search about a set, True where it does not end."""
         found = self._embedder.decide(self.pairs[_list_members(chosen)], self._one)
         self._left -= found.calls + SEARCH
         if found.place is not None:

@@ -38,18 +38,18 @@ def allot_parts(dag: GateDag, coupling: Coupling, fixed: IndexArray | None = Non
     what fits into its 100,000 steps. Raises InputError, field `circuit`, when they do not fit, and field
     `initial_layout` when fixed places tear a component apart.
     """
-    held = np.full(dag.qubits, -1, np.int32) if fixed is None else fixed.astype(np.int32)
+    pins = np.full(dag.qubits, -1, np.int32) if fixed is None else fixed.astype(np.int32)
     if dag.qubits > coupling.size:
         raise InputError("circuit", f"expected at most {coupling.size} qubits, got {dag.qubits}")
     pairs = list_interactions(dag)
     part = np.full(dag.qubits, ANYWHERE, np.int32)
     if coupling.part.any():
-        part = _pack_components(_components(pairs, dag.qubits), coupling, held)
+        part = _pack_components(_components(pairs, dag.qubits), coupling, pins)
     else:
         part[pairs.ravel()] = 0
     pull = np.zeros((dag.qubits, dag.qubits))
     np.add.at(pull, (pairs[:, 0], pairs[:, 1]), 1.0)
-    start = place_near_partners(held, pull + pull.T, coupling, part)
+    start = place_near_partners(pins, pull + pull.T, coupling, part)
     return Allotment(part=lock(part), start=lock(start))
 
 
@@ -61,16 +61,16 @@ def _components(pairs: IndexArray, qubits: int) -> IndexArray:
     return component
 
 
-def _pack_components(component: IndexArray, coupling: Coupling, held: IndexArray) -> IndexArray:
+def _pack_components(component: IndexArray, coupling: Coupling, pins: IndexArray) -> IndexArray:
     """Return the part of every qubit: what fixed places say, and a packing of the other components."""
     part, room = np.full(len(component), ANYWHERE, np.int32), np.bincount(coupling.part).tolist()
     members = [np.flatnonzero(component == c) for c in np.unique(component[component >= 0])]
     # Fixed qubits take their room first, whether they have gates or not.
-    for place in held[held >= 0]:
+    for place in pins[pins >= 0]:
         room[coupling.part[place]] -= 1
     for qubits in members:
-        part[qubits] = _fixed_part(qubits, coupling, held)
-        room[part[qubits[0]]] -= int((held[qubits] < 0).sum()) * int(part[qubits[0]] >= 0)
+        part[qubits] = _fixed_part(qubits, coupling, pins)
+        room[part[qubits[0]]] -= int((pins[qubits] < 0).sum()) * int(part[qubits[0]] >= 0)
     loose = sorted((qubits for qubits in members if part[qubits[0]] < 0), key=len, reverse=True)
     widest = sorted(range(len(room)), key=lambda p: -room[p])
     packing = pack([len(qubits) for qubits in loose], [room[p] for p in widest])
@@ -88,12 +88,12 @@ def _pack_components(component: IndexArray, coupling: Coupling, held: IndexArray
     return part
 
 
-def _fixed_part(qubits: IntArray, coupling: Coupling, held: IndexArray) -> int:
+def _fixed_part(qubits: IntArray, coupling: Coupling, pins: IndexArray) -> int:
     """Return the part that the fixed qubits of a component are in, ANYWHERE if none is fixed."""
-    parts = np.unique(coupling.part[held[qubits[held[qubits] >= 0]]])
+    parts = np.unique(coupling.part[pins[qubits[pins[qubits] >= 0]]])
     if len(parts) > 1:
         apart = [
-            int(qubits[held[qubits] >= 0][coupling.part[held[qubits[held[qubits] >= 0]]] == p][0]) for p in parts[:2]
+            int(qubits[pins[qubits] >= 0][coupling.part[pins[qubits[pins[qubits] >= 0]]] == p][0]) for p in parts[:2]
         ]
         reason = f"expected qubits {apart[0]} and {apart[1]}, which have to meet, in one connected part of the device"
         raise InputError("initial_layout", reason)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.routing.coupling import Coupling, IndexArray
-from tiger.routing.embedding.degrees import Degrees
+from tiger.routing.embedding.degrees import DegreeWatch
 from tiger.routing.embedding.embedding import Embedder, EmbeddingParams, PlaceConstraints
 from tiger.routing.embedding.nearness import place_near_partners
 from tiger.routing.embedding.parts import allot_parts
@@ -25,7 +25,7 @@ from tiger.routing.gate_dag import GateDag
 from tiger.routing.interaction import assign_levels
 
 Pair = tuple[int, int]
-Source = Callable[[Degrees, set[Pair]], "Run"]
+Source = Callable[[DegreeWatch, set[Pair]], "NodeRun"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ def find_anchors(
     """
     embedder = Embedder(coupling)
     part = allot_parts(dag, coupling).part
-    ahead = _segments(Progress(dag), embedder, params, part)
-    back = _segments(Progress(dag.reverse()), embedder, params, part)
+    ahead = _segments(DagProgress(dag), embedder, params, part)
+    back = _segments(DagProgress(dag.reverse()), embedder, params, part)
     for segment, reverse in zip_longest(_take_until(stop, ahead), _take_until(stop, back)):
         if segment is not None:
             yield segment
@@ -84,7 +84,7 @@ def _take_until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterato
         yield segment
 
 
-def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, part: IndexArray) -> Iterator[Anchor]:
+def _segments(progress: "DagProgress", embedder: Embedder, params: SegmentParams, part: IndexArray) -> Iterator[Anchor]:
     """Yield the segments of a circuit one after another, each as long as it can be made."""
     wanted = PlaceConstraints.build_free(progress.qubits)._replace(part=part)
     search = EmbeddingParams(calls=params.calls, seed=params.seed)
@@ -110,21 +110,21 @@ class EmbeddedPrefix:
         self._embedder, self._params, self._wanted = embedder, params, wanted
         self._size = 0
 
-    def extend(self, source: Source, bans: int) -> "Run":
+    def extend(self, source: Source, bans: int) -> "NodeRun":
         """Return the longest start of a source without banned pairs that embeds.
 
         The pairs are taken all at once; when they do not embed, the longest start that does is found by halving, and
         the pair after it is banned, until that has happened too often. A ban must leave the pairs before it.
         """
-        banned, run = set[Pair](), Run([], [], [])
+        banned, run = set[Pair](), NodeRun([], [], [])
         for _ in range(bans):
-            run = source(Degrees(len(self.place), self._embedder.by_degree), banned)
+            run = source(DegreeWatch(len(self.place), self._embedder.by_degree), banned)
             self._lengthen(run.pairs)
             if self._size == len(run.pairs):
                 return run
             banned.add(run.pairs[self._size])
         cut = run.before[self._size] if self._size < len(run.pairs) else 0
-        return Run(run.nodes[:cut], run.pairs[: self._size], run.before[: self._size])
+        return NodeRun(run.nodes[:cut], run.pairs[: self._size], run.before[: self._size])
 
     def _lengthen(self, pairs: list[Pair]) -> None:
         """Embed as many of the pairs as halving finds."""
@@ -140,9 +140,9 @@ class EmbeddedPrefix:
             middle = (self._size + high) // 2
 
 
-def _drop_rejected(pairs: Sequence[Pair], degrees: Degrees, banned: set[Pair]) -> "Run":
+def _drop_rejected(pairs: Sequence[Pair], degrees: DegreeWatch, banned: set[Pair]) -> "NodeRun":
     """Return the pairs without the banned ones and those that the device rejects at once."""
-    run, rejected = Run([], [], []), set(banned)
+    run, rejected = NodeRun([], [], []), set(banned)
     for pair in pairs:
         _join(pair, degrees, rejected, run)
     return run
@@ -158,7 +158,7 @@ class SegmentContext(NamedTuple):
     pull: FloatArray
 
 
-class Run(NamedTuple):
+class NodeRun(NamedTuple):
     """Hold nodes that may come next, and their different pairs in order; `before[k]` nodes come before pair k."""
 
     nodes: list[int]
@@ -166,7 +166,7 @@ class Run(NamedTuple):
     before: list[int]
 
 
-class Progress:
+class DagProgress:
     """Hold how far a circuit has been carried out, `done[g]`, and what may come next."""
 
     def __init__(self, dag: GateDag) -> None:
@@ -190,9 +190,9 @@ class Progress:
         """Return whether all nodes are carried out."""
         return bool(self.done.all())
 
-    def run(self, degrees: Degrees, banned: set[Pair]) -> Run:
+    def run(self, degrees: DegreeWatch, banned: set[Pair]) -> NodeRun:
         """Return the nodes that may come next without a banned pair and one that the device rejects at once."""
-        run, heap, rejected = Run([], [], []), self._ready.copy(), set(banned)
+        run, heap, rejected = NodeRun([], [], []), self._ready.copy(), set(banned)
         waits = dict[int, int]()
         heapify(heap)
         # In order of levels: list scheduling of all nodes whose predecessors are in the run.
@@ -219,19 +219,19 @@ class Progress:
         self._ready = [rank for rank in self._ready if not self.done[self._order[rank]]]
 
     def list_gates_around(self, nodes: list[int], half_life: float) -> SegmentContext:
-        """Return the gates before and after the nodes of a segment, whose pull halves with so many levels."""
+        """Return the gates before and after the nodes of a segment, whose pull halves every `half_life` levels."""
         outside = np.ones(len(self.done), np.bool_)
         outside[nodes] = False
         times = self._level[nodes] if nodes else np.zeros(1)
-        away = np.maximum(0, np.maximum(times.min() - self._level, self._level - times.max()))
+        gap = np.maximum(0, np.maximum(times.min() - self._level, self._level - times.max()))
         gates = self._gates[outside[self._gates[:, 0]]]
-        gates = gates[np.argsort(away[gates[:, 0]], kind="stable")]
+        gates = gates[np.argsort(gap[gates[:, 0]], kind="stable")]
         pull = np.zeros((self.qubits, self.qubits))
-        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (away[gates[:, 0]] / half_life))
+        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (gap[gates[:, 0]] / half_life))
         return SegmentContext(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
 
 
-def _join(pair: Pair, degrees: Degrees, rejected: set[Pair], run: Run) -> bool:
+def _join(pair: Pair, degrees: DegreeWatch, rejected: set[Pair], run: NodeRun) -> bool:
     """Add a pair to a run unless it is rejected; return whether it is in."""
     a, b = pair
     if b in degrees.near[a]:

@@ -53,14 +53,14 @@ def bound_swaps(
     sets, nearest = PairSets(dag, coupling, params), np.zeros(len(dag.pairs), np.int64)
     if fixed is not None:
         sets.note_layout(fixed)
-        nearest = _count_away(dag, coupling, fixed)
+        nearest = _count_moves_of_fixed(dag, coupling, fixed)
     ahead = _count_along(dag, sets.bits, sets, nearest.tolist(), stop)
     back = _count_along(dag.reverse(), sets.bits[::-1], sets, [0] * len(nearest), stop)
     most = max(ahead.most, back.most, _count_missing(sets.pairs, coupling, fixed))
     return SwapBound(most, np.array(back.end[::-1], np.int64), np.array(back.begin[::-1], np.int64))
 
 
-def _count_away(dag: GateDag, coupling: Coupling, fixed: IndexArray) -> IntArray:
+def _count_moves_of_fixed(dag: GateDag, coupling: Coupling, fixed: IndexArray) -> IntArray:
     """Return how many SWAPs and BRIDGEs it takes at least to carry out each node alone from a layout."""
     # A SWAP brings two qubits nearer by one hop, and a BRIDGE spans two.
     hops = coupling.hops[fixed[dag.pairs[:, 0]], fixed[dag.pairs[:, 1]]].astype(np.int64)
@@ -111,8 +111,9 @@ def _count_along(
 def _count_missing(pairs: IndexArray, coupling: Coupling, fixed: IndexArray | None) -> int:
     """Return how many SWAPs and BRIDGEs it takes at least to make all pairs adjacent, each at some time.
 
-    At the start a qubit is beside at most as many partners as its device qubit has neighbours. A SWAP makes so many new
-    pairs of qubits adjacent as its two device qubits have neighbours that they do not share, and a BRIDGE serves one.
+    At the start a qubit is beside at most as many partners as its device qubit has neighbours. A SWAP makes that many
+    new pairs of qubits adjacent as its two device qubits have neighbours that they do not share, and a BRIDGE serves
+    one.
     """
     near = [set(row[row >= 0].tolist()) for row in coupling.neighbours]
     gains = (max(len(near[p] ^ near[q]) - 2, 1) for p, q in coupling.edges.tolist())

@@ -8,12 +8,12 @@ import numpy as np
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.routing.coupling import FAR, IndexArray
-from tiger.routing.ising.gatetasks import Arcs, Flow, GateTasks
+from tiger.routing.ising.gatetasks import CouplingArcs, GateTasks, GateTies
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Temperatures in hops: annealing goes from the first to the second; the third accepts next to nothing that costs a hop.
 HOT, COLD, COLDEST = 0.7, 0.1, 0.01
-# Moves between two looks at whether to stop, and one move in so many to anywhere on the device.
+# Moves between two looks at whether to stop, and one move in this many to anywhere on the device.
 BURST, SELDOM = 200_000, 16
 
 
@@ -33,7 +33,7 @@ def descend(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: 
 def _cool(
     tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], seed_and_sweeps: tuple[int, int], stop: Stop
 ) -> IndexArray:
-    """Cool down from one temperature in hops to another in so many sweeps; `stop` is called between bursts of them."""
+    """Cool down from one temperature in hops to another in a number of sweeps; `stop` is called between bursts."""
     level, count = tasks.flow.level, len(arc)
     seed, sweeps = seed_and_sweeps
     moves = sweeps * count
@@ -53,7 +53,9 @@ def _cool(
 
 
 @kernel
-def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tuple[float, float, int, int]) -> None:
+def anneal(
+    arcs: CouplingArcs, flow: GateTies, arc: IndexArray, holder: IndexArray, plan: tuple[float, float, int, int]
+) -> None:
     """Move gates to arcs near those of their neighbours in time (in place), by Metropolis' rule.
 
     `holder[levels, N]` is the gate of a level on a device qubit, -1 for none; `plan` is the first and last temperature
@@ -72,23 +74,23 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
             continue
         change = count_hops(arcs, flow, arc, gate, to) - count_hops(arcs, flow, arc, gate, old)
         # It may take that arc in either direction.
-        away = old if draw_below(2) else arcs.back[old]
+        moved = old if draw_below(2) else arcs.back[old]
         if other >= 0:
-            change += count_hops(arcs, flow, arc, other, away) - count_hops(arcs, flow, arc, other, arc[other])
+            change += count_hops(arcs, flow, arc, other, moved) - count_hops(arcs, flow, arc, other, arc[other])
         # Metropolis' rule (1953).
         if change <= 0 or np.random.random() < np.exp(-change / heat):
             row = holder[flow.level[gate]]
             if other >= 0:
-                move_gate(arcs, row, arc, other, away)
+                move_gate(arcs, row, arc, other, moved)
             move_gate(arcs, row, arc, gate, to)
             # The gate that moved last has cleared its old qubits, which the other one now holds.
             if other >= 0:
-                row[arcs.ends[away, 0]] = other
-                row[arcs.ends[away, 1]] = other
+                row[arcs.ends[moved, 0]] = other
+                row[arcs.ends[moved, 1]] = other
 
 
 @inner_kernel
-def move_gate(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
+def move_gate(arcs: CouplingArcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
     """Move a gate from its arc to another, in the row of its level as well."""
     row[arcs.ends[arc[gate], 0]] = -1
     row[arcs.ends[arc[gate], 1]] = -1
@@ -98,7 +100,7 @@ def move_gate(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) 
 
 
 @inner_kernel
-def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
+def draw_arc(arcs: CouplingArcs, flow: GateTies, arc: IndexArray, gate: int) -> int:
     """Return a random arc at where one of the gate's qubits is before or after it, or now, or seldom anywhere."""
     end, side = draw_below(2), draw_below(2)
     at = arcs.ends[arc[gate], end]
@@ -116,7 +118,7 @@ def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
 
 
 @inner_kernel
-def find_displaced(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
+def find_displaced(arcs: CouplingArcs, row: IndexArray, gate: int, to: int) -> int:
     """Return the one gate that has to make way and can take the other's arc, -1 for none, -2 where it is not so."""
     a, b = arcs.ends[to, 0], arcs.ends[to, 1]
     one, two = row[a], row[b]
@@ -136,7 +138,7 @@ def find_displaced(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
 
 
 @inner_kernel
-def count_hops(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
+def count_hops(arcs: CouplingArcs, flow: GateTies, arc: IndexArray, gate: int, to: int) -> int:
     """Return the hops that a gate's qubits travel to and from an arc."""
     total = 0
     for end in range(2):

@@ -21,7 +21,7 @@ SPANS, LEAST_CHOICE = (2, 3), 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowParams:
+class GateSamplingParams:
     """Set the sampling: at most `windows` of them a unit of effort, in at most `passes` over the levels."""
 
     windows: int = 256
@@ -29,7 +29,7 @@ class WindowParams:
 
 
 def sample_arcs(
-    tasks: GateTasks, arc: IndexArray, ising: Ising, params: WindowParams, seed_and_stop: tuple[int, Stop]
+    tasks: GateTasks, arc: IndexArray, ising: Ising, params: GateSamplingParams, seed_and_stop: tuple[int, Stop]
 ) -> IndexArray:
     """Return arcs at most as costly as the feasible `arc[k]`; `ising` is the core's path for a sampler.
 
@@ -120,9 +120,9 @@ def _find_overloaded(window: GateWindow, bits: BoolArray) -> BoolArray:
     touches = np.zeros((gates, count, len(window.tasks.arcs.hops)), np.float32)
     every = np.arange(gates)[:, None, None], np.arange(count)[None, :, None]
     touches[(*every, window.tasks.arcs.ends[window.choice])] = 1
-    held = bits.transpose(1, 0, 2) @ touches > 0
+    uses = bits.transpose(1, 0, 2) @ touches > 0
     one, two = window.rivals.T
-    return np.asarray((held[one] & held[two]).any(axis=0))
+    return np.asarray((uses[one] & uses[two]).any(axis=0))
 
 
 def repair_choice(window: GateWindow, bits: BoolArray) -> IntArray | None:
@@ -137,10 +137,10 @@ def repair_choice(window: GateWindow, bits: BoolArray) -> IntArray | None:
     # Gates with exactly one chosen arc keep it as far as they can; the others take what is left.
     for gate in np.argsort(bits.sum(axis=1) != 1, kind="stable").tolist():
         for option in np.argsort(wish[gate], kind="stable").tolist():
-            held = {(level[gate], end) for end in ends[gate][option]}
-            if np.isfinite(wish[gate, option]) and taken.isdisjoint(held):
+            visits = {(level[gate], end) for end in ends[gate][option]}
+            if np.isfinite(wish[gate, option]) and taken.isdisjoint(visits):
                 local[gate] = option
-                taken |= held
+                taken |= visits
                 break
         else:
             return None

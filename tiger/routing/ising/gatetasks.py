@@ -16,10 +16,10 @@ from scipy.optimize import linear_sum_assignment
 from tiger.model.arrays import IntArray
 from tiger.routing.coupling import FAR, Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.interaction import Timeline, build_timeline
+from tiger.routing.interaction import GateTimeline, build_timeline
 
 
-class Arcs(NamedTuple):
+class CouplingArcs(NamedTuple):
     """Hold the m directed coupling edges `ends[m, 2]`, those that leave p at `first[p]:first[p + 1]`, and distances.
 
     `back[m]` is the arc in the other direction, `hops[N, N]` as in Coupling.
@@ -31,7 +31,7 @@ class Arcs(NamedTuple):
     hops: IndexArray
 
 
-class Flow(NamedTuple):
+class GateTies(NamedTuple):
     """Hold what ties k gates together, sorted by level.
 
     `near[k, 2, 2, 2]`: for either end of a gate the gate before and after that its qubit visits and the end it has
@@ -50,9 +50,9 @@ class GateTasks:
     `places` are arc[k]. `matched` are arcs of a largest matching in every part: a level has no more gates in a part.
     """
 
-    gates: Timeline
-    arcs: Arcs
-    flow: Flow
+    gates: GateTimeline
+    arcs: CouplingArcs
+    flow: GateTies
     part: IndexArray
     matched: IndexArray
 
@@ -66,8 +66,8 @@ class GateTasks:
 
     def clashes(self, arc: IndexArray) -> int:
         """Return how often two gates of a level share a device qubit."""
-        held = self.flow.level[:, None].astype(np.int64) * len(self.arcs.hops) + self.arcs.ends[arc]
-        return held.size - len(np.unique(held))
+        visits = self.flow.level[:, None].astype(np.int64) * len(self.arcs.hops) + self.arcs.ends[arc]
+        return visits.size - len(np.unique(visits))
 
     def visits(self, arc: IndexArray) -> IndexArray:
         """Return the qubits of every gate and where they are, for `tiger.routing.ising.movement`."""
@@ -89,7 +89,7 @@ def build_gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed:
     key = ends[:, 0].astype(np.int64) * coupling.size + ends[:, 1]
     back = np.searchsorted(key, ends[:, 1].astype(np.int64) * coupling.size + ends[:, 0]).astype(np.int32)
     first = np.searchsorted(ends[:, 0], np.arange(coupling.size + 1)).astype(np.int32)
-    arcs = Arcs(ends, first, back, coupling.hops.astype(np.int32))
+    arcs = CouplingArcs(ends, first, back, coupling.hops.astype(np.int32))
     pairs = matched.astype(np.int64)
     flow = _flow(gates, _split(gates.level, part, width), fixed)
     return GateTasks(
@@ -123,8 +123,8 @@ def _split(level: IndexArray, part: IndexArray, width: IntArray) -> IndexArray:
     return number.ravel().astype(np.int32)
 
 
-def _flow(gates: Timeline, level: IndexArray, fixed: IndexArray | None) -> Flow:
-    """Return what ties the gates together, following every qubit from gate to gate."""
+def _flow(gates: GateTimeline, level: IndexArray, fixed: IndexArray | None) -> GateTies:
+    """Return the ties between gates, following every qubit from gate to gate."""
     near = np.full((len(gates.node), 2, 2, 2), -1, np.int32)
     home = np.full((len(gates.node), 2), -1, np.int32)
     last: dict[int, tuple[int, int]] = {}
@@ -137,7 +137,7 @@ def _flow(gates: Timeline, level: IndexArray, fixed: IndexArray | None) -> Flow:
             elif fixed is not None:
                 home[gate, end] = fixed[qubit]
             last[qubit] = gate, end
-    return Flow(near, home, level)
+    return GateTies(near, home, level)
 
 
 def choose_start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
@@ -157,7 +157,7 @@ def choose_start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
     return arc
 
 
-def _walks(arcs: Arcs, here: IndexArray) -> IndexArray:
+def _walks(arcs: CouplingArcs, here: IndexArray) -> IndexArray:
     """Return hops[w, m] that the qubits of gates, at `here[w, 2]`, are from every arc."""
     return np.asarray(arcs.hops[here[:, 0]][:, arcs.ends[:, 0]] + arcs.hops[here[:, 1]][:, arcs.ends[:, 1]])
 

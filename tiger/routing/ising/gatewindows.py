@@ -172,8 +172,8 @@ def _open_arcs(tasks: GateTasks, gates: IntArray, arc: IndexArray) -> BoolArray:
     """Return allowed[w, m]: arcs of the gate's part that share no device qubit with a gate of its level outside."""
     level, ends, size = tasks.flow.level, tasks.arcs.ends, len(tasks.arcs.hops)
     others = np.setdiff1d(np.flatnonzero(np.isin(level, level[gates])), gates)
-    held = (level[others, None].astype(np.int64) * size + ends[arc[others]]).ravel()
-    taken = np.isin(level[gates][:, None, None].astype(np.int64) * size + ends[None], held).any(axis=2)
+    visits = (level[others, None].astype(np.int64) * size + ends[arc[others]]).ravel()
+    taken = np.isin(level[gates][:, None, None].astype(np.int64) * size + ends[None], visits).any(axis=2)
     reach = tasks.arcs.hops[ends[arc[gates], 0]][:, ends[:, 0]] < FAR
     return np.asarray(reach & ~taken)
 

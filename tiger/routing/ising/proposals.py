@@ -112,7 +112,7 @@ def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, st
 
 
 def _outskirts(dag: GateDag, coupling: Coupling) -> tuple[int, ...]:
-    """Return what a device of one part and over 64 qubits has beyond twice as many as are needed, around its middle.
+    """Return the qubits of a device of one part and over 64 beyond twice as many as are needed around its middle.
 
     Searches are several times as fast without, and as good.
     """
@@ -161,7 +161,7 @@ def place_gates(
     """
     from tiger.mapping.sampler_policy import ising_of
     from tiger.routing.ising.gateanneal import anneal_arcs, descend
-    from tiger.routing.ising.gatesampling import WindowParams, sample_arcs
+    from tiger.routing.ising.gatesampling import GateSamplingParams, sample_arcs
 
     tasks = build_gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
     arc, solver = choose_start_arcs(tasks, place), params.solver
@@ -171,7 +171,7 @@ def place_gates(
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
     problem = build_static_layout(dag, coupling, StaticParams()).problem
     ising = ising_of(sampler, problem, IsingParams())
-    windows = WindowParams(windows=(ising.params.windows or params.shapes.windows) * params.effort)
+    windows = GateSamplingParams(windows=(ising.params.windows or params.shapes.windows) * params.effort)
     arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
     return tasks, descend(tasks, arc, seed=params.seed, sweeps=params.shapes.descent, stop=stop)
 
@@ -185,12 +185,12 @@ def build_layout_at(
     """
     time, params = time_and_params
     fixed = np.full(dag.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
-    held = set(fixed[fixed >= 0].tolist())
+    used = set(fixed[fixed >= 0].tolist())
     for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + params.shapes.span)).tolist():
         for qubit, at in zip(tasks.gates.pairs[gate].tolist(), tasks.arcs.ends[arc[gate]].tolist(), strict=True):
-            if fixed[qubit] < 0 and at not in held:
+            if fixed[qubit] < 0 and at not in used:
                 fixed[qubit] = at
-                held.add(at)
+                used.add(at)
     static = StaticParams(half=params.shapes.near, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
     layout = build_static_layout(dag, coupling, static)
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)

@@ -49,7 +49,7 @@ class Losses(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StaticParams:
-    """Say what the layout is for: where `half` is given, gates count half as much every so many levels from `around`.
+    """Say what the layout is for: where `half` is given, gates count half as much every `half` levels from `around`.
 
     `fixed[n]` are device qubits that are settled, -1 where open; `closed` may hold no circuit qubit that has gates.
     """
@@ -158,7 +158,7 @@ def compute_gate_losses(coupling: Coupling, gate: FloatArray) -> FloatArray:
 
 
 def losses_of(errors: Errors, coupling: Coupling, uses: FloatArray) -> Losses:
-    """Return what errors cost on a device, for circuit qubits with `uses[n]` operations of their own.
+    """Return the costs of errors on a device, for circuit qubits with `uses[n]` operations of their own.
 
     A pair counts in its better direction. Losses on a qubit scale with its uses; readout counts once at mean use.
     """

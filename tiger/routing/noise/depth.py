@@ -10,13 +10,13 @@ from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.routing.coupling import IndexArray
 from tiger.routing.error_rates import Errors
-from tiger.routing.gate_dag import Axis, Build, GateDag, Step
+from tiger.routing.gate_dag import Axis, Build, GateDag, Operation
 from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 
 # Kinds of operations in arrays.
 ONE, PAIR, SWAP, READ = 0, 1, 2, 3
 KINDS = {"swap": SWAP, "measure": READ}
-# Losses by errors above a bound weigh a hundredfold: once by themselves, and so many times more.
+# Losses by errors above a bound weigh a hundredfold: once by themselves, and this many times more.
 EXCESS = 99.0
 # Operations that take no layer.
 TIMELESS = frozenset({"barrier", "delay", "reset", "break_loop", "continue_loop"})
@@ -38,7 +38,7 @@ class Singles(NamedTuple):
     read: BoolArray
 
 
-class Costs(NamedTuple):
+class ErrorCosts(NamedTuple):
     """Hold errors as kernels read them: the negative logarithms of success, seconds, and rates of decay."""
 
     pair: FloatArray
@@ -107,13 +107,13 @@ def count_depth(operations: IndexArray) -> int:
     return int(time_operations(operations, np.arange(size, dtype=np.int32), build_layer_costs(size)).end)
 
 
-def build_layer_costs(size: int) -> Costs:
+def build_layer_costs(size: int) -> ErrorCosts:
     """Return the costs of a device of N qubits on which every gate takes one second and nothing fails."""
     none = np.zeros(size)
-    return Costs(np.zeros((size, size)), none, none.copy(), np.ones((size, size)), np.ones(size), none.copy())
+    return ErrorCosts(np.zeros((size, size)), none, none.copy(), np.ones((size, size)), np.ones(size), none.copy())
 
 
-def count_singles(qubits: int, steps: Sequence[Step], build: Build, names: Sequence[str]) -> Singles:
+def count_singles(qubits: int, steps: Sequence[Operation], build: Build, names: Sequence[str]) -> Singles:
     """Count the one-qubit gates of a circuit, whose operation i is `steps[i]`, named `names[i]`; O(g + wires touched).
 
     Barriers, delays and resets count as nothing.
@@ -166,7 +166,7 @@ def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
 
 
 def build_tape(dag: GateDag, singles: Singles) -> RouteTape:
-    """Return what all routes of a circuit share, without steps."""
+    """Return the arrays that all routes of a circuit share, without steps."""
     return RouteTape(steps=np.empty((0, 2), np.int32), pairs=dag.pairs.copy(), singles=singles)
 
 
@@ -189,14 +189,14 @@ def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexAr
     return np.array(rows, np.int32).reshape(-1, 3)
 
 
-def costs_of(errors: Errors) -> Costs:
+def costs_of(errors: Errors) -> ErrorCosts:
     """Return the negative logarithms of success and the durations, as arrays that may be written to."""
     with np.errstate(divide="ignore"):
         pair, single, readout = (-np.log1p(-rate) for rate in (errors.pair, errors.single, errors.readout))
-    return Costs(pair, single, readout, errors.pair_s.copy(), errors.single_s.copy(), errors.decay.copy())
+    return ErrorCosts(pair, single, readout, errors.pair_s.copy(), errors.single_s.copy(), errors.decay.copy())
 
 
-def time_operations(operations: IndexArray, place: IndexArray, costs: Costs) -> Duration:
+def time_operations(operations: IndexArray, place: IndexArray, costs: ErrorCosts) -> Duration:
     """Run operations as soon as possible with device qubit p at `place[p]`; O(k)."""
     return Duration(*run_operations(operations, place, costs, QubitTimes.of(len(place))))
 
@@ -281,7 +281,7 @@ def write(expansion: Expansion, kind: int, p: int, q: int) -> None:
 
 @kernel
 def run_operations(
-    operations: IndexArray, place: IndexArray, costs: Costs, times: QubitTimes
+    operations: IndexArray, place: IndexArray, costs: ErrorCosts, times: QubitTimes
 ) -> tuple[float, float, float]:
     """Return when the last operation ends, and the losses by errors and by waiting."""
     loss = idle = end = 0.0
@@ -319,8 +319,8 @@ def run_operations(
 
 
 @inner_kernel
-def wait_until(times: QubitTimes, costs: Costs, named: int, p: int, start: float) -> float:
-    """Return what a qubit loses until `start`, and note how long it waits."""
+def wait_until(times: QubitTimes, costs: ErrorCosts, named: int, p: int, start: float) -> float:
+    """Return the loss of a qubit until `start`, and note how long it waits."""
     # Nothing is lost by a qubit in its initial state, or one that has been read.
     if not times.live[p]:
         return 0.0

@@ -15,8 +15,8 @@ from tiger.routing.coupling import FAR, Coupling, HopArray, IndexArray
 from tiger.routing.error_rates import Errors
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.noise.depth import (
-    Costs,
     Duration,
+    ErrorCosts,
     QubitTimes,
     RouteTape,
     Singles,
@@ -36,7 +36,7 @@ from tiger.solvers.kernel import kernel
 if TYPE_CHECKING:
     from tiger.routing.ising.static import Losses
 
-# Distances weighted by errors are whole numbers for the router: so many of them are a hop.
+# Distances weighted by errors are whole numbers for the router: this many of them are a hop.
 UNIT = 16.0
 # An edge is as long as its SWAP costs over the mean, counted by this share beside its hop, within bounds that keep it
 # true that a neighbour on a shortest path is nearer. That share of routings goes by these lengths.
@@ -49,15 +49,15 @@ AFTER, BEFORE, BOTH, SHAKEN = range(4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementParams:
-    """Set the work: `lanes` searches of `scouts` trials, from the best known routes and then from fresh ones.
+    """Set the work: `searchers` searches of `scouts` trials, from the best known routes and then from fresh ones.
 
-    The best `finalists` of them go on for `trials` more. A lane goes back to its best route after `patience` trials in
-    vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs than
-    before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch` says.
-    `pinned` routes keep their start, which is the caller's layout, and are only routed on from there.
+    The best `finalists` of them go on for `trials` more. A searcher goes back to its best route after `patience` trials
+    in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs
+    than before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch`
+    says. `pinned` routes keep their start, which is the caller's layout, and are only routed on from there.
     """
 
-    lanes: int = 12
+    searchers: int = 12
     scouts: int = 100
     finalists: int = 3
     trials: int = 800
@@ -74,16 +74,16 @@ class RouteObjective(Protocol):
     """Measure what a route of a circuit loses, and relabel routes so that they lose less."""
 
     def loss(self, route: Route) -> float:
-        """Return what the route loses; less is better."""
+        """Return the loss of the route; less is better."""
 
     def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
         """Return the route on the device qubits where it loses least."""
 
     def lengths(self) -> FloatArray:
-        """Return what a SWAP on every edge costs over the mean, [N, N]."""
+        """Return the cost of a SWAP on every edge over the mean, [N, N]."""
 
     def losses(self) -> "Losses | None":
-        """Return what a static layout loses by errors, None where they do not matter."""
+        """Return the loss of a static layout by errors, None where they do not matter."""
 
 
 class SuccessObjective:
@@ -180,17 +180,17 @@ class Placer:
         """Return a route no worse than any of some that are known."""
         objective, params = self._objective, self._params
         known = relabel_best(routes, objective, params, seed, stop)
-        rngs = [np.random.default_rng([seed, lane]) for lane in range(params.lanes)]
+        rngs = [np.random.default_rng([seed, searcher]) for searcher in range(params.searchers)]
         found = known[:1]
         # Successive halving: every start is searched for a while, and the best of what comes of it for longer.
-        for lane, rng in enumerate(rngs):
+        for searcher, rng in enumerate(rngs):
             if not stop():
-                start = known[lane] if lane < len(known) else self._rerouter.draw_route(known[0], rng)
+                start = known[searcher] if searcher < len(known) else self._rerouter.draw_route(known[0], rng)
                 found.append(self._search(start, params.scouts, rng, stop))
         for route, rng in zip(sorted(found, key=objective.loss)[: params.finalists], rngs, strict=False):
             found.append(self._search(route, params.trials, rng, stop))
         best = min(found, key=objective.loss)
-        return best if stop() else objective.relocate(best, params.relabel, derive(seed, params.lanes), stop)
+        return best if stop() else objective.relocate(best, params.relabel, derive(seed, params.searchers), stop)
 
     def _search(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
         """Route a circuit repeatedly from mappings on its way."""
@@ -215,7 +215,7 @@ class Placer:
                 present, loss = tried, cost
             if loss < lowest:
                 best, lowest, vain = present, loss, 0
-            # Back to the best after so many trials without a better one.
+            # Back to the best after this many trials without a better one.
             if vain > params.patience:
                 present, loss, vain = best, lowest, 0
         return best
@@ -269,7 +269,7 @@ class Rerouter:
         return shuffled
 
     def _drift(self, route: Route, place: IndexArray, directions: tuple[int, ...], rng: np.random.Generator) -> Route:
-        """Return what routing a layout forwards (0) and backwards (1) leads to, the given route if it does not end."""
+        """Return the result of routing a layout forwards (0) and backwards (1), the given route if it does not end."""
         start, steps = place, route.steps
         # Reverse traversal (Li, Ding, Xie 2019): where one routing ends is where the next, turned around, begins.
         for direction in directions:
@@ -314,7 +314,7 @@ class ForwardRerouter(Rerouter):
         return self._drift(route, route.start, (0,), rng)
 
 
-def _time_route(tape: RouteTape, route: Route, costs: Costs) -> Duration:
+def _time_route(tape: RouteTape, route: Route, costs: ErrorCosts) -> Duration:
     """Return when a route ends and what it loses."""
     operations = expand_route(tape._replace(steps=route.steps.copy()), route.start.copy())
     size = len(route.start)
@@ -322,7 +322,7 @@ def _time_route(tape: RouteTape, route: Route, costs: Costs) -> Duration:
 
 
 def _draw_params(rng: np.random.Generator, unit: float) -> Sequence[RouterParams]:
-    """Draw how the router weighs distances, measured in so many units a hop: around the values of SABRE."""
+    """Draw how the router weighs distances, measured in units, of which a hop has UNIT: around the values of SABRE."""
     params = allocate_records(RouterParams)
     own = params[0]
     own.lookahead = _pick(rng, (10.0, 20.0, 40.0))
@@ -348,8 +348,8 @@ def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
     a, b = coupling.edges.T
     weight = np.clip(1 - SHARE + SHARE * lengths[a, b], SHORTEST, LONGEST)
     graph = coo_array((weight, (a, b)), shape=(coupling.size, coupling.size)).tocsr()
-    away = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
-    return np.where(coupling.hops <= 1, coupling.hops, np.minimum(away, FAR)).astype(np.int16)
+    scaled = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
+    return np.where(coupling.hops <= 1, coupling.hops, np.minimum(scaled, FAR)).astype(np.int16)
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.model.seams import Stop
 from tiger.routing.coupling import Coupling, IndexArray
-from tiger.routing.noise.depth import ONE, PAIR, READ, SWAP, Costs, Duration, QubitTimes, run_operations
+from tiger.routing.noise.depth import ONE, PAIR, READ, SWAP, Duration, ErrorCosts, QubitTimes, run_operations
 from tiger.routing.route import Route
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -34,7 +34,7 @@ class RelabelParams:
     part_visits: int = 2_000
 
 
-class Usage(NamedTuple):
+class DeviceUsage(NamedTuple):
     """Hold what operations use of a device of N qubits.
 
     Qubit p meets `near[e]`, e from `first[p]` to `first[p + 1]`, in `there[e]` gates from p, `back[e]` gates to p and
@@ -68,12 +68,12 @@ class DeviceCosts(NamedTuple):
 
     neighbours: IndexArray
     degree: IndexArray
-    costs: Costs
+    costs: ErrorCosts
     least: LeastCosts
     bound: float
 
     @classmethod
-    def of(cls, coupling: Coupling, costs: Costs, bound: float = np.inf) -> "DeviceCosts":
+    def of(cls, coupling: Coupling, costs: ErrorCosts, bound: float = np.inf) -> "DeviceCosts":
         """Return the device of a coupling map, on which costs of other pairs do not count; O(N^2)."""
         degree = (coupling.neighbours >= 0).sum(axis=1, dtype=np.int32)
         pair = np.where(coupling.hops == 1, costs.pair, np.inf)
@@ -121,14 +121,14 @@ def find_best_places(
     Optimal without waiting times if branch and bound ends within its visits. Otherwise, or with waiting times, parts
     are placed again in rounds, by a cost that is linear in the waits measured before, and kept where all is better.
     """
-    search = _Search(operations, device_costs, params, stop)
+    search = _RelabelSearch(operations, device_costs, params, stop)
     ended = search.place_all()
     if not ended or search.duration.idle > 0:
         search.place_parts(np.random.default_rng(seed))
     return search.place
 
 
-def count_usage(operations: IndexArray, waits: FloatArray) -> Usage:
+def count_usage(operations: IndexArray, waits: FloatArray) -> DeviceUsage:
     """Count what operations use of every pair and qubit; O(k log k)."""
     size = len(waits)
     kind, p, q = operations.T.astype(np.int64)
@@ -147,10 +147,10 @@ def count_usage(operations: IndexArray, waits: FloatArray) -> Usage:
     ones = np.bincount(p[kind == ONE], q[kind == ONE], size).astype(np.float64)
     reads = np.bincount(p[kind == READ], minlength=size).astype(np.float64)
     there, back, swaps = (column.copy() for column in table.T)
-    return Usage(first, pairs[:, 1].copy(), there, back, swaps, ones, reads, waits.copy())
+    return DeviceUsage(first, pairs[:, 1].copy(), there, back, swaps, ones, reads, waits.copy())
 
 
-class _Search:
+class _RelabelSearch:
     """Hold the best places so far, and what the operations use and wait for there."""
 
     def __init__(self, operations: IndexArray, device_costs: DeviceCosts, params: RelabelParams, stop: Stop) -> None:
@@ -230,8 +230,8 @@ class _Search:
         return Duration(*run_operations(self.operations, place, self.device_costs.costs, times)), times.waited
 
 
-def _find_neighbourhood(usage: Usage, centre: int, size: int) -> list[int]:
-    """Return up to so many qubits around one, breadth first."""
+def _find_neighbourhood(usage: DeviceUsage, centre: int, size: int) -> list[int]:
+    """Return at most a number of qubits around one, breadth first."""
     found = [centre]
     for v in found:
         near = usage.near[usage.first[v] : usage.first[v + 1]].tolist()
@@ -241,7 +241,7 @@ def _find_neighbourhood(usage: Usage, centre: int, size: int) -> list[int]:
     return found[:size]
 
 
-def _order_qubits(usage: Usage, qubits: Iterable[int]) -> list[int]:
+def _order_qubits(usage: DeviceUsage, qubits: Iterable[int]) -> list[int]:
     """Return qubits so that each, where possible, meets those before it, the most tied and most used first."""
     use = usage.there + usage.back + 3 * usage.swaps
     total = np.add.reduceat(np.append(use, 0), usage.first[:-1]) * (np.diff(usage.first) > 0)
@@ -262,8 +262,8 @@ def _order_qubits(usage: Usage, qubits: Iterable[int]) -> list[int]:
     return order
 
 
-def _bound_rest(usage: Usage, least: LeastCosts, order: list[int], image: IndexArray) -> FloatArray:
-    """Return what the qubits of `order` from each on cost at least, the most used pairs on the best edges."""
+def _bound_rest(usage: DeviceUsage, least: LeastCosts, order: list[int], image: IndexArray) -> FloatArray:
+    """Return the least cost of the qubits of `order` from each on, the most used pairs on the best edges."""
     # The most used pair meets the cheapest edge, and so on: the rearrangement inequality makes that a lower bound.
     placed, closed = image >= 0, []
     for v in order:
@@ -283,8 +283,8 @@ def _bound_rest(usage: Usage, least: LeastCosts, order: list[int], image: IndexA
 
 
 @kernel
-def evaluate(state: BranchState, usage: Usage, device_costs: DeviceCosts, place: IndexArray) -> float:
-    """Return what the qubits to be placed cost at their `place[N]`."""
+def evaluate(state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, place: IndexArray) -> float:
+    """Return the cost of the qubits to be placed at their `place[N]`."""
     total = 0.0
     for v in state.order:
         total += compute_cost_at(state, usage, device_costs, v, place[v])
@@ -296,7 +296,7 @@ def evaluate(state: BranchState, usage: Usage, device_costs: DeviceCosts, place:
 
 @kernel
 def branch(
-    state: BranchState, usage: Usage, device_costs: DeviceCosts, bound: float, limit: int
+    state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, bound: float, limit: int
 ) -> tuple[float, int, bool]:
     """Search depth first for images cheaper than `bound`, cheapest first; return (bound, visits, ended).
 
@@ -342,7 +342,7 @@ def is_hopeful(state: BranchState, depth: int, turn: int, bound: float) -> bool:
 
 
 @inner_kernel
-def rank_candidates(state: BranchState, usage: Usage, device_costs: DeviceCosts, depth: int, bound: float) -> int:
+def rank_candidates(state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, depth: int, bound: float) -> int:
     """List the candidates of the qubit at `depth`, cheapest first; return how many were looked at."""
     v, anchor = state.order[depth], -1
     state.width[depth] = state.turn[depth] = 0
@@ -377,8 +377,8 @@ def insert_candidate(state: BranchState, depth: int, q: int, cost: float, bound:
 
 
 @inner_kernel
-def compute_cost_at(state: BranchState, usage: Usage, device_costs: DeviceCosts, v: int, q: int) -> float:
-    """Return what qubit v costs at device qubit q, with its gates to qubits that are placed."""
+def compute_cost_at(state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, v: int, q: int) -> float:
+    """Return the cost of qubit v at device qubit q, with its gates to qubits that are placed."""
     costs = device_costs.costs
     total = usage.waits[v] * costs.decay[q]
     # What is not used adds nothing: zero times an infinite cost is no number.

@@ -13,7 +13,7 @@ from tiger.routing.swaps.frontier import (
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
-    State,
+    RoutingState,
     carry_out_ready,
     draw_below,
     stack_ready,
@@ -38,7 +38,7 @@ PATIENCE = 8
 
 @inner_kernel
 def search_beam(
-    arrays: RoutingArrays, state: State, beam: Beam, router_params: Sequence[RouterParams], limit: int
+    arrays: RoutingArrays, state: RoutingState, beam: Beam, router_params: Sequence[RouterParams], limit: int
 ) -> int:
     """Route what is not done yet from the mapping in `state` by a beam; return as `route` does, with the same results.
 
@@ -72,7 +72,7 @@ def search_beam(
 
 
 @kernel
-def route_by_beam(arrays: RoutingArrays, state: State, beam: Beam, router_params: Sequence[RouterParams]) -> int:
+def route_by_beam(arrays: RoutingArrays, state: RoutingState, beam: Beam, router_params: Sequence[RouterParams]) -> int:
     """Call `search_beam` from Python, without a limit."""
     return search_beam(arrays, state, beam, router_params, TOO_MUCH)
 
@@ -106,7 +106,7 @@ def find_leader(beam: Beam, count: int) -> int:
 
 
 @inner_kernel
-def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams) -> None:
+def open_beam(arrays: RoutingArrays, state: RoutingState, beam: Beam, params: RouterParams) -> None:
     """Make the state the only one of the beam, with all done that needs no SWAP."""
     fronts = beam.fronts
     # Where the replay begins.
@@ -146,7 +146,7 @@ def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
 
 
 @inner_kernel
-def list_slots(arrays: RoutingArrays, state: State, beam: Beam) -> None:
+def list_slots(arrays: RoutingArrays, state: RoutingState, beam: Beam) -> None:
     """Give each qubit with gates left a slot."""
     slots = 0
     for a in range(len(beam.slot)):
@@ -177,11 +177,11 @@ def rank_options(beam: Beam, count: int, most: int) -> int:
 
 
 @inner_kernel
-def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int) -> int:
+def expand(arrays: RoutingArrays, state: RoutingState, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
-    counters, rows, made, spots = state.counters[0], len(beam.free), 0, 4 * chosen
+    counters, rows, made, cells = state.counters[0], len(beam.free), 0, 4 * chosen
     # Open addressing with four places an option, so that chains of taken places stay short.
-    for i in range(spots):
+    for i in range(cells):
         beam.seen[i] = -1
     for i in range(chosen):
         # Free rows are taken from the end, so that the children of this level can be found there.
@@ -190,7 +190,7 @@ def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams
         reached = take_step(arrays, beam, r, o, row)
         if reached:
             carry_out_front(arrays, beam, r, o, row)
-        if insert_hash(beam, beam.header[row].hash, spots) and (not reached or settle(arrays, beam, params, row)):
+        if insert_hash(beam, beam.header[row].hash, cells) and (not reached or settle(arrays, beam, params, row)):
             # All states of a level have paid for as many steps: they are ranked by what is still to pay, by whether
             # their SWAPs fused with gates, and by noise, which makes attempts differ.
             value = estimate_cost(arrays, beam, params, row) + params.fusion * beam.header[row].paid
@@ -225,12 +225,12 @@ def take_step(arrays: RoutingArrays, beam: Beam, r: int, o: int, row: int) -> bo
         if a >= 0:
             last[a] = NOTHING
         return True
-    p, q, spots = -1 - here, there, beam.moves.spot_key
+    p, q, keys = -1 - here, there, beam.moves.place_key
     # Zobrist hashing (1970): the hash of a mapping and of what is done changes by the positions that change.
-    header.hash ^= spots[a, p] ^ spots[a, q]
+    header.hash ^= keys[a, p] ^ keys[a, q]
     place[a] = q
     if b >= 0:
-        header.hash ^= spots[b, q] ^ spots[b, p]
+        header.hash ^= keys[b, q] ^ keys[b, p]
         place[b] = p
         header.paid += price_swap(arrays.price, last, a, b)
     else:
@@ -289,13 +289,13 @@ def settle(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: int) ->
 
 
 @inner_kernel
-def insert_hash(beam: Beam, key: int, spots: int) -> bool:
+def insert_hash(beam: Beam, key: int, cells: int) -> bool:
     """Return whether no state of this level has this hash, and note it."""
-    i = key % spots
+    i = key % cells
     while beam.seen[i] >= 0:
         if beam.seen[i] == key:
             return False
-        i = (i + 1) % spots
+        i = (i + 1) % cells
     beam.seen[i] = key
     return True
 
@@ -345,7 +345,7 @@ def list_free_rows(beam: Beam, count: int) -> None:
 
 
 @inner_kernel
-def replay_steps(arrays: RoutingArrays, state: State, beam: Beam, level: int, best: int) -> None:
+def replay_steps(arrays: RoutingArrays, state: RoutingState, beam: Beam, level: int, best: int) -> None:
     """Carry out the steps that led to a state, from the beginning."""
     # Backwards from the last level, each step is put where the forward pass reads it: column 0 of its level.
     for k in range(level - 1, -1, -1):
@@ -358,7 +358,7 @@ def replay_steps(arrays: RoutingArrays, state: State, beam: Beam, level: int, be
 
 
 @inner_kernel
-def return_to_start(arrays: RoutingArrays, state: State, beam: Beam) -> None:
+def return_to_start(arrays: RoutingArrays, state: RoutingState, beam: Beam) -> None:
     """Return to the beginning."""
     counters = state.counters[0]
     for v in range(len(beam.start_need)):

@@ -28,7 +28,7 @@ PlaceArray = NDArray[np.int16]
 ChangeArray = NDArray[np.int8]
 
 
-class Header:
+class BeamHeader:
     """Say of a state which front it has, how many gates are left, its hash, and what it has paid."""
 
     front: int
@@ -42,12 +42,12 @@ class Moves(NamedTuple):
 
     `change[p, r, k]` is by how much the distance to r grows when a qubit moves from p to neighbour k: 0 where that is r
     itself, as a SWAP of both leaves their distance. `back[p, d]` is which neighbour p is of the neighbour k.
-    `spot_key[s, p]` and `node_key[v]` are numbers for slots on device qubits and for nodes done.
+    `place_key[s, p]` and `node_key[v]` are numbers for slots on device qubits and for nodes done.
     """
 
     change: ChangeArray
     back: IndexArray
-    spot_key: IntArray
+    place_key: IntArray
     node_key: IntArray
 
 
@@ -68,7 +68,7 @@ class Beam(NamedTuple):
     slot: IndexArray
     place: PlaceArray
     last: IndexArray
-    header: Sequence[Header]
+    header: Sequence[BeamHeader]
     value: FloatArray
     gain: FloatArray
     option: IndexArray
@@ -86,7 +86,7 @@ class Beam(NamedTuple):
 
 
 def build_moves(arrays: RoutingArrays) -> Moves:
-    """Return what moves on a device change; O(N^2 d + g)."""
+    """Return the changes by moves on a device; O(N^2 d + g)."""
     neighbours, hops, count = arrays.neighbours, arrays.hops.astype(np.int32), len(arrays.pairs)
     size, degree = neighbours.shape
     change = np.zeros((size, size, _pad(degree)), np.int8)
@@ -97,12 +97,12 @@ def build_moves(arrays: RoutingArrays) -> Moves:
         change[p, :, k] = hops[q] - hops[p]
         change[p, q, k] = 0
         back[p, k] = (neighbours[q] == p[:, None]).argmax(axis=1)
-    spots = _hash_position(np.arange(_count_slots(arrays))[:, None], np.arange(size))
-    return Moves(change, back, spots, _hash_position(np.array(-1), np.arange(count)))
+    place_keys = _hash_position(np.arange(_count_slots(arrays))[:, None], np.arange(size))
+    return Moves(change, back, place_keys, _hash_position(np.array(-1), np.arange(count)))
 
 
 def leave_moves_out() -> Moves:
-    """Return what stands for moves where there are no beams."""
+    """Return the empty moves of routings without beams."""
     none = np.zeros((0, 0), np.int32)
     return Moves(np.zeros((0, 0, 0), np.int8), none, np.zeros((0, 0), np.int64), np.zeros(0, np.int64))
 
@@ -114,7 +114,7 @@ def fits_beams(arrays: RoutingArrays) -> bool:
 
 
 def _pad(degree: int) -> int:
-    """Return so many neighbours, padded."""
+    """Return the number of neighbours with padding."""
     return -(-degree // LANES) * LANES
 
 
@@ -144,7 +144,7 @@ def allocate_beam(arrays: RoutingArrays, width: int, most: int, moves: Moves) ->
         slot=zeros(size),
         place=np.zeros((rows, slots), np.int16),
         last=zeros(rows, slots),
-        header=allocate_records(Header, rows),
+        header=allocate_records(BeamHeader, rows),
         value=np.zeros(rows),
         gain=np.zeros((rows, OPTIONS)),
         option=zeros(rows, OPTIONS, 4),

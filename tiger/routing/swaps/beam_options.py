@@ -2,7 +2,7 @@
 
 from tiger.model.arrays import FloatArray
 from tiger.routing.swaps.beam_arrays import LANES, OPTIONS, Beam, ChangeArray
-from tiger.routing.swaps.frontier import NEVER, RouterParams, RoutingArrays, State
+from tiger.routing.swaps.frontier import NEVER, RouterParams, RoutingArrays, RoutingState
 from tiger.routing.swaps.fronts import Fronts
 from tiger.routing.swaps.prices import quote_swap
 from tiger.routing.swaps.router import find_nearer_neighbour
@@ -31,7 +31,7 @@ def estimate_cost(arrays: RoutingArrays, beam: Beam, params: RouterParams, row: 
 
 
 @inner_kernel
-def list_options(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int) -> None:
+def list_options(arrays: RoutingArrays, state: RoutingState, beam: Beam, params: RouterParams, r: int) -> None:
     """Note the best options of the state in its row: SWAPs next to the front, and BRIDGEs."""
     place, last, record = beam.place[r], beam.last[r], beam.fronts.record[beam.header[r].front]
     slots, gates = beam.fronts.counters[0].slots, record.entry + record.gates

@@ -23,7 +23,7 @@ from tiger.routing.swaps.exact_states import (
     MOST,
     ExactStates,
     ExactTask,
-    Move,
+    StateMove,
     add_state,
     allocate_states,
     exchange,
@@ -44,7 +44,7 @@ class ExactParams:
     states: int = 1_000_000
 
 
-class ExactResult(NamedTuple):
+class ExactRoute(NamedTuple):
     """Return how many SWAPs and BRIDGEs there are at least, and a route with as many, None where none was found."""
 
     bound: int
@@ -64,7 +64,7 @@ def find_exact_route(
     params: ExactParams,
     fixed: IndexArray | None = None,
     stop: Callable[[], bool] = bool,
-) -> ExactResult:
+) -> ExactRoute:
     """Return the fewest SWAPs and BRIDGEs of a circuit and such a route, or a bound where that takes too many states.
 
     `fixed[N]` is a layout to start from. The circuit has to be small (`is_small`). Deterministic but for `stop`.
@@ -78,8 +78,8 @@ def find_exact_route(
         pass
     counters = states.counters[0]
     if counters.goal < 0:
-        return ExactResult(max(bound.swaps, int(counters.level)), None)
-    return ExactResult(int(states.spent[counters.goal]), _read_route(task, states, active, fixed))
+        return ExactRoute(max(bound.swaps, int(counters.level)), None)
+    return ExactRoute(int(states.spent[counters.goal]), _read_route(task, states, active, fixed))
 
 
 def _list_active(dag: GateDag) -> IntArray:
@@ -111,12 +111,12 @@ def start_search(task: ExactTask, states: ExactStates, place: IndexArray) -> Non
     states.counters[0].goal = -1
     for a in range(len(place)):
         states.place[a] = place[a]
-    add_state(task, states, Move(0, -1, 0, 0))
+    add_state(task, states, StateMove(0, -1, 0, 0))
 
 
 @kernel
 def expand_states(task: ExactTask, states: ExactStates, count: int) -> bool:
-    """Expand so many states, those of the least estimates; return whether there is more to do."""
+    """Expand at most a number of states, those of the least estimates; return whether there is more to do."""
     counters = states.counters[0]
     for _ in range(count):
         # A state that found no room has the estimate of the present level or more, which so remains a bound.
@@ -148,7 +148,7 @@ def expand(task: ExactTask, states: ExactStates, s: int) -> None:
         p, q = int(task.edges[e, 0]), int(task.edges[e, 1])
         if user[p] >= 0 or user[q] >= 0:
             exchange(states, p, q)
-            add_state(task, states, Move(done, s, 1 + e, spent + 1))
+            add_state(task, states, StateMove(done, s, 1 + e, spent + 1))
             exchange(states, p, q)
     for v in range(len(task.pairs)):
         if done >> v & 1 or int(task.before[v]) & ~done or task.pairs[v, 0] < 0:
@@ -156,21 +156,21 @@ def expand(task: ExactTask, states: ExactStates, s: int) -> None:
         a, b = int(task.pairs[v, 0]), int(task.pairs[v, 1])
         # What is ready with both places is two hops wide or more, as all else has been carried out.
         if place[a] >= 0 and place[b] >= 0:
-            carry_out_here(task, states, Move(done, s, v, spent))
+            carry_out_here(task, states, StateMove(done, s, v, spent))
         elif place[a] >= 0:
-            place_beside(task, states, Move(done, s, v, spent), b)
+            place_beside(task, states, StateMove(done, s, v, spent), b)
         elif place[b] >= 0:
-            place_beside(task, states, Move(done, s, v, spent), a)
+            place_beside(task, states, StateMove(done, s, v, spent), a)
         else:
             for p in range(len(user)):
                 if user[p] < 0:
                     place[a], user[p] = p, a
-                    place_beside(task, states, Move(done, s, v, spent), b)
+                    place_beside(task, states, StateMove(done, s, v, spent), b)
                     place[a], user[p] = -1, -1
 
 
 @inner_kernel
-def place_beside(task: ExactTask, states: ExactStates, move: Move, b: int) -> None:
+def place_beside(task: ExactTask, states: ExactStates, move: StateMove, b: int) -> None:
     """Put the states into the queue in which a qubit gets a place where its first gate, `move.step`, can run."""
     for p in range(len(states.user)):
         if states.user[p] < 0:
@@ -180,14 +180,14 @@ def place_beside(task: ExactTask, states: ExactStates, move: Move, b: int) -> No
 
 
 @inner_kernel
-def carry_out_here(task: ExactTask, states: ExactStates, move: Move) -> None:
+def carry_out_here(task: ExactTask, states: ExactStates, move: StateMove) -> None:
     """Put the state into the queue in which a gate, `move.step`, runs where its qubits are, over two hops as BRIDGE."""
     v = move.step
     hops = task.hops[states.place[task.pairs[v, 0]], states.place[task.pairs[v, 1]]]
     if hops == 1:
-        add_state(task, states, Move(move.done, move.parent, 0, move.spent))
+        add_state(task, states, StateMove(move.done, move.parent, 0, move.spent))
     elif hops == 2 and task.bridge[v]:
-        add_state(task, states, Move(move.done | 1 << v, move.parent, -1 - v, move.spent + 1))
+        add_state(task, states, StateMove(move.done | 1 << v, move.parent, -1 - v, move.spent + 1))
 
 
 def _read_route(task: ExactTask, states: ExactStates, active: IntArray, fixed: IndexArray | None) -> Route:

@@ -27,7 +27,7 @@ class ExactCounters:
     full: int
 
 
-class Move(NamedTuple):
+class StateMove(NamedTuple):
     """Hold what leads to a state: the nodes done, the state before, the step from there, SWAPs and BRIDGEs with it."""
 
     done: int
@@ -78,7 +78,7 @@ class ExactStates(NamedTuple):
 
 
 def allocate_states(task: ExactTask, most: int) -> ExactStates:
-    """Allocate what a search of so many states needs, none of which is filled before it is used."""
+    """Allocate the arrays of a search with `most` states; none is filled before it is used."""
     entries = 2 * most
     return ExactStates(
         layout=np.empty(most, np.int64),
@@ -98,7 +98,7 @@ def allocate_states(task: ExactTask, most: int) -> ExactStates:
 
 
 @inner_kernel
-def add_state(task: ExactTask, states: ExactStates, move: Move) -> None:
+def add_state(task: ExactTask, states: ExactStates, move: StateMove) -> None:
     """Put the state of the scratch layout into the queue, unless it was reached as cheaply or costs too much."""
     counters = states.counters[0]
     done = carry_out_all(task, states, move.done)

@@ -11,8 +11,16 @@ from tiger.routing.records import allocate_records
 from tiger.routing.route import Route
 from tiger.routing.swaps.layers import raise_by_bridge, raise_by_gate, raise_by_swap
 from tiger.routing.swaps.prices import NOTHING
-from tiger.routing.swaps.tokens import Choice, Device, Tokens, build_tokens, clear_list, exchange, list_qubit
-from tiger.routing.swaps.window_router import DEPTH, Attempt, AttemptCounters, Circuit, Scores, Window, WindowState
+from tiger.routing.swaps.tokens import CouplingArrays, SwapStep, Tokens, build_tokens, clear_list, exchange, list_qubit
+from tiger.routing.swaps.window_router import (
+    DEPTH,
+    AttemptCounters,
+    CircuitArrays,
+    NodeWindow,
+    Scores,
+    WindowAttempt,
+    WindowState,
+)
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # The most that scratch holds: nodes in a window, steps scanned for one, and SWAPs and BRIDGEs taken out or put in.
@@ -63,7 +71,7 @@ class RouteBuffer(NamedTuple):
     new: IndexArray
 
 
-class Step(NamedTuple):
+class RouteStep(NamedTuple):
     """Hold a step as `steps` has it, and its device qubits, -1 for none; `costs` is 1 for a SWAP and a BRIDGE."""
 
     what: int
@@ -74,18 +82,18 @@ class Step(NamedTuple):
     costs: int
 
 
-def build_circuit(dag: GateDag) -> Circuit:
+def build_circuit(dag: GateDag) -> CircuitArrays:
     """Return a gate DAG for kernels; windows end where control flow begins."""
     barrier = np.zeros(len(dag.pairs), np.int32)
     barrier[dag.inner[:, 0]] = 1
     pairs, first, after = dag.pairs.copy(), dag.first.copy(), dag.after.copy()
-    return Circuit(pairs, first, after, dag.bridge.astype(np.int32), barrier, dag.price.copy(), dag.layers.copy())
+    return CircuitArrays(pairs, first, after, dag.bridge.astype(np.int32), barrier, dag.price.copy(), dag.layers.copy())
 
 
-def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
+def allocate_window_state(circuit: CircuitArrays, device: CouplingArrays) -> WindowState:
     """Return scratch for a window, with all qubits on themselves; O(g + N)."""
     size, nodes = len(device.hops), len(circuit.pairs)
-    window = Window(
+    window = NodeWindow(
         nodes=_zeros(NODES),
         size=_zeros(1),
         local=_zeros(nodes) - 1,
@@ -95,14 +103,14 @@ def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
         close=_zeros(size),
         slot=_zeros(NODES, 2),
     )
-    attempt = Attempt(
+    attempt = WindowAttempt(
         need=_zeros(NODES),
         done=_zeros(NODES),
         front=_zeros(NODES),
         head=_zeros(size),
         log=_zeros(NODES + 2 * OPS, 2),
         counters=allocate_records(AttemptCounters),
-        choice=allocate_records(Choice),
+        choice=allocate_records(SwapStep),
         work=np.zeros(1, np.int64),
         weight=np.zeros(DEPTH),
         last=_zeros(size) - 1,
@@ -114,7 +122,7 @@ def allocate_window_state(circuit: Circuit, device: Device) -> WindowState:
     return WindowState(circuit, device, build_tokens(np.arange(size, dtype=np.int32)), window, attempt)
 
 
-def build_buffer(circuit: Circuit, route: Route, ahead: IndexArray) -> RouteBuffer:
+def build_buffer(circuit: CircuitArrays, route: Route, ahead: IndexArray) -> RouteBuffer:
     """Return a buffer that begins with a route; `ahead[N]` counts the gates of every qubit, beyond its end too."""
     nodes, size, length = len(circuit.pairs), len(route.start), len(route.steps)
     steps, span = _zeros(2 * length + 4 * OPS, 2), allocate_records(Span)
@@ -242,20 +250,20 @@ def begin(state: WindowState, buffer: RouteBuffer) -> None:
 
 
 @inner_kernel
-def read_step(state: WindowState, buffer: RouteBuffer, k: int) -> Step:
+def read_step(state: WindowState, buffer: RouteBuffer, k: int) -> RouteStep:
     """Return a step, given where the steps before it brought the qubits."""
     what, where = buffer.steps[k, 0] + WIDE, buffer.steps[k, 1] + WIDE
     if what < 0:
-        return Step(what, where, -1 - what, where, where, 1)
+        return RouteStep(what, where, -1 - what, where, where, 1)
     a, b = state.circuit.pairs[what]
     if a < 0:
-        return Step(what, where, -1, -1, -1, 0)
+        return RouteStep(what, where, -1, -1, -1, 0)
     p, q = buffer.full.place[a] + WIDE, buffer.full.place[b] + WIDE
-    return Step(what, where, p, q, where if where >= 0 else q, 1 if where >= 0 else 0)
+    return RouteStep(what, where, p, q, where if where >= 0 else q, 1 if where >= 0 else 0)
 
 
 @inner_kernel
-def is_inside(state: WindowState, buffer: RouteBuffer, step: Step, centre: int, reach: int) -> bool:
+def is_inside(state: WindowState, buffer: RouteBuffer, step: RouteStep, centre: int, reach: int) -> bool:
     """Return whether a step is within reach and waits for nothing deferred."""
     stamp, blocked, hops = buffer.span[0].stamp, buffer.blocked, state.device.hops
     if step.what >= 0 and buffer.deferred_node[step.what] == stamp:
@@ -268,7 +276,7 @@ def is_inside(state: WindowState, buffer: RouteBuffer, step: Step, centre: int, 
 
 
 @inner_kernel
-def include(state: WindowState, buffer: RouteBuffer, step: Step) -> None:
+def include(state: WindowState, buffer: RouteBuffer, step: RouteStep) -> None:
     """Take a step."""
     window = state.window
     buffer.span[0].cost += step.costs
@@ -286,7 +294,7 @@ def include(state: WindowState, buffer: RouteBuffer, step: Step) -> None:
 
 
 @inner_kernel
-def defer(state: WindowState, buffer: RouteBuffer, step: Step) -> None:
+def defer(state: WindowState, buffer: RouteBuffer, step: RouteStep) -> None:
     """Leave a step for later, and with it all that waits for it."""
     span, circuit = buffer.span[0], state.circuit
     buffer.deferred[span.deferred, 0] = step.what

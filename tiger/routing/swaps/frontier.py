@@ -37,8 +37,8 @@ class RoutingArrays(NamedTuple):
 class RouterCounters:
     """Count what a routing has done and holds: the record that kernels update.
 
-    `front`, `stack`, `steps`, `links` and `front_qubits` are lengths of the arrays of `State`; `moves` counts SWAPs and
-    BRIDGEs, `cost` is their price and `gate_cost` what it was after the last gate, `left` the gates not done,
+    `front`, `stack`, `steps`, `links` and `front_qubits` are lengths of the arrays of `RoutingState`; `moves` counts
+    SWAPs and BRIDGEs, `cost` is their price and `gate_cost` what it was after the last gate, `left` the gates not done,
     `since_gate` the SWAPs since the last gate. `work` counts candidates scored and gates looked at. `here`, `there` are
     the step chosen, `rng` the state of the random numbers, `decay_floor` what every qubit's decay is at least.
     """
@@ -84,7 +84,7 @@ class RouterParams:
     fusion: float
 
 
-class State(NamedTuple):
+class RoutingState(NamedTuple):
     """Hold a routing under way, allocated once and used for many.
 
     `place[N]` and `holds[N]` are the mapping and its inverse, `need[g]` how many nodes a node still waits for, -1 when
@@ -125,7 +125,7 @@ def build_arrays(dag: GateDag, coupling: Coupling) -> tuple[RoutingArrays, Routi
     return RoutingArrays(pairs, dag.first.copy(), dag.after.copy(), dag.waits.copy(), *shared), backward
 
 
-def allocate_state(arrays: RoutingArrays, most: int) -> State:
+def allocate_state(arrays: RoutingArrays, most: int) -> RoutingState:
     """Allocate what a routing of up to `most` SWAPs and BRIDGEs needs."""
     count, size, edges = len(arrays.pairs), len(arrays.hops), len(arrays.after)
     links = 4 * count + 2
@@ -135,7 +135,7 @@ def allocate_state(arrays: RoutingArrays, most: int) -> State:
 
     counters = allocate_records(RouterCounters)
     counters[0].rng = 1
-    return State(
+    return RoutingState(
         place=fill(size),
         holds=fill(size),
         need=fill(count),
@@ -157,7 +157,7 @@ def allocate_state(arrays: RoutingArrays, most: int) -> State:
 
 
 @kernel
-def begin(arrays: RoutingArrays, state: State, start: IndexArray) -> None:
+def begin(arrays: RoutingArrays, state: RoutingState, start: IndexArray) -> None:
     """Set the mapping, with nothing done."""
     counters = state.counters[0]
     for v in range(len(start)):
@@ -178,7 +178,7 @@ def begin(arrays: RoutingArrays, state: State, start: IndexArray) -> None:
 
 
 @inner_kernel
-def stack_ready(state: State) -> None:
+def stack_ready(state: RoutingState) -> None:
     """Put all nodes that wait for nothing on the stack, and nothing else."""
     counters = state.counters[0]
     counters.stack = 0
@@ -189,7 +189,7 @@ def stack_ready(state: State) -> None:
 
 
 @inner_kernel
-def carry_out_ready(arrays: RoutingArrays, state: State) -> None:
+def carry_out_ready(arrays: RoutingArrays, state: RoutingState) -> None:
     """Carry out every node on the stack that can be, and what becomes ready by it."""
     counters = state.counters[0]
     while counters.stack > 0:
@@ -205,7 +205,7 @@ def carry_out_ready(arrays: RoutingArrays, state: State) -> None:
 
 
 @inner_kernel
-def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
+def carry_out(arrays: RoutingArrays, state: RoutingState, v: int, middle: int) -> None:
     """Note that a node is carried out, and put what becomes ready on the stack."""
     counters = state.counters[0]
     state.steps[counters.steps, 0] = v
@@ -233,7 +233,7 @@ def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
 
 
 @inner_kernel
-def exchange(state: State, p: int, q: int) -> None:
+def exchange(state: RoutingState, p: int, q: int) -> None:
     """Swap what two device qubits hold."""
     a, b = state.holds[p], state.holds[q]
     state.holds[p], state.holds[q] = b, a
@@ -241,7 +241,7 @@ def exchange(state: State, p: int, q: int) -> None:
 
 
 @inner_kernel
-def stack_adjacent(arrays: RoutingArrays, state: State) -> None:
+def stack_adjacent(arrays: RoutingArrays, state: RoutingState) -> None:
     """Move the gates of the front whose qubits are adjacent to the stack."""
     counters, kept = state.counters[0], 0
     for i in range(counters.front):
@@ -256,7 +256,7 @@ def stack_adjacent(arrays: RoutingArrays, state: State) -> None:
 
 
 @inner_kernel
-def remove_from_front(state: State, v: int) -> None:
+def remove_from_front(state: RoutingState, v: int) -> None:
     """Take a gate out of the front."""
     counters, kept = state.counters[0], 0
     for i in range(counters.front):
@@ -267,7 +267,7 @@ def remove_from_front(state: State, v: int) -> None:
 
 
 @kernel
-def carry_out_known(arrays: RoutingArrays, state: State, steps: IndexArray, count: int) -> None:
+def carry_out_known(arrays: RoutingArrays, state: RoutingState, steps: IndexArray, count: int) -> None:
     """Carry out the first `count` known steps without cost, right after `begin`, whatever made them possible."""
     for i in range(count):
         if steps[i, 0] < 0:
@@ -278,7 +278,7 @@ def carry_out_known(arrays: RoutingArrays, state: State, steps: IndexArray, coun
 
 
 @inner_kernel
-def begin_counting(state: State) -> None:
+def begin_counting(state: RoutingState) -> None:
     """Count steps and costs from here on, and put what is ready on the stack."""
     counters = state.counters[0]
     counters.steps = counters.moves = counters.cost = counters.gate_cost = 0

@@ -20,7 +20,7 @@ from tiger.solvers.kernel import inner_kernel
 
 # Fronts kept for each state that goes on; only those of states that go on stay when there are more.
 KEPT = 6
-# Entries for a front: some, and so many for each qubit. Long fronts borrow from short ones.
+# Entries for a front: some, and this many for each qubit. Long fronts borrow from short ones.
 ENTRIES, ENTRIES_EACH = 128, 8
 
 LinkArray = NDArray[np.int16]
@@ -87,7 +87,7 @@ class Fronts(NamedTuple):
 
 
 def allocate_fronts(count: int, slots: int, width: int) -> Fronts:
-    """Allocate the fronts of a beam of so many states, for a circuit of `count` nodes on `slots` qubits."""
+    """Allocate the fronts of the states of a beam, for a circuit of `count` nodes on `slots` qubits."""
     rows = KEPT * width
     # However long the circuit's fronts are, a few of them fit.
     entries = rows * min(ENTRIES + ENTRIES_EACH * slots, 2 * count + slots) + KEPT * (2 * count + slots)

@@ -10,22 +10,22 @@ import numpy as np
 
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.embedding import EmbeddingParams, find_perfect_layouts
-from tiger.routing.gate_dag import GateDag, Step, gate_dag_of
+from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
-from tiger.routing.swaps.search import Origins, SearchParams, search
+from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 
 
 def route_along_path(dag: GateDag, coupling: Coupling, params: EmbeddingParams) -> Route | None:
     """Return a route on a path of the device alone, None where no path with as many qubits as meet others is found."""
     order = _list_by_first_use(dag)
     pairs = np.stack([order[:-1], order[1:]], axis=1)
-    steps = [Step((a, b), (None, None), pair=True) for a, b in pairs.tolist()]
+    steps = [Operation((a, b), (None, None), pair=True) for a, b in pairs.tolist()]
     found = find_perfect_layouts(gate_dag_of(dag.qubits, steps).gate_dag, coupling, params)
     if not found:
         return None
     start = found[0]
     path = Coupling.of(coupling.size, [(a, b) for a, b in start[pairs].tolist()])
-    return search(dag, path, Origins(fixed=start), SearchParams(work=0))
+    return search(dag, path, SearchOrigins(fixed=start), SearchParams(work=0))
 
 
 def _list_by_first_use(dag: GateDag) -> IndexArray:

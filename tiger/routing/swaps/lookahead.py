@@ -6,7 +6,7 @@ doi:10.1145/3297858.3304023); here the gates of the extended set count less the 
 
 import math
 
-from tiger.routing.swaps.frontier import RouterParams, RoutingArrays, State
+from tiger.routing.swaps.frontier import RouterParams, RoutingArrays, RoutingState
 from tiger.solvers.kernel import inner_kernel
 
 # Gates whose weight has faded below this change no choice, but ties: they are not looked at.
@@ -14,7 +14,7 @@ LEAST_WEIGHT = 0.03
 
 
 @inner_kernel
-def link_lookahead(arrays: RoutingArrays, state: State, params: RouterParams) -> None:
+def link_lookahead(arrays: RoutingArrays, state: RoutingState, params: RouterParams) -> None:
     """Link the front and the gates that come soon after it to their qubits, with their weights."""
     counters = state.counters[0]
     # Only the qubits that were linked before are cleared.
@@ -43,7 +43,7 @@ def link_lookahead(arrays: RoutingArrays, state: State, params: RouterParams) ->
 
 
 @inner_kernel
-def weigh_front_gate(arrays: RoutingArrays, state: State, params: RouterParams, v: int) -> float:
+def weigh_front_gate(arrays: RoutingArrays, state: RoutingState, params: RouterParams, v: int) -> float:
     """Return the weight of a gate of the front: less if it is far, or not the first in circuit order on its qubits."""
     a, b = arrays.pairs[v, 0], arrays.pairs[v, 1]
     weight = 1.0 if state.first_gate[a] == v and state.first_gate[b] == v else params.later_weight
@@ -53,7 +53,7 @@ def weigh_front_gate(arrays: RoutingArrays, state: State, params: RouterParams, 
 
 
 @inner_kernel
-def link_extended_set(arrays: RoutingArrays, state: State, params: RouterParams, wide: float) -> None:
+def link_extended_set(arrays: RoutingArrays, state: RoutingState, params: RouterParams, wide: float) -> None:
     """Link the gates that come soon, breadth first; what they wait for is counted down and then restored."""
     counters, touched, found, i = state.counters[0], 0, 0, 0
     queued, most = counters.front, params.lookahead
@@ -81,7 +81,7 @@ def link_extended_set(arrays: RoutingArrays, state: State, params: RouterParams,
 
 
 @inner_kernel
-def link_gate(arrays: RoutingArrays, state: State, v: int, weight: float) -> None:
+def link_gate(arrays: RoutingArrays, state: RoutingState, v: int, weight: float) -> None:
     """Link a gate to its two qubits."""
     i = state.counters[0].links
     for k in range(2):
@@ -95,8 +95,8 @@ def link_gate(arrays: RoutingArrays, state: State, v: int, weight: float) -> Non
 
 
 @inner_kernel
-def score_swap(arrays: RoutingArrays, state: State, p: int, q: int) -> float:
-    """Return what a SWAP of device qubits p and q changes in the weighted distances."""
+def score_swap(arrays: RoutingArrays, state: RoutingState, p: int, q: int) -> float:
+    """Return the change of the weighted distances by a SWAP of device qubits p and q."""
     # LightSABRE (arXiv:2409.08368), relative score: only the gates on the two qubits change, so that nothing else is
     # summed; a gate between the two of them keeps its length.
     a, b = state.holds[p], state.holds[q]

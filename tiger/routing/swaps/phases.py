@@ -1,36 +1,37 @@
-"""How the search on whole routes divides its work: phases, in which all lanes do the same with beams of one width."""
+"""How the search on whole routes divides its work: phases, in which all searchers use beams of one width."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tiger.routing.swaps.rerouting import Plan
+from tiger.routing.swaps.rerouting import ReroutePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseParams:
     """Set how a search divides its work.
 
-    There are two lanes above `two_lanes_work` and four above `four_lanes_work`, each with a pool of `routes`. A lane
-    begins with plain routing, for a share `first_share` of its work; then beams of `narrowest` states, twice as many
-    in every later phase, as long as `passes` routings of the whole circuit take at most a share `widest_share`.
-    `fresh` says how many per cent of the attempts begin at a new mapping in the first phase, in that of the narrowest
-    beams, in the next and in all later ones. `ordered` is how many per cent of the sides of a cut keep each qubit's
-    gates in circuit order, with narrow beams and with wide ones: circuits of the Fourier transform need them.
+    There are two searchers above `two_searchers_work` and four above `four_searchers_work`, each with a pool of
+    `routes`. A searcher begins with plain routing, for a share `first_share` of its work; then beams of `narrowest`
+    states, twice as many in every later phase, as long as `passes` routings of the whole circuit take at most a share
+    `widest_share`. `fresh` says how many per cent of the attempts begin at a new mapping in the first phase, in that of
+    the narrowest beams, in the next and in all later ones. `ordered` is how many per cent of the sides of a cut keep
+    each qubit's gates in circuit order, with narrow beams and with wide ones: circuits of the Fourier transform need
+    them.
 
     With work for a beam of `wide_least` states through the whole circuit mappings race instead, by successive halving
     (Jamieson, Talwalkar 2016): new ones are routed by beams of `race_narrowest` states for `race_share` of the work,
-    and the best `kept` of each lane forth and back by beams `race_factor` times as wide, then fewer of them by wider
-    ones still. For `wide_share` of the work beams are so wide that one routing of the whole takes all of it, in fewer
-    lanes where each would have at most half of `enough` states: the longest circuits of `timed` end 0.9 % lower in
-    10 s so than with four. Nothing stops a routing, which takes `wide_most` at most: under a second.
-    Long circuits end with fewer extra CX so than with ever wider beams in the same time, as whole routings from
-    different mappings differ by 5 to 20 %; `python -m benchmarks record` and `timed` measure them. Their first tenth
-    hardly tells the rest: over 40 mappings both correlate by -0.1 to 0.4 (four circuits).
+    and the best `kept` of each searcher forth and back by beams `race_factor` times as wide, then fewer of them by
+    wider ones still. For `wide_share` of the work beams are so wide that one routing of the whole takes all of it, in
+    fewer searchers where each would have at most half of `enough` states: the longest circuits of `timed` end 0.9 %
+    lower in 10 s so than with four. Nothing stops a routing, which takes `wide_most` at most: under a second. Long
+    circuits end with fewer extra CX so than with ever wider beams in the same time, as whole routings from different
+    mappings differ by 5 to 20 %; `python -m benchmarks record` and `timed` measure them. Their first tenth hardly tells
+    the rest: over 40 mappings both correlate by -0.1 to 0.4 (four circuits).
     """
 
-    two_lanes_work: int = 200_000
-    four_lanes_work: int = 1_000_000
+    two_searchers_work: int = 200_000
+    four_searchers_work: int = 1_000_000
     routes: int = 6
     first_share: float = 0.05
     narrowest: int = 4
@@ -47,29 +48,29 @@ class PhaseParams:
     kept: int = 4
     enough: int = 0
 
-    def count_lanes(self, work: int) -> int:
-        """Return how many lanes share so much work."""
-        return 4 if work > self.four_lanes_work else 2 if work > self.two_lanes_work else 1
+    def count_searchers(self, work: int) -> int:
+        """Return how many searchers share the work."""
+        return 4 if work > self.four_searchers_work else 2 if work > self.two_searchers_work else 1
 
 
 class Phase(NamedTuple):
-    """Hold what the lanes do for a while: how wide beams are, per cent of new mappings, and the work of a lane.
+    """Hold what the searchers do for a while: how wide beams are, per cent of new mappings, and the work of a searcher.
 
-    Where `kept` is not 0 only so many routes of each lane stay, the best of all, and are routed again as a whole. Where
-    `lanes` is not 0 no more than these go on.
+    Where `kept` is not 0 only that many routes of each searcher stay, the best of all, and are routed again as a whole.
+    Where `searchers` is not 0 no more than these go on.
     """
 
     width: int
     fresh: int
     work: int
     kept: int = 0
-    lanes: int = 0
+    searchers: int = 0
 
 
-class Schedule(NamedTuple):
-    """Hold how many lanes a search has, and their phases."""
+class PhaseSchedule(NamedTuple):
+    """Hold how many searchers a search has, and their phases."""
 
-    lanes: int
+    searchers: int
     phases: tuple[Phase, ...]
 
 
@@ -81,27 +82,27 @@ class Extent(NamedTuple):
     width: int
 
 
-def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> Schedule:
-    """Return what a search does; plain routing all along where passages are asked for, which are few.
+def schedule(params: PhaseParams, extent: Extent, passage: int, beam: int) -> PhaseSchedule:
+    """Return the phases of a search; plain routing all along where passages are asked for, which are few.
 
     `passage` is the work of plain routing, `beam` that of a beam for each of its states, 0 where that is not known.
     """
     work = extent.work
     if extent.passages:
         whole = max(work, extent.passages * passage)
-        lanes = min(params.count_lanes(whole), 2)
-        half = whole // lanes // 2
-        return Schedule(lanes, (Phase(0, params.fresh[0], half), Phase(0, params.fresh[2], half)))
-    lanes = params.count_lanes(work)
+        searchers = min(params.count_searchers(whole), 2)
+        half = whole // searchers // 2
+        return PhaseSchedule(searchers, (Phase(0, params.fresh[0], half), Phase(0, params.fresh[2], half)))
+    searchers = params.count_searchers(work)
     if beam and extent.width and work > params.wide_least * beam:
-        return Schedule(lanes, tuple(_list_race_phases(params, extent, beam, lanes)))
-    return Schedule(lanes, tuple(_list_phases(params, work // lanes, passage, extent.width)))
+        return PhaseSchedule(searchers, tuple(_list_race_phases(params, extent, beam, searchers)))
+    return PhaseSchedule(searchers, tuple(_list_phases(params, work // searchers, passage, extent.width)))
 
 
-def plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
-    """Return what the attempts of a phase are like; its work is the goal of a lane that has done none."""
+def plan_attempts(phase: Phase, params: PhaseParams, fixed: int) -> ReroutePlan:
+    """Return the plan of a phase's attempts; its work is the goal of a searcher that has done none."""
     ordered = params.ordered[phase.width > params.narrowest]
-    return Plan(phase.fresh, fixed, phase.work, phase.width, ordered, phase.kept)
+    return ReroutePlan(phase.fresh, fixed, phase.work, phase.width, ordered, phase.kept)
 
 
 def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterator[Phase]:
@@ -119,20 +120,20 @@ def _list_phases(params: PhaseParams, work: int, passage: int, width: int) -> It
         yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
 
 
-def _list_race_phases(params: PhaseParams, extent: Extent, beam: int, lanes: int) -> Iterator[Phase]:
+def _list_race_phases(params: PhaseParams, extent: Extent, beam: int, searchers: int) -> Iterator[Phase]:
     """Yield narrow beams from new mappings, ever wider ones for ever fewer of these, and the widest that fit."""
-    work = extent.work // lanes
+    work = extent.work // searchers
     wide, narrow = int(params.wide_share * work), int(params.race_share * work)
-    between, last = work - narrow - wide, lanes
-    # Up to so many states one routing ends lower than the best of two by beams of half the width.
+    between, last = work - narrow - wide, searchers
+    # Up to this many states one routing ends lower than the best of two by beams of half the width.
     most = min(min(params.enough, extent.width) * beam, params.wide_most)
-    while last > 1 and 2 * wide * lanes // last <= most:
+    while last > 1 and 2 * wide * searchers // last <= most:
         last //= 2
-    wide = wide * lanes // last
+    wide = wide * searchers // last
     narrowest = min(params.race_narrowest, extent.width)
     widest = min(max(min(wide, params.wide_most) // beam, narrowest), extent.width)
     widths, each = list[int](), narrowest * params.race_factor
-    # A round has work for a mapping in every lane, and beams of half the greatest width at most.
+    # A round has work for a mapping in every searcher, and beams of half the greatest width at most.
     while 2 * each <= widest and (len(widths) + 1) * each * beam <= between:
         widths.append(each)
         each *= params.race_factor
@@ -141,6 +142,6 @@ def _list_race_phases(params: PhaseParams, extent: Extent, beam: int, lanes: int
         share = between // len(widths)
         # As many as there is work for, so that no route goes on that was not routed by the beams of its round.
         yield Phase(each, 0, share, max(min(params.kept >> k, params.routes, share // (each * beam)), 1))
-    left = wide if widths else wide + between * lanes // last
+    left = wide if widths else wide + between * searchers // last
     yield Phase(widest, 0, left // 2, 1, last)
     yield Phase(widest, 0, left // 2, 0, last)

@@ -16,7 +16,7 @@ NOTHING, SWAPPED = -1, -2
 
 
 def price_route(dag: GateDag, route: Route) -> int:
-    """Return what the SWAPs and BRIDGEs of a route cost in the prices of its gate DAG; O(k + N)."""
+    """Return the cost of the SWAPs and BRIDGEs of a route in the prices of its gate DAG; O(k + N)."""
     place = route.start.astype(np.int32)
     scratch = np.empty_like(place), np.empty_like(place)
     return int(price_whole(dag.price.copy(), dag.pairs.copy(), route.steps.astype(np.int32), place, scratch))
@@ -34,7 +34,7 @@ def price_whole(
 def price_part(
     price: IndexArray, pairs: IndexArray, steps: IndexArray, place: IndexArray, scratch: tuple[IndexArray, IndexArray]
 ) -> int:
-    """Return what some steps cost from a mapping `place[N]` on, by themselves; the scratch is two arrays [N]."""
+    """Return the cost of some steps alone from a mapping `place[N]` on; the scratch is two arrays [N]."""
     holds, last = scratch
     for v in range(len(place)):
         holds[place[v]] = v
@@ -46,7 +46,7 @@ def price_part(
 def price_steps(
     price: IndexArray, pairs: IndexArray, steps: IndexArray, low: int, high: int, holds: IndexArray, last: IndexArray
 ) -> int:
-    """Return what steps `low` to `high` cost; `holds[N]`, and what was `last[N]` on circuit qubits, go along."""
+    """Return the cost of steps `low` to `high`, and update `holds[N]` and the `last[N]` on circuit qubits."""
     total = 0
     for k in range(low, high):
         what, where = steps[k, 0], steps[k, 1]
@@ -65,14 +65,14 @@ def price_steps(
 
 @inner_kernel
 def quote_swap(price: IndexArray, last: IndexArray, a: int, b: int) -> int:
-    """Return what a SWAP of circuit qubits a and b would cost now."""
+    """Return the cost that a SWAP of circuit qubits a and b would have now."""
     v = last[a]
     return int(price[v]) if v >= 0 and v == last[b] else int(price[len(price) - 1])
 
 
 @inner_kernel
 def price_swap(price: IndexArray, last: IndexArray, a: int, b: int) -> int:
-    """Return what a SWAP of circuit qubits a and b costs, and note it."""
+    """Return the cost of a SWAP of circuit qubits a and b, and note it."""
     v = last[a]
     if v >= 0 and v == last[b]:
         last[a] = last[b] = NOTHING
@@ -83,7 +83,7 @@ def price_swap(price: IndexArray, last: IndexArray, a: int, b: int) -> int:
 
 @inner_kernel
 def price_gate(price: IndexArray, last: IndexArray, a: int, b: int, v: int) -> int:
-    """Return what gate v on circuit qubits a and b takes off the price of a SWAP right before it, and note the gate."""
+    """Return the discount by gate v on circuit qubits a and b for a SWAP right before it, and note the gate."""
     if last[a] == SWAPPED - b and last[b] == SWAPPED - a:
         last[a] = last[b] = NOTHING
         return int(price[v]) - int(price[len(price) - 1])
@@ -93,6 +93,6 @@ def price_gate(price: IndexArray, last: IndexArray, a: int, b: int, v: int) -> i
 
 @inner_kernel
 def price_bridge(price: IndexArray, last: IndexArray, a: int, b: int) -> int:
-    """Return what a BRIDGE between circuit qubits a and b costs; nothing fuses with it."""
+    """Return the cost of a BRIDGE between circuit qubits a and b; nothing fuses with it."""
     last[a] = last[b] = NOTHING
     return int(price[len(price) - 1])

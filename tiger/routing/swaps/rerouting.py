@@ -18,7 +18,7 @@ from tiger.routing.swaps.frontier import (
     RouterCounters,
     RouterParams,
     RoutingArrays,
-    State,
+    RoutingState,
     begin,
     begin_counting,
     carry_out,
@@ -32,7 +32,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 NO_LIMIT, NEVER_COST = 900_000_000, 2_000_000_000
 # Which side of a cut is routed again.
 BOTH, AFTER, BEFORE = range(3)
-# A new mapping is routed backwards and forwards so many times, as in SABRE's reverse traversal.
+# A new mapping is routed backwards and forwards this many times, as in SABRE's reverse traversal.
 PASSES = 5
 
 
@@ -49,7 +49,7 @@ class RoutingViews(NamedTuple):
     hops: HopArray
 
 
-class Attempt:
+class Rerouting:
     """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed again.
 
     `given` counts the seeds used, `passes` those left on a new mapping, `made` the steps of the route in the making.
@@ -66,8 +66,8 @@ class Attempt:
     turn: int
 
 
-class Plan(NamedTuple):
-    """Say what the attempts of a lane are like until its work reaches `goal`.
+class ReroutePlan(NamedTuple):
+    """Say what the attempts of a searcher are like until its work reaches `goal`.
 
     `fresh` per cent begin at a new mapping, the others at a cut of a route of the pool; beams are `width` wide, 0 for
     plain routing; `ordered` per cent of the sides keep each qubit's gates in order; `fixed` is 1 when the start may not
@@ -82,7 +82,7 @@ class Plan(NamedTuple):
     kept: int = 0
 
 
-class Pool(NamedTuple):
+class RoutePool(NamedTuple):
     """Hold E routes, and one more in the making at number E.
 
     Route e is `start[e, N]` and `steps[e, :length[e], 2]`, of `cost[e]` SWAPs and BRIDGEs. `place[N]` is the mapping at
@@ -101,54 +101,54 @@ class Pool(NamedTuple):
     seed: IndexArray
     order: IndexArray
     done: IndexArray
-    attempt: Sequence[Attempt]
+    attempt: Sequence[Rerouting]
 
 
-class Lane(NamedTuple):
+class Searcher(NamedTuple):
     """Hold all that one of the searches side by side works on; `params` is one record."""
 
     views: RoutingViews
-    state: State
+    state: RoutingState
     beam: Beam
-    pool: Pool
+    pool: RoutePool
     params: Sequence[RouterParams]
 
 
 @kernel
-def advance(lane: Lane, plan: Plan) -> None:
-    """Make attempts until the lane's work reaches the goal, or a route costs nothing."""
-    pool, state, counters = lane.pool, lane.state, lane.state.counters[0]
+def advance(searcher: Searcher, plan: ReroutePlan) -> None:
+    """Make attempts until the searcher's work reaches the goal, or a route costs nothing."""
+    pool, state, counters = searcher.pool, searcher.state, searcher.state.counters[0]
     attempt = pool.attempt[0]
     while counters.work < plan.goal and pool.cost[find_cheapest(pool)] > 0:
-        alone = lane.views.price[len(lane.views.price) - 1]
-        draw_params(lane.params[0], counters, alone)
-        lane.params[0].width = plan.width
-        choose_attempt(lane, plan)
+        alone = searcher.views.price[len(searcher.views.price) - 1]
+        draw_params(searcher.params[0], counters, alone)
+        searcher.params[0].width = plan.width
+        choose_attempt(searcher, plan)
         # A SWAP at the cut may fuse with a gate on the other side of it.
         cost, limit = 0, pool.cost[attempt.route] + alone - 1
         # First what is before the cut, routed backwards from the mapping there, then what is after it.
         for side in range(2):
             if cost <= limit and attempt.part == (AFTER if side == 0 else BEFORE):
-                cost += append_old_side(pool, state, lane.views, side)
+                cost += append_old_side(pool, state, searcher.views, side)
             elif cost <= limit:
-                arrays = select_view(lane.views, side + (2 if draw_below(counters, 100) < plan.ordered else 0))
+                arrays = select_view(searcher.views, side + (2 if draw_below(counters, 100) < plan.ordered else 0))
                 prepare_side(arrays, state, pool, side)
-                if lane.params[0].width > 0:
-                    cost += search_beam(arrays, state, lane.beam, lane.params, limit - cost)
+                if searcher.params[0].width > 0:
+                    cost += search_beam(arrays, state, searcher.beam, searcher.params, limit - cost)
                 else:
-                    cost += route(arrays, state, lane.params, draw_below(counters, RNG_MODULUS), limit - cost)
+                    cost += route(arrays, state, searcher.params, draw_below(counters, RNG_MODULUS), limit - cost)
                 if cost <= limit:
                     cost += append_new_side(pool, state, side)
         if cost <= limit and alone > 1:
             made, scratch = pool.trial[: attempt.made], (state.holds, state.last)
-            cost = price_part(lane.views.price, lane.views.pairs, made, pool.ahead, scratch)
+            cost = price_part(searcher.views.price, searcher.views.pairs, made, pool.ahead, scratch)
         keep_route(pool, cost)
         # An attempt counts even where nothing was scored, so that the search ends.
         counters.work += 1
 
 
 @inner_kernel
-def find_cheapest(pool: Pool) -> int:
+def find_cheapest(pool: RoutePool) -> int:
     """Return the number of the cheapest route of the pool."""
     best = 0
     for e in range(1, len(pool.cost) - 1):
@@ -158,9 +158,9 @@ def find_cheapest(pool: Pool) -> int:
 
 
 @inner_kernel
-def choose_attempt(lane: Lane, plan: Plan) -> None:
+def choose_attempt(searcher: Searcher, plan: ReroutePlan) -> None:
     """Decide what to attempt: a new mapping routed forth and back a few times, or a cut of a route of the pool."""
-    pool, counters = lane.pool, lane.state.counters[0]
+    pool, counters = searcher.pool, searcher.state.counters[0]
     attempt, last = pool.attempt[0], len(pool.cost) - 1
     if attempt.passes > 0:
         # SABRE's reverse traversal: the mapping where one pass ends is where the next begins.
@@ -168,7 +168,7 @@ def choose_attempt(lane: Lane, plan: Plan) -> None:
         set_cut(pool, last, pool.length[last] if back else 0, BOTH)
     elif attempt.given < len(pool.seed) or draw_below(counters, 100) < plan.fresh:
         attempt.passes = PASSES if plan.fixed == 0 else 1
-        begin_new_route(lane, last, plan.fixed)
+        begin_new_route(searcher, last, plan.fixed)
     elif plan.kept > 0:
         # Each in turn, from its start and then from its end.
         e, from_end = attempt.turn % plan.kept, attempt.turn // plan.kept % 2
@@ -182,17 +182,17 @@ def choose_attempt(lane: Lane, plan: Plan) -> None:
         e = e if pool.cost[e] <= pool.cost[f] else f
         if pool.cost[e] >= NEVER_COST:
             e = find_cheapest(pool)
-        cut_route(lane, e, plan.fixed)
+        cut_route(searcher, e, plan.fixed)
     # Beams are kept for the last two passes, whose mapping has settled.
     if attempt.passes > 2:
-        lane.params[0].width = 0
+        searcher.params[0].width = 0
     attempt.passes -= attempt.passes > 0
     if plan.fixed == 1:
         attempt.part = AFTER
 
 
 @inner_kernel
-def set_cut(pool: Pool, e: int, cut: int, part: int) -> None:
+def set_cut(pool: RoutePool, e: int, cut: int, part: int) -> None:
     """Set what to attempt, and the mapping at the cut."""
     place, attempt = pool.place, pool.attempt[0]
     attempt.route = e
@@ -210,9 +210,9 @@ def set_cut(pool: Pool, e: int, cut: int, part: int) -> None:
 
 
 @inner_kernel
-def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
+def begin_new_route(searcher: Searcher, last: int, fixed: int) -> None:
     """Begin a route at the next seed, the only one if the start is fixed, or at a random mapping."""
-    pool, attempt = lane.pool, lane.pool.attempt[0]
+    pool, attempt = searcher.pool, searcher.pool.attempt[0]
     # Given seeds come first, one after another, then random mappings.
     seed = 0 if fixed == 1 else attempt.given
     attempt.given += 1
@@ -220,9 +220,9 @@ def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
     if known:
         copy_mapping(pool.seed[seed], pool.place)
     else:
-        draw_mapping(lane.views, pool, lane.state)
+        draw_mapping(searcher.views, pool, searcher.state)
     # The route in the making has all nodes and no SWAP yet, and costs more than any that will replace it.
-    pool.length[last] = len(lane.views.pairs)
+    pool.length[last] = len(searcher.views.pairs)
     pool.cost[last] = NO_LIMIT
     for i in range(pool.length[last]):
         pool.steps[last, i, 0] = pool.order[seed, i] if known else i
@@ -233,7 +233,7 @@ def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
 
 
 @inner_kernel
-def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
+def draw_mapping(views: RoutingViews, pool: RoutePool, state: RoutingState) -> None:
     """Draw the mapping at the cut: partners in the circuit near each other, from a gate and a device qubit on."""
     counters, place, holds = state.counters[0], pool.place, state.holds
     size, count = len(place), len(views.pairs)
@@ -262,7 +262,7 @@ def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
 
 
 @inner_kernel
-def place_near(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
+def place_near(hops: HopArray, pool: RoutePool, state: RoutingState, v: int, near: int) -> None:
     """Put a qubit on the free device qubit nearest to one, ties at random."""
     holds, best, ties = state.holds, -1, 0
     for p in range(len(holds)):
@@ -282,9 +282,9 @@ def copy_mapping(source: IndexArray, target: IndexArray) -> None:
 
 
 @inner_kernel
-def cut_route(lane: Lane, e: int, fixed: int) -> None:
+def cut_route(searcher: Searcher, e: int, fixed: int) -> None:
     """Cut a route somewhere, and perturb the mapping there at random."""
-    counters, pool = lane.state.counters[0], lane.pool
+    counters, pool = searcher.state.counters[0], searcher.pool
     part, times = draw_below(counters, 4), draw_below(counters, 3)
     if times == 2:
         times += draw_below(counters, 3)
@@ -296,7 +296,7 @@ def cut_route(lane: Lane, e: int, fixed: int) -> None:
         cut = pool.length[e] * draw_below(counters, 2)
     set_cut(pool, e, cut, part)
     for _ in range(times if part == BOTH and fixed == 0 else 0):
-        perturb(lane.views.hops, pool.place, counters)
+        perturb(searcher.views.hops, pool.place, counters)
 
 
 @inner_kernel
@@ -322,7 +322,7 @@ def select_view(views: RoutingViews, number: int) -> RoutingArrays:
 
 
 @inner_kernel
-def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> None:
+def prepare_side(arrays: RoutingArrays, state: RoutingState, pool: RoutePool, side: int) -> None:
     """Prepare to route one side of the cut: take what is on the other as carried out."""
     cut, e = pool.attempt[0].cut, pool.attempt[0].route
     begin(arrays, state, pool.place)
@@ -335,7 +335,7 @@ def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> 
 
 
 @inner_kernel
-def append_new_side(pool: Pool, state: State, side: int) -> int:
+def append_new_side(pool: RoutePool, state: RoutingState, side: int) -> int:
     """Append the steps of a new side to the route in the making; those before the cut come backwards.
 
     Returns 0, and TOO_MUCH where there is no room for them.
@@ -354,7 +354,7 @@ def append_new_side(pool: Pool, state: State, side: int) -> int:
 
 
 @inner_kernel
-def append_old_side(pool: Pool, state: State, views: RoutingViews, side: int) -> int:
+def append_old_side(pool: RoutePool, state: RoutingState, views: RoutingViews, side: int) -> int:
     """Append the steps of a side that stays to the route in the making; return their cost, TOO_MUCH without room."""
     attempt, e = pool.attempt[0], pool.attempt[0].route
     if side == 0:
@@ -372,7 +372,7 @@ def append_old_side(pool: Pool, state: State, views: RoutingViews, side: int) ->
 
 
 @inner_kernel
-def keep_route(pool: Pool, cost: int) -> None:
+def keep_route(pool: RoutePool, cost: int) -> None:
     """Keep the new route if it is as good; after the last pass, keep it in place of the worst of the pool."""
     attempt, e, last = pool.attempt[0], pool.attempt[0].route, len(pool.cost) - 1
     # Routes of equal cost replace each other, so that the search drifts over plateaus.

@@ -13,7 +13,7 @@ from tiger.routing.swaps.frontier import (
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
-    State,
+    RoutingState,
     carry_out,
     carry_out_ready,
     draw_below,
@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 
 
 @kernel
-def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], seed: int, limit: int) -> int:
+def route(arrays: RoutingArrays, state: RoutingState, params: Sequence[RouterParams], seed: int, limit: int) -> int:
     """Route what is not done yet from the mapping in `state`; return the price of it, TOO_MUCH if above `limit`.
 
     Call `begin(arrays, state, start)` before, or `begin` and then `carry_out_known(arrays, state, steps, count)`. The
@@ -63,7 +63,7 @@ def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], s
 
 
 @inner_kernel
-def choose_swap_or_bridge(arrays: RoutingArrays, state: State, params: RouterParams) -> None:
+def choose_swap_or_bridge(arrays: RoutingArrays, state: RoutingState, params: RouterParams) -> None:
     """Set `here`, `there` to the best SWAP next to the front, (-1 - p, q), or BRIDGE, (node, middle)."""
     counters, best, ties = state.counters[0], NEVER, 0
     for i in range(counters.front_qubits):
@@ -95,7 +95,7 @@ def choose_swap_or_bridge(arrays: RoutingArrays, state: State, params: RouterPar
 
 
 @inner_kernel
-def choose_bridge(arrays: RoutingArrays, state: State) -> None:
+def choose_bridge(arrays: RoutingArrays, state: RoutingState) -> None:
     """Set `here`, `there` to the first gate of the front that a BRIDGE can carry out, if there is one."""
     counters = state.counters[0]
     for i in range(counters.front):
@@ -117,7 +117,7 @@ def find_nearer_neighbour(arrays: RoutingArrays, p: int, q: int) -> int:
 
 
 @inner_kernel
-def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> None:
+def apply_step(arrays: RoutingArrays, state: RoutingState, here: int, there: int) -> None:
     """Carry out a SWAP (-1 - p, q) or a BRIDGE (node, middle), and put the gates it makes adjacent on the stack."""
     counters = state.counters[0]
     counters.moves += 1
@@ -143,7 +143,7 @@ def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> No
 
 
 @inner_kernel
-def force_gate(arrays: RoutingArrays, state: State) -> None:
+def force_gate(arrays: RoutingArrays, state: RoutingState) -> None:
     """Take back the SWAPs since the last gate, and bring the two qubits of the closest gate of the front together.
 
     Along a shortest path, so that routing ends; SABRE's release valve in LightSABRE (arXiv:2409.08368).

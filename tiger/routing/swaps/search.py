@@ -1,6 +1,6 @@
 """The search on whole routes: several searches side by side with ever wider beams, which exchange the best they have.
 
-One of the searches side by side is called a lane. How many there are depends on the work, and never on the threads.
+One of the searches side by side is called a searcher. How many there are depends on the work, and never on the threads.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from tiger.routing.swaps.frontier import (
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
-    State,
+    RoutingState,
     allocate_state,
     begin,
     build_arrays,
@@ -29,26 +29,26 @@ from tiger.routing.swaps.frontier import (
 from tiger.routing.swaps.phases import Extent, PhaseParams, plan_attempts, schedule
 from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.renumbering import order_by_level, renumber
-from tiger.routing.swaps.rerouting import NEVER_COST, Attempt, Lane, Plan, Pool, RoutingViews, advance
+from tiger.routing.swaps.rerouting import NEVER_COST, ReroutePlan, Rerouting, RoutePool, RoutingViews, Searcher, advance
 from tiger.routing.swaps.router import route
 from tiger.routing.swaps.shortest import route_shortest_paths
-from tiger.routing.swaps.threads import run_lanes
+from tiger.routing.swaps.threads import run_searchers
 from tiger.routing.swaps.views import build_views
 
 # How much work is done before `stop` is called again: about 0.04 s.
 CHUNK = 3_000_000
 # States of the beam that tells what each of them takes.
 MEASURED = 4
-# A route under search may take so many SWAPs a gate at most, which bounds the memory on long devices.
+# A route under search may take this many SWAPs a gate at most, which bounds the memory on long devices.
 DETOUR = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchParams:
-    """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
+    """Set how much work the search may do, in candidates scored over all searchers, and how wide its beams may get.
 
-    A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least so many
-    routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
+    A unit is about 12 ns. The search ends at a route of `goal` extra CX gates. With `passages` it does at least that
+    many routings of the whole circuit, and has no beams. Twice the work may find something better, at the same seed not
     always.
     """
 
@@ -62,7 +62,7 @@ class SearchParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Origins:
+class SearchOrigins:
     """Hold where a search begins: layouts `[N]`, mappings at some time, and whole routes.
 
     The result is never worse than any of the routes. With `fixed[N]` every route starts from that layout, so must those
@@ -81,7 +81,7 @@ DEFAULT = SearchParams()
 def search(
     dag: GateDag,
     coupling: Coupling,
-    origins: Origins,
+    origins: SearchOrigins,
     params: SearchParams = DEFAULT,
     stop: Callable[[], bool] = bool,
 ) -> Route:
@@ -103,7 +103,7 @@ def search(
     return _rename_nodes(found, order)
 
 
-def _list_starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[IndexArray]:
+def _list_starts(dag: GateDag, coupling: Coupling, origins: SearchOrigins) -> list[IndexArray]:
     """Return where routes may start; raise for what cannot be searched."""
     places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
     if origins.fixed is not None:
@@ -117,7 +117,7 @@ def _list_starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[Ind
 
 
 def _search(
-    dag: GateDag, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
+    dag: GateDag, coupling: Coupling, origins: SearchOrigins, params: SearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
     views = build_views(dag, coupling)
@@ -140,31 +140,31 @@ def _search(
     count, phases = schedule(params.phases, extent, passage, _measure_beam(arrays, state, known, moves) if ample else 0)
     own = replace(origins, routes=origins.routes or (known,))
     pools = [_build_pool(coupling, dag, own, (number, count), params.phases) for number in range(count)]
-    lanes = [_build_lane(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
-    _share_best(lanes, known, dag)
-    with run_lanes(len(lanes), params.threads) as run_all:
+    searchers = [_build_searcher(views, pool, moves, [params.seed, number]) for number, pool in enumerate(pools)]
+    _share_best(searchers, known, dag)
+    with run_searchers(len(searchers), params.threads) as run_all:
         due = 0
         for phase in phases:
-            lanes = [_widen(lane, phase.width) for lane in lanes]
+            searchers = [_widen(searcher, phase.width) for searcher in searchers]
             if phase.kept:
-                _deal_best(lanes, phase.kept)
-            going = phase.lanes or count
+                _deal_best(searchers, phase.kept)
+            going = phase.searchers or count
             plan = plan_attempts(phase, params.phases, int(origins.fixed is not None))
             # What attempts take beyond a chunk or a phase is missing from the next: the search has its work in all.
             due += going * phase.work
-            share = (due - _sum_work(lanes)) // going
-            begun = [int(lane.state.counters[0].work) for lane in lanes[:going]]
+            share = (due - _sum_work(searchers)) // going
+            begun = [int(searcher.state.counters[0].work) for searcher in searchers[:going]]
             for done in range(0, share, CHUNK):
-                if stop() or _find_best(lanes).extra_cx <= params.goal:
-                    return _find_best(lanes)
+                if stop() or _find_best(searchers).extra_cx <= params.goal:
+                    return _find_best(searchers)
                 chunk = plan._replace(goal=min(done + CHUNK, share))
-                run_all(partial(_advance, lanes, begun, chunk, stop))
+                run_all(partial(_advance, searchers, begun, chunk, stop))
             # Lanes exchange after every phase, at points that depend on work alone and not on threads.
-            _share_best(lanes, _find_best(lanes), dag)
-    return _find_best(lanes)
+            _share_best(searchers, _find_best(searchers), dag)
+    return _find_best(searchers)
 
 
-def _rename(origins: Origins, known: Route | None, order: IndexArray) -> Origins:
+def _rename(origins: SearchOrigins, known: Route | None, order: IndexArray) -> SearchOrigins:
     """Return the origins with the best route first, for nodes in another order."""
     number = np.argsort(order).astype(np.int32)
     first = () if known is None else (known,)
@@ -181,7 +181,9 @@ def _rename_nodes(route: Route, name: IndexArray) -> Route:
     return Route(start=route.start, steps=steps)
 
 
-def _route_plainly(arrays: RoutingArrays, state: State, dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
+def _route_plainly(
+    arrays: RoutingArrays, state: RoutingState, dag: GateDag, coupling: Coupling, start: IndexArray
+) -> Route:
     """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
     begin(arrays, state, start.astype(np.int32))
     if route(arrays, state, _build_usual_params(), 1, TOO_MUCH) >= TOO_MUCH:
@@ -202,7 +204,7 @@ def _has_one_price(dag: GateDag) -> bool:
     return bool((dag.price == dag.price[-1]).all())
 
 
-def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> int:
+def _measure_passage(arrays: RoutingArrays, state: RoutingState, start: IndexArray) -> int:
     """Return the work of routing once from a start, looking at the front alone."""
     before = state.counters[0].work
     begin(arrays, state, start.astype(np.int32))
@@ -210,7 +212,7 @@ def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> 
     return max(int(state.counters[0].work - before), 1)
 
 
-def _measure_beam(arrays: RoutingArrays, state: State, known: Route, moves: Moves) -> int:
+def _measure_beam(arrays: RoutingArrays, state: RoutingState, known: Route, moves: Moves) -> int:
     """Return the work of a beam for each of its states, where it routes the whole from the start of a route."""
     width, usual = MEASURED, _build_usual_params()
     usual[0].width, usual[0].gate_price = width, 2.0
@@ -226,20 +228,22 @@ def _limit_steps(dag: GateDag, coupling: Coupling) -> int:
     return len(dag.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
 
 
-def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[int, int], params: PhaseParams) -> Pool:
-    """Return the pool of a lane, given by its number and how many there are, with its share of the origins."""
-    (number, lanes), count, size = lane, len(dag.pairs), coupling.size
+def _build_pool(
+    coupling: Coupling, dag: GateDag, origins: SearchOrigins, searcher: tuple[int, int], params: PhaseParams
+) -> RoutePool:
+    """Return the pool of a searcher, given by its number and how many there are, with its share of the origins."""
+    (number, searchers), count, size = searcher, len(dag.pairs), coupling.size
     none = np.zeros(count, np.bool_)
     layouts = origins.layouts if origins.fixed is None else (origins.fixed,)
     anchors = [Anchor(place=layout, done=none) for layout in layouts]
     anchors += origins.anchors if origins.fixed is None else ()
     parted = bool(coupling.part.max(initial=0) > 0)
     if parted:
-        anchors += [Anchor(place=origins.routes[0].start, done=none)] * lanes
-    mine = anchors[number::lanes] if origins.fixed is None else anchors[:1]
+        anchors += [Anchor(place=origins.routes[0].start, done=none)] * searchers
+    mine = anchors[number::searchers] if origins.fixed is None else anchors[:1]
     order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
     steps = 2 * count + 1 + _limit_steps(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
-    pool = Pool(
+    pool = RoutePool(
         start=np.zeros((params.routes + 1, size), np.int32),
         steps=np.zeros((params.routes + 1, steps, 2), np.int32),
         length=np.zeros(params.routes + 1, np.int32),
@@ -250,27 +254,27 @@ def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[
         seed=np.array([a.place for a in mine], np.int32).reshape(-1, size),
         order=np.array(order, np.int32).reshape(-1, count),
         done=np.array([a.done.sum() for a in mine], np.int32),
-        attempt=allocate_records(Attempt),
+        attempt=allocate_records(Rerouting),
     )
     pool.attempt[0].parted = int(parted)
-    for e, known in enumerate(origins.routes[number::lanes][: params.routes]):
+    for e, known in enumerate(origins.routes[number::searchers][: params.routes]):
         _keep(pool, e, known, price_route(dag, known))
     return pool
 
 
-def _keep(pool: Pool, e: int, known: Route, cost: int) -> None:
+def _keep(pool: RoutePool, e: int, known: Route, cost: int) -> None:
     """Put a route into the pool."""
     pool.start[e], pool.length[e] = known.start, len(known.steps)
     pool.steps[e, : len(known.steps)] = known.steps
     pool.cost[e] = cost
 
 
-def _build_lane(views: RoutingViews, pool: Pool, moves: Moves, seed: list[int]) -> Lane:
-    """Return a lane with a beam of one state, which a phase makes wider."""
+def _build_searcher(views: RoutingViews, pool: RoutePool, moves: Moves, seed: list[int]) -> Searcher:
+    """Return a searcher with a beam of one state, which a phase makes wider."""
     arrays = _view_forward(views)
     state = allocate_state(arrays, len(pool.trial) - len(views.pairs))
     state.counters[0].rng = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (RNG_MODULUS - 1)
-    return Lane(views, state, allocate_beam(arrays, 1, 1, moves), pool, allocate_records(RouterParams))
+    return Searcher(views, state, allocate_beam(arrays, 1, 1, moves), pool, allocate_records(RouterParams))
 
 
 def _view_forward(views: RoutingViews) -> RoutingArrays:
@@ -279,64 +283,68 @@ def _view_forward(views: RoutingViews) -> RoutingArrays:
     return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.price, views.neighbours, views.hops)
 
 
-def _widen(lane: Lane, width: int) -> Lane:
-    """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
-    best = _find_best([lane])
+def _widen(searcher: Searcher, width: int) -> Searcher:
+    """Return the searcher with a beam of a width, for routes of up to twice the cost of the best of its pool."""
+    best = _find_best([searcher])
     most = 2 * (best.swaps + best.bridges) + 1
-    return lane._replace(beam=allocate_beam(_view_forward(lane.views), max(width, 1), most, lane.beam.moves))
+    return searcher._replace(
+        beam=allocate_beam(_view_forward(searcher.views), max(width, 1), most, searcher.beam.moves)
+    )
 
 
-def _advance(lanes: list[Lane], begun: list[int], plan: Plan, stop: Callable[[], bool], number: int) -> None:
-    """Advance a lane that goes on to the goal of a plan, which counts from where its phase began, unless it is late."""
+def _advance(
+    searchers: list[Searcher], begun: list[int], plan: ReroutePlan, stop: Callable[[], bool], number: int
+) -> None:
+    """Advance a searcher that goes on to the goal of a plan, counted from where its phase began, unless it is late."""
     if number < len(begun) and not stop():
-        advance(lanes[number], plan._replace(goal=begun[number] + plan.goal))
+        advance(searchers[number], plan._replace(goal=begun[number] + plan.goal))
 
 
-def _sum_work(lanes: list[Lane]) -> int:
-    """Return the work that all lanes have done."""
-    return sum(int(lane.state.counters[0].work) for lane in lanes)
+def _sum_work(searchers: list[Searcher]) -> int:
+    """Return the work that all searchers have done."""
+    return sum(int(searcher.state.counters[0].work) for searcher in searchers)
 
 
-def _find_best(lanes: list[Lane]) -> Route:
-    """Return the best route of all lanes, complete or not."""
-    pool = min((lane.pool for lane in lanes), key=lambda pool: int(pool.cost.min()))
+def _find_best(searchers: list[Searcher]) -> Route:
+    """Return the best route of all searchers, complete or not."""
+    pool = min((searcher.pool for searcher in searchers), key=lambda pool: int(pool.cost.min()))
     e = int(pool.cost.argmin())
     return _read_route(pool, e)
 
 
-def _share_best(lanes: list[Lane], best: Route, dag: GateDag) -> None:
-    """Put the best route in place of the worst of every lane that has none as good."""
+def _share_best(searchers: list[Searcher], best: Route, dag: GateDag) -> None:
+    """Put the best route in place of the worst of every searcher that has none as good."""
     cost = price_route(dag, best)
-    for lane in lanes:
-        if lane.pool.cost[:-1].min() > cost:
-            _keep(lane.pool, int(lane.pool.cost[:-1].argmax()), best, cost)
+    for searcher in searchers:
+        if searcher.pool.cost[:-1].min() > cost:
+            _keep(searcher.pool, int(searcher.pool.cost[:-1].argmax()), best, cost)
 
 
-def _deal_best(lanes: list[Lane], kept: int) -> None:
-    """Deal the best routes out to the lanes, so many to each in order of cost, and drop all others.
+def _deal_best(searchers: list[Searcher], kept: int) -> None:
+    """Deal the best routes out to the searchers, `kept` to each in order of cost, and drop all others.
 
-    Every lane gets one, the same as others where there are too few.
+    Every searcher gets one, the same as others where there are too few.
     """
     found = [
         (int(pool.cost[e]), number, e)
-        for number, (_, _, _, pool, _) in enumerate(lanes)
+        for number, (_, _, _, pool, _) in enumerate(searchers)
         for e in range(len(pool.cost) - 1)
     ]
     best: dict[bytes, tuple[int, Route]] = {}
     for cost, number, e in sorted(found):
-        pool = lanes[number].pool
+        pool = searchers[number].pool
         # Of routes from the same mapping one is enough.
-        if cost < NEVER_COST and len(best) < kept * len(lanes) and pool.start[e].tobytes() not in best:
+        if cost < NEVER_COST and len(best) < kept * len(searchers) and pool.start[e].tobytes() not in best:
             best[pool.start[e].tobytes()] = cost, _read_route(pool, e)
-    for lane in lanes:
-        lane.pool.cost[:] = NEVER_COST
-        lane.pool.attempt[0].passes = lane.pool.attempt[0].turn = 0
+    for searcher in searchers:
+        searcher.pool.cost[:] = NEVER_COST
+        searcher.pool.attempt[0].passes = searcher.pool.attempt[0].turn = 0
     dealt = list(best.values())
-    for rank in range(max(len(dealt), len(lanes))):
+    for rank in range(max(len(dealt), len(searchers))):
         cost, known = dealt[rank % len(dealt)]
-        _keep(lanes[rank % len(lanes)].pool, rank // len(lanes), known, cost)
+        _keep(searchers[rank % len(searchers)].pool, rank // len(searchers), known, cost)
 
 
-def _read_route(pool: Pool, e: int) -> Route:
+def _read_route(pool: RoutePool, e: int) -> Route:
     """Return a route of the pool."""
     return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())

@@ -8,17 +8,17 @@ RunAll = Callable[[Callable[[int], None]], None]
 
 
 @contextmanager
-def run_lanes(lanes: int, threads: int) -> Iterator[RunAll]:
-    """Yield a function that calls another with the number of every lane and returns when all calls have.
+def run_searchers(searchers: int, threads: int) -> Iterator[RunAll]:
+    """Yield a function that calls another with the number of every searcher and returns when all calls have.
 
-    Compiled code that holds no lock runs at once. What is called has to leave alone what other lanes use.
+    Compiled code that holds no lock runs at once. What is called has to leave alone what other searchers use.
     """
     # A pool of one thread would only cost.
-    if min(threads, lanes) < 2:
-        yield lambda work: _wait_for_all(map(work, range(lanes)))
+    if min(threads, searchers) < 2:
+        yield lambda work: _wait_for_all(map(work, range(searchers)))
         return
-    with ThreadPoolExecutor(min(threads, lanes)) as pool:
-        yield lambda work: _wait_for_all(pool.map(work, range(lanes)))
+    with ThreadPoolExecutor(min(threads, searchers)) as pool:
+        yield lambda work: _wait_for_all(pool.map(work, range(searchers)))
 
 
 def _wait_for_all(calls: Iterator[None]) -> None:

@@ -15,7 +15,7 @@ from tiger.solvers.kernel import inner_kernel
 AT_GOALS = 1_000
 
 
-class Device(NamedTuple):
+class CouplingArrays(NamedTuple):
     """Hold a coupling map of N device qubits for kernels: `hops[N, N]` and `neighbours[N, d]`, padded by -1."""
 
     hops: HopArray
@@ -29,7 +29,7 @@ class TokenCounters:
     stamp: int
 
 
-class Choice:
+class SwapStep:
     """Hold a step: device qubits p and q, and which gate of the front a BRIDGE between them is, -1 for none."""
 
     p: int
@@ -54,9 +54,9 @@ class Tokens(NamedTuple):
     rng_state: IntArray
 
 
-def build_device(coupling: Coupling) -> Device:
+def build_device(coupling: Coupling) -> CouplingArrays:
     """Return a coupling map for kernels, which take arrays that can be written to."""
-    return Device(coupling.hops.copy(), coupling.neighbours.copy())
+    return CouplingArrays(coupling.hops.copy(), coupling.neighbours.copy())
 
 
 def build_tokens(place: IndexArray) -> Tokens:
@@ -100,7 +100,7 @@ def clear_list(tokens: Tokens) -> None:
 
 
 @inner_kernel
-def count_added_hops(device: Device, tokens: Tokens, p: int, q: int) -> int:
+def count_added_hops(device: CouplingArrays, tokens: Tokens, p: int, q: int) -> int:
     """Return by how many hops a SWAP of p and q brings qubits away from their goals, -2 to 2."""
     # A SWAP moves two tokens by a hop each: half the sum of distances bounds the SWAPs left from below.
     change = 0
@@ -114,18 +114,18 @@ def count_added_hops(device: Device, tokens: Tokens, p: int, q: int) -> int:
 
 
 @inner_kernel
-def count_hops_away(device: Device, tokens: Tokens) -> int:
+def count_token_hops(device: CouplingArrays, tokens: Tokens) -> int:
     """Return the hops between the qubits listed and their goals; a SWAP takes off two at most."""
-    away = 0
+    hops = 0
     for k in range(tokens.counters[0].count):
         qubit = tokens.listed[k]
         if tokens.goal[qubit] >= 0:
-            away += device.hops[tokens.place[qubit], tokens.goal[qubit]]
-    return away
+            hops += device.hops[tokens.place[qubit], tokens.goal[qubit]]
+    return hops
 
 
 @inner_kernel
-def choose_goal_swap(device: Device, tokens: Tokens, choice: Sequence[Choice]) -> int:
+def choose_goal_swap(device: CouplingArrays, tokens: Tokens, choice: Sequence[SwapStep]) -> int:
     """Choose a SWAP that brings a listed qubit nearer to its goal and takes the others away least.
 
     Writes the SWAP to the choice; ties are broken at random. Returns its `count_added_hops`, AT_GOALS if all are at

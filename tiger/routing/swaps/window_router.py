@@ -12,8 +12,8 @@ from tiger.routing.coupling import IndexArray
 from tiger.routing.swaps.prices import price_gate, price_swap, quote_swap
 from tiger.routing.swaps.tokens import (
     AT_GOALS,
-    Choice,
-    Device,
+    CouplingArrays,
+    SwapStep,
     Tokens,
     choose_goal_swap,
     count_added_hops,
@@ -30,7 +30,7 @@ FAILED = 1 << 20
 WORST = 1e18
 
 
-class Circuit(NamedTuple):
+class CircuitArrays(NamedTuple):
     """Hold a gate DAG of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `barrier[g]` 1 where windows end.
 
     `price[g + 1]` and `layers[g]` are as in `GateDag`.
@@ -45,7 +45,7 @@ class Circuit(NamedTuple):
     layers: IndexArray
 
 
-class Window(NamedTuple):
+class NodeWindow(NamedTuple):
     """Hold w nodes, at `nodes[:w]` in an order that respects dependencies, `size[0]` being w.
 
     `local[g]` is the index of a node here or -1, `need[w]` how many others here it waits for.
@@ -70,7 +70,7 @@ class AttemptCounters:
     front: int
     left: int
     used: int
-    away: int
+    token_hops: int
 
 
 class Scores:
@@ -82,7 +82,7 @@ class Scores:
     fusion: float
 
 
-class Attempt(NamedTuple):
+class WindowAttempt(NamedTuple):
     """Hold one attempt: what is `done[w]`, what waits in `front`, where lines begin (`head[N]`), the `log` of steps.
 
     `counters`, `choice`, the next step, and `scores` are one record each. `work[0]` counts candidates. `weight[DEPTH]`
@@ -96,7 +96,7 @@ class Attempt(NamedTuple):
     head: IndexArray
     log: IndexArray
     counters: Sequence[AttemptCounters]
-    choice: Sequence[Choice]
+    choice: Sequence[SwapStep]
     work: IntArray
     weight: FloatArray
     last: IndexArray
@@ -107,13 +107,13 @@ class Attempt(NamedTuple):
 
 
 class WindowState(NamedTuple):
-    """Hold what the kernels of a lane work on."""
+    """Hold what the kernels of a searcher work on."""
 
-    circuit: Circuit
-    device: Device
+    circuit: CircuitArrays
+    device: CouplingArrays
     tokens: Tokens
-    window: Window
-    attempt: Attempt
+    window: NodeWindow
+    attempt: WindowAttempt
 
 
 @inner_kernel
@@ -127,10 +127,10 @@ def route_window(state: WindowState, limit: int) -> int:
     restart(state)
     while True:
         carry_out_ready(state)
-        if counters.left == 0 and counters.away == 0:
+        if counters.left == 0 and counters.token_hops == 0:
             return int(counters.used)
         # A lower bound: gates left need one more SWAP, and a SWAP takes two hops off the distances to the goals.
-        if counters.used + max(counters.left > 0, (counters.away + 1) // 2) > limit:
+        if counters.used + max(counters.left > 0, (counters.token_hops + 1) // 2) > limit:
             return FAILED
         if (counters.left == 0 or not choose_next_step(state, limit)) and not choose_goal_step(state, limit):
             return FAILED
@@ -200,7 +200,7 @@ def carry_out(state: WindowState, k: int, middle: int) -> None:
 
 
 @inner_kernel
-def advance_line(window: Window, attempt: Attempt, qubit: int) -> None:
+def advance_line(window: NodeWindow, attempt: WindowAttempt, qubit: int) -> None:
     """Let the line of a qubit begin at the first gate that is not done."""
     head = attempt.head[qubit]
     while head < window.close[qubit] and attempt.done[window.line[head]] == 1:
@@ -209,7 +209,7 @@ def advance_line(window: Window, attempt: Attempt, qubit: int) -> None:
 
 
 @inner_kernel
-def log_step(attempt: Attempt, what: int, where: int) -> None:
+def log_step(attempt: WindowAttempt, what: int, where: int) -> None:
     """Append a step to the log."""
     counters = attempt.counters[0]
     attempt.log[counters.length, 0] = what
@@ -232,7 +232,7 @@ def choose_next_step(state: WindowState, limit: int) -> bool:
         a, b = tokens.place[circuit.pairs[node, 0]], tokens.place[circuit.pairs[node, 1]]
         best = choose_swap_of(state, b, slack, choose_swap_of(state, a, slack, best))
         # A BRIDGE moves nothing: it competes with SWAPs by a score of its own, drawn for the attempt.
-        if circuit.bridge[node] == 1 and state.device.hops[a, b] == 2 and (counters.away + 1) // 2 <= slack:
+        if circuit.bridge[node] == 1 and state.device.hops[a, b] == 2 and (counters.token_hops + 1) // 2 <= slack:
             score = scores.bridge + scores.noise * draw_unit(state.tokens.rng_state)
             score += scores.fusion * (circuit.price[-1] - 1)
             if score < best:
@@ -251,7 +251,7 @@ def choose_swap_of(state: WindowState, p: int, slack: int, best: float) -> float
             break
         change = count_added_hops(device, state.tokens, p, q)
         # After this SWAP there must still be enough of the budget to bring all qubits to their goals.
-        if (attempt.counters[0].away + change + 1) // 2 > slack:
+        if (attempt.counters[0].token_hops + change + 1) // 2 > slack:
             continue
         attempt.work[0] += 1
         # Both qubits' gates, as SABRE sums them, then the goals, and noise that makes trials differ.
@@ -297,7 +297,7 @@ def choose_goal_step(state: WindowState, limit: int) -> bool:
     change = choose_goal_swap(state.device, state.tokens, attempt.choice)
     attempt.work[0] += 1
     attempt.choice[0].entry = -1
-    return bool(change < AT_GOALS and counters.used + 1 + (counters.away + change + 1) // 2 <= limit)
+    return bool(change < AT_GOALS and counters.used + 1 + (counters.token_hops + change + 1) // 2 <= limit)
 
 
 @inner_kernel
@@ -311,7 +311,7 @@ def take_step(state: WindowState) -> None:
             if device.hops[middle, q] == 1:
                 carry_out(state, k, middle)
                 return
-    attempt.counters[0].away += count_added_hops(device, tokens, p, q)
+    attempt.counters[0].token_hops += count_added_hops(device, tokens, p, q)
     price_swap(state.circuit.price, attempt.last, tokens.holds[p], tokens.holds[q])
     exchange(tokens, p, q)
     list_qubit(tokens, tokens.holds[p])

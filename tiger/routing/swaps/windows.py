@@ -2,7 +2,7 @@
 
 What is behind a window stays as it is, for qubits that have gates left end where they did. Rounds go forwards and
 backwards in turn, so that both the end and the start of the route are free. Long routes are cut into pieces, one for
-each lane, at other places every time; of short ones every lane has its own.
+each searcher, at other places every time; of short ones every searcher has its own.
 """
 
 import itertools
@@ -33,13 +33,13 @@ from tiger.routing.swaps.extraction import (
 )
 from tiger.routing.swaps.layers import add_layers, count_layers, find_deepest
 from tiger.routing.swaps.prices import price_route, price_steps
-from tiger.routing.swaps.threads import RunAll, run_lanes
-from tiger.routing.swaps.tokens import build_device, count_hops_away, draw_unit
+from tiger.routing.swaps.threads import RunAll, run_searchers
+from tiger.routing.swaps.tokens import build_device, count_token_hops, draw_unit
 from tiger.routing.swaps.window_router import (
     DEPTH,
     FAILED,
-    Attempt,
-    Circuit,
+    CircuitArrays,
+    WindowAttempt,
     WindowState,
     route_window,
     undo,
@@ -54,14 +54,14 @@ FUSION = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WindowParams:
-    """Set how long windows are searched: `work` in candidates scored over all lanes, about 0.2 us each.
+    """Set how long windows are searched: `work` in candidates scored over all searchers, about 0.2 us each.
 
     `heat` is the temperature to begin with, in SWAPs; it falls to 0 with the work. With `fixed[n]` the circuit's qubits
     keep the layout that the route starts from, which is this one. A route of `goal` extra CX gates ends it. The number
-    of threads never changes the result, that of `lanes` does: a route of `piece` SWAPs and BRIDGEs for every lane is
-    cut into as many pieces. The work is divided into `rounds`, as far as a lane gets `least_share` to `most_share` of
-    work in one. The longest window has `longest` SWAPs and BRIDGEs, and more where the work for each of the route
-    exceeds `saturated`.
+    of threads never changes the result, that of `searchers` does: a route of `piece` SWAPs and BRIDGEs for every
+    searcher is cut into as many pieces. The work is divided into `rounds`, as far as a searcher gets `least_share` to
+    `most_share` of work in one. The longest window has `longest` SWAPs and BRIDGEs, and more where the work for each of
+    the route exceeds `saturated`.
 
     A visit goes on by up to `hops` SWAPs and begins up to `lead` steps before the next; its window reaches up to
     `reach` hops on the device in a share `near` of them, and anywhere in the others. It is routed `trials` times.
@@ -77,7 +77,7 @@ class WindowParams:
     threads: int = 1
     fixed: IndexArray | None = None
     goal: int = 0
-    lanes: int = 4
+    searchers: int = 4
     piece: int = 64
     rounds: int = 30
     least_share: int = 10_000
@@ -92,8 +92,8 @@ class WindowParams:
     depth: float = 2.0
 
 
-class Plan(NamedTuple):
-    """Hold what a lane does in a round: its work, the temperature at begin and end, the SWAPs of the longest window.
+class WindowPlan(NamedTuple):
+    """Hold the work of a searcher in a round, its temperature at begin and end, and the SWAPs of the longest window.
 
     The others are as in `WindowParams`.
     """
@@ -113,7 +113,7 @@ class Plan(NamedTuple):
 class Direction(NamedTuple):
     """Hold the circuit in one direction: `ahead[N]` gates of every qubit, more where its end is given, and scratch."""
 
-    circuit: Circuit
+    circuit: CircuitArrays
     ahead: IndexArray
     states: list[WindowState]
 
@@ -135,8 +135,8 @@ def polish(
     cost, rng = route.extra_cx // 3, np.random.default_rng(params.seed)
     plans = _plan_rounds(params, cost) if cost else []
     directions = _build_directions(dag, coupling, params)
-    best, routes = route, [route] * (1 if cost >= params.lanes * params.piece else params.lanes)
-    with run_lanes(params.lanes, params.threads) as run_all:
+    best, routes = route, [route] * (1 if cost >= params.searchers * params.piece else params.searchers)
+    with run_searchers(params.searchers, params.threads) as run_all:
         for plan in plans:
             for direction in directions:
                 if stop() or best.extra_cx <= params.goal:
@@ -146,15 +146,15 @@ def polish(
     return best
 
 
-def _plan_rounds(params: WindowParams, cost: int) -> list[Plan]:
-    """Return what lanes do in every round, for a route of so many SWAPs and BRIDGEs, in two directions each."""
-    share = params.work // (2 * params.lanes * params.rounds)
-    share = max(min(max(share, params.least_share), params.most_share, params.work // (2 * params.lanes)), 1)
-    rounds = -(-params.work // (2 * params.lanes * share))
+def _plan_rounds(params: WindowParams, cost: int) -> list[WindowPlan]:
+    """Return the plan of every round for a route of `cost` SWAPs and BRIDGEs, in two directions each."""
+    share = params.work // (2 * params.searchers * params.rounds)
+    share = max(min(max(share, params.least_share), params.most_share, params.work // (2 * params.searchers)), 1)
+    rounds = -(-params.work // (2 * params.searchers * share))
     longest = int(np.clip(params.longest * np.sqrt(params.work / (params.saturated * (cost + 1))), params.longest, OPS))
     heats = [params.heat * (1 - k / max(rounds, 1)) for k in range(rounds + 1)]
     shape = longest, params.hops, params.lead, params.reach, params.near, params.trials, params.depth
-    return [Plan(share, hot, cold, *shape) for hot, cold in itertools.pairwise(heats)]
+    return [WindowPlan(share, hot, cold, *shape) for hot, cold in itertools.pairwise(heats)]
 
 
 def _build_directions(dag: GateDag, coupling: Coupling, params: WindowParams) -> list[Direction]:
@@ -165,25 +165,25 @@ def _build_directions(dag: GateDag, coupling: Coupling, params: WindowParams) ->
     last[: 0 if params.fixed is None else dag.qubits] = 1
     circuits = build_circuit(dag), build_circuit(dag.reverse())
     return [
-        Direction(circuit, ahead, [allocate_window_state(circuit, device) for _ in range(params.lanes)])
+        Direction(circuit, ahead, [allocate_window_state(circuit, device) for _ in range(params.searchers)])
         for circuit, ahead in zip(circuits, (gates, gates + last), strict=True)
     ]
 
 
 def _run_round(
-    direction: Direction, routes: list[Route], plan: Plan, rng: np.random.Generator, run_all: RunAll
+    direction: Direction, routes: list[Route], plan: WindowPlan, rng: np.random.Generator, run_all: RunAll
 ) -> list[Route]:
-    """Search all routes in one direction, a lane for each or for each piece of the one, and turn them around."""
-    lanes = len(direction.states)
-    pieces = lanes // len(routes)
-    seeds, offset = rng.integers(2**31, size=lanes).tolist(), rng.random()
+    """Search all routes in one direction, a searcher for each or for each piece of the one, and turn them around."""
+    searchers = len(direction.states)
+    pieces = searchers // len(routes)
+    seeds, offset = rng.integers(2**31, size=searchers).tolist(), rng.random()
     buffers = [buffer for route in routes for buffer in _cut_pieces(direction, route, pieces, offset)]
     run_all(lambda k: anneal(direction.states[k], buffers[k], plan, seeds[k]))
     return [_turn_around(direction, route, buffers[k * pieces : (k + 1) * pieces]) for k, route in enumerate(routes)]
 
 
 def _cut_pieces(direction: Direction, route: Route, count: int, offset: float) -> list[RouteBuffer]:
-    """Return lanes with the pieces of a route, cut between `offset - 0.5` of a piece before or behind even parts."""
+    """Return buffers with the pieces of a route, cut between `offset - 0.5` of a piece before or behind even parts."""
     # Other cuts in every round, so that no window is out of reach for long.
     length, buffers = len(route.steps), list[RouteBuffer]()
     cuts = [0, *(int(length * (k + offset - 0.5) / count) for k in range(1, count)), length]
@@ -196,7 +196,7 @@ def _cut_pieces(direction: Direction, route: Route, count: int, offset: float) -
 
 
 def _find_end(direction: Direction, buffer: RouteBuffer) -> tuple[IndexArray, IndexArray]:
-    """Return where the qubits are after a lane's steps, and how many gates each of them has left."""
+    """Return where the qubits are after a searcher's steps, and how many gates each of them has left."""
     state = direction.states[0]
     rewind(state, buffer)
     carry_out_to(state, buffer, int(buffer.span[0].end))
@@ -216,7 +216,7 @@ def _turn_around(direction: Direction, route: Route, buffers: list[RouteBuffer])
 
 
 @kernel
-def anneal(state: WindowState, buffer: RouteBuffer, plan: Plan, seed: int) -> None:
+def anneal(state: WindowState, buffer: RouteBuffer, plan: WindowPlan, seed: int) -> None:
     """Re-route windows from a random step on and from the begin again, until the work is done."""
     rng_state, work = state.tokens.rng_state, state.attempt.work
     rng_state[0] = 1 + seed % (RNG_MODULUS - 1)
@@ -237,7 +237,7 @@ def anneal(state: WindowState, buffer: RouteBuffer, plan: Plan, seed: int) -> No
 
 
 @inner_kernel
-def reroute_window(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: float) -> None:
+def reroute_window(state: WindowState, buffer: RouteBuffer, plan: WindowPlan, heat: float) -> None:
     """Take a window of random size and shape out at the cursor, try to re-route it, and put the result in."""
     rng_state, reach = state.tokens.rng_state, len(buffer.start)
     # Squared, so that most windows are short.
@@ -259,13 +259,13 @@ def reroute_window(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: fl
 def try_routings(state: WindowState, buffer: RouteBuffer, trials: int, heat: float) -> None:
     """Re-route the window a few times, each time accepting what the temperature allows."""
     attempt, span = state.attempt, buffer.span[0]
-    cost, away, count = span.cost, count_hops_away(state.device, state.tokens), state.tokens.counters[0].count
+    cost, token_hops, count = span.cost, count_token_hops(state.device, state.tokens), state.tokens.counters[0].count
     span.new = -1
     for _ in range(trials):
         # Metropolis' rule (1953) with the cost that it accepts drawn first, so that it bounds the search.
         limit = min(cost - int(heat * np.log(draw_unit(state.tokens.rng_state))), span.cost + OPS)
         draw_weights(attempt, state.tokens.rng_state)
-        attempt.counters[0].away = away
+        attempt.counters[0].token_hops = token_hops
         used = route_window(state, limit)
         undo(state, count)
         length = attempt.counters[0].length
@@ -276,13 +276,13 @@ def try_routings(state: WindowState, buffer: RouteBuffer, trials: int, heat: flo
 
 
 @inner_kernel
-def try_priced_routings(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: float) -> None:
+def try_priced_routings(state: WindowState, buffer: RouteBuffer, plan: WindowPlan, heat: float) -> None:
     """Re-route the window a few times, each time accepting what the temperature allows by the price of all SWAPs.
 
     With the layers that it adds to the whole it may not exceed that either.
     """
     attempt, span, alone = state.attempt, buffer.span[0], state.circuit.price[-1]
-    away, count = count_hops_away(state.device, state.tokens), state.tokens.counters[0].count
+    token_hops, count = count_token_hops(state.device, state.tokens), state.tokens.counters[0].count
     behind = span.cursor + span.scanned
     begin_pricing(state, buffer)
     old = price_range(state, buffer, buffer.steps, span.cursor, min(behind + BEHIND, span.end))
@@ -291,7 +291,7 @@ def try_priced_routings(state: WindowState, buffer: RouteBuffer, plan: Plan, hea
         limit = old - int(alone * heat * np.log(draw_unit(state.tokens.rng_state)))
         draw_weights(attempt, state.tokens.rng_state)
         attempt.scores[0].fusion = FUSION * draw_unit(state.tokens.rng_state) / alone
-        attempt.counters[0].away = away
+        attempt.counters[0].token_hops = token_hops
         # A few SWAPs more may cost less, beside gates.
         used = route_window(state, span.cost + int(MORE * draw_unit(state.tokens.rng_state)))
         undo(state, count)
@@ -337,13 +337,13 @@ def begin_pricing(state: WindowState, buffer: RouteBuffer) -> None:
 
 @inner_kernel
 def price_range(state: WindowState, buffer: RouteBuffer, steps: IndexArray, low: int, high: int) -> int:
-    """Return what some steps cost after those priced before."""
+    """Return the cost of some steps after those priced before."""
     circuit, last = state.circuit, state.attempt.last
     return price_steps(circuit.price, circuit.pairs, steps, low, high, buffer.full.holds, last)
 
 
 @inner_kernel
-def draw_weights(attempt: Attempt, rng_state: IntArray) -> None:
+def draw_weights(attempt: WindowAttempt, rng_state: IntArray) -> None:
     """Draw the weights of an attempt, so that no two score alike: gates fade with their rank by 0.4 to 0.95."""
     decay, weight = 0.4 + 0.55 * draw_unit(rng_state), 1.0
     for rank in range(DEPTH):

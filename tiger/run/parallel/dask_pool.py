@@ -141,9 +141,9 @@ def _send_shares(client: "Client", batch: Batch[Result]) -> Batch[Result]:
     import dask
     from distributed.protocol.pickle import dumps
 
-    away = batch.calls[math.ceil(len(batch.calls) / (_count_threads(client) + 1)) :]
+    remote = batch.calls[math.ceil(len(batch.calls) / (_count_threads(client) + 1)) :]
     try:
-        packed = [dumps((__version__, batch.function, call)) for call in away]
+        packed = [dumps((__version__, batch.function, call)) for call in remote]
     except Exception as error:
         raise UnsendableError(str(error)) from error
     if batch.seconds < sum(map(len, packed)) / BYTES_PER_S:

@@ -41,7 +41,7 @@ def open_executor(executor: Executor | str | None) -> Iterator[Executor | None]:
     if not isinstance(executor, str):
         yield executor
         return
-    connection = Connection(executor)
+    connection = DaskConnection(executor)
     connection.begin().join()
     try:
         connection()
@@ -63,7 +63,7 @@ def keep_executor(address: str) -> FanOut:
     return FanOut(connection)
 
 
-class Connection:
+class DaskConnection:
     """Connect this process to a Dask scheduler, in the background, and again where the connection was lost."""
 
     def __init__(self, address: str) -> None:
@@ -111,6 +111,6 @@ class Connection:
 
 
 @cache
-def _connection(address: str) -> Connection:
+def _connection(address: str) -> DaskConnection:
     """Return this process's connection to a scheduler."""
-    return Connection(address)
+    return DaskConnection(address)

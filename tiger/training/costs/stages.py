@@ -89,7 +89,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     """Return the costs of the stages of every replica."""
     cuts, grid = np.array(plan.cuts), plan.grid
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
-    held = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
+    activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
     loads = []
     for replica in range(grid.shape[1]):
         passes = [_passes(layers, cluster, grid[p, replica]) for p in range(plan.positions)]
@@ -107,7 +107,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
                 backward_s=sums[:, 1],
                 weight_s=sums[:, 2],
                 transfer_s=np.array(sent, np.float64),
-                held_bytes=held,
+                held_bytes=activation_bytes,
                 state_bytes=state_bytes(layers, plan.cuts) / tensor,
                 closing_s=closing,
                 room_bytes=cluster.memory_bytes[grid].min(axis=(1, 2)),
@@ -120,9 +120,9 @@ def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
     """Return the bytes that stages hold all the time; of tied layers in one stage the first alone counts."""
     sums = np.add.reduceat(layers.state_bytes, np.array(cuts[:-1]))
     for group in layers.tied:
-        held = np.searchsorted(cuts, group, side="right") - 1
-        for member, stage in list(zip(group, held, strict=True))[1:]:
-            if (held[: group.index(member)] == stage).any():
+        stages = np.searchsorted(cuts, group, side="right") - 1
+        for member, stage in list(zip(group, stages, strict=True))[1:]:
+            if (stages[: group.index(member)] == stage).any():
                 sums[stage] -= layers.state_bytes[member]
     return sums
 
@@ -168,8 +168,8 @@ def _slowest_s(cluster: Cluster, size_bytes: ArrayLike, sender: IntArray, receiv
 
 def _passes(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
     """Return forward, backward and weight seconds [3, L] on tensor-parallel devices; each pass all-reduces as much."""
-    pace = 1 / (len(ranks) * cluster.speed[ranks].min())
+    slowdown = 1 / (len(ranks) * cluster.speed[ranks].min())
     calls = np.maximum(layers.reductions, 1)
     reduce_s = calls * all_reduce_s(cluster, ranks.tolist(), layers.reduced_bytes / calls)
-    weight = layers.weight_s * pace
-    return np.array([layers.forward_s * pace + reduce_s, layers.backward_s * pace + reduce_s, weight])
+    weight = layers.weight_s * slowdown
+    return np.array([layers.forward_s * slowdown + reduce_s, layers.backward_s * slowdown + reduce_s, weight])

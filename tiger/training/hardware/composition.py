@@ -51,7 +51,7 @@ def is_network(file: str, text: str) -> bool:
 
 
 def name_network(document: object) -> str | None:
-    """Return what JSON of a network is called, None for other JSON."""
+    """Return the name of the kind of network in JSON, None for other JSON."""
     if not isinstance(document, dict) or document.keys() & {"devices", "machines", HOSTS, TOPO, DUMP}:
         return None
     from tiger.formats.hardware import instances, kubernetes  # for networks alone, as they wait for scipy

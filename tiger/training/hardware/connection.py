@@ -60,15 +60,15 @@ def connection(field: str, fields: Mapping[str, object], prefix: str = "") -> Co
             raise InputError(f"{field}/{bandwidth}", f"expected this field beside {latency}, got none")
         return None
     rate, delay = f"{field}/{bandwidth}", f"{field}/{latency}"
-    stated = Affine(
+    given = Affine(
         check_positive(rate, convert_quantity(rate, fields[bandwidth], "bytes/s")),
         check_amount(delay, convert_quantity(delay, fields.get(latency, 0), "seconds")),
     )
-    if stated.latency_s > COST_LIMIT:
-        raise InputError(delay, f"expected at most {COST_LIMIT:g} s, got {stated.latency_s:g}")
-    if GIGABYTE / stated.bandwidth > COST_LIMIT:
-        raise InputError(rate, f"expected a gigabyte in at most {COST_LIMIT:g} s, got {stated.bandwidth:g} bytes/s")
-    return stated
+    if given.latency_s > COST_LIMIT:
+        raise InputError(delay, f"expected at most {COST_LIMIT:g} s, got {given.latency_s:g}")
+    if GIGABYTE / given.bandwidth > COST_LIMIT:
+        raise InputError(rate, f"expected a gigabyte in at most {COST_LIMIT:g} s, got {given.bandwidth:g} bytes/s")
+    return given
 
 
 def _table(field: str, value: object) -> Curve:

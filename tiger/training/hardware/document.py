@@ -95,23 +95,23 @@ def _machines(labels: list[str | None]) -> IntArray:
 
 def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed: list[object]) -> None:
     """Write listed links into the table of links."""
-    stated: dict[tuple[int, int], int] = {}
+    given: dict[tuple[int, int], int] = {}
     for k, value in enumerate(listed):
         field = f"cluster/links/{k}"
         fields = check_record(field, value, _LINK_FIELDS)
         a, b = _end(field, fields, "a", index), _end(field, fields, "b", index)
         if a == b:
             raise InputError(f"{field}/b", f"expected another device than {describe(fields['a'])}, got the same")
-        stated_connection = connection(field, fields)
-        if stated_connection is None:
+        found = connection(field, fields)
+        if found is None:
             raise InputError(f"{field}/bandwidth", "expected this field or table, got neither")
-        number = catalogue.number(stated_connection)
-        if stated.setdefault((min(a, b), max(a, b)), number) != number:
+        number = catalogue.number(found)
+        if given.setdefault((min(a, b), max(a, b)), number) != number:
             raise InputError(
                 field, f"expected a link once, got {describe(fields['a'])} and {describe(fields['b'])} again"
             )
-    ends = np.array(list(stated), np.int64).reshape(-1, 2)
-    link[ends[:, 0], ends[:, 1]] = link[ends[:, 1], ends[:, 0]] = list(stated.values())
+    ends = np.array(list(given), np.int64).reshape(-1, 2)
+    link[ends[:, 0], ends[:, 1]] = link[ends[:, 1], ends[:, 0]] = list(given.values())
 
 
 def _end(field: str, fields: Mapping[str, object], name: str, index: Mapping[str, int]) -> int:

@@ -15,18 +15,18 @@ from tiger.training.hardware.machines import read_network
 from tiger.training.hardware.record import check_names, check_record
 
 if TYPE_CHECKING:
-    from tiger.formats.hardware.levels import Hardware
-    from tiger.formats.hardware.plain import Rates
+    from tiger.formats.hardware.levels import DescribedHardware
+    from tiger.formats.hardware.plain import MessageRates
     from tiger.model.topology import Topology
 
-FIELD, STATED = "cluster/networks", "cluster/hosts"
+FIELD, HOSTS_FIELD = "cluster/networks", "cluster/hosts"
 # Distances in a message; more are counted.
 NAMED = 8
 # All pairs of 256 hosts, whose curves take some seconds to make.
 PAIR_LIMIT = 32_768
 
 
-def join_hosts(hardware: "Hardware", networks: object, catalogue: Catalogue) -> IntArray:
+def join_hosts(hardware: "DescribedHardware", networks: object, catalogue: Catalogue) -> IntArray:
     """Return the number of the connection of each two hosts [h, h], -1 for those that cannot reach each other.
 
     `networks` is a list of connections, one for each distance between hosts, the nearest first; or an object of them by
@@ -38,51 +38,51 @@ def join_hosts(hardware: "Hardware", networks: object, catalogue: Catalogue) -> 
         return _join_by_distance(_measure(hardware.topology({})), networks, catalogue)
     # Stated distances of levels hold in a tree that is not regular, too.
     nodes = hardware.topology(hardware.distances)
-    away, rates = _measure(nodes), _find_rates(hardware, nodes)
-    apart = np.isfinite(away) & ~np.eye(len(away), dtype=bool)
-    link = np.full(away.shape, NO_LINK, np.int64)
+    distances, rates = _measure(nodes), _find_rates(hardware, nodes)
+    apart = np.isfinite(distances) & ~np.eye(len(distances), dtype=bool)
+    link = np.full(distances.shape, NO_LINK, np.int64)
     if networks is None and rates.bandwidth is not None:
         link[apart] = _number_pairs(catalogue, rates.bandwidth[apart], np.full(apart.sum(), NETWORK_LATENCY_S))
         return link
     levels = hardware.distances
-    stated = _check_levels({} if networks is None else networks, list(levels))
+    given = _check_levels({} if networks is None else networks, list(levels))
     # Farther than the last level are hosts of a network that has no names for more.
-    level = np.minimum(np.searchsorted(list(levels.values()), away), len(levels) - 1)
-    latency_s = np.zeros(away.shape) if rates.latency_s is None else rates.latency_s
+    level = np.minimum(np.searchsorted(list(levels.values()), distances), len(levels) - 1)
+    latency_s = np.zeros(distances.shape) if rates.latency_s is None else rates.latency_s
     entry: Mapping[str, object] | None = None
     for k, name in enumerate(levels):
-        entry, chosen = stated.get(name, entry), apart & (level == k)
+        entry, chosen = given.get(name, entry), apart & (level == k)
         if chosen.any():
             link[chosen] = _number_level(catalogue, name, _require(entry, name, list(levels)), latency_s[chosen])
     return link
 
 
-def _join_by_distance(away: FloatArray, networks: Sequence[object], catalogue: Catalogue) -> IntArray:
+def _join_by_distance(distances: FloatArray, networks: Sequence[object], catalogue: Catalogue) -> IntArray:
     """Return the numbers of connections that are listed by distance."""
-    steps = np.unique(away[np.isfinite(away) & ~np.eye(len(away), dtype=bool)])
+    steps = np.unique(distances[np.isfinite(distances) & ~np.eye(len(distances), dtype=bool)])
     if len(networks) != len(steps):
-        distances = ", ".join(f"{step:g}" for step in steps[:NAMED].tolist()) + (", .." if len(steps) > NAMED else "")
-        what = f"expected one for each of {len(steps)} distances between hosts ({distances or 'none'})"
+        listed = ", ".join(f"{step:g}" for step in steps[:NAMED].tolist()) + (", .." if len(steps) > NAMED else "")
+        what = f"expected one for each of {len(steps)} distances between hosts ({listed or 'none'})"
         raise InputError(FIELD, f"{what}, got {len(networks)}")
     numbers = [catalogue.number(read_network(f"{FIELD}/{k}", entry)) for k, entry in enumerate(networks)]
     # Those who cannot reach each other are farther apart than any.
-    link: IntArray = np.array([*numbers, NO_LINK])[np.searchsorted(steps, away)]
+    link: IntArray = np.array([*numbers, NO_LINK])[np.searchsorted(steps, distances)]
     return link
 
 
 def _measure(nodes: "Topology") -> FloatArray:
     """Return the larger distance of each two hosts."""
-    away = nodes.metric.between(nodes.hosts[:, None], nodes.hosts[None, :])
-    return np.maximum(away, away.T)
+    distances = nodes.metric.between(nodes.hosts[:, None], nodes.hosts[None, :])
+    return np.maximum(distances, distances.T)
 
 
-def _find_rates(hardware: "Hardware", nodes: "Topology") -> "Rates":
-    """Return what the network states of messages between each two hosts."""
-    from tiger.formats.hardware.plain import PlainHardware, Rates
+def _find_rates(hardware: "DescribedHardware", nodes: "Topology") -> "MessageRates":
+    """Return the rates and latencies that the network has between each two hosts."""
+    from tiger.formats.hardware.plain import MessageRates, PlainHardware
 
-    rates = hardware.find_rates() if isinstance(hardware, PlainHardware) else Rates()
+    rates = hardware.find_rates() if isinstance(hardware, PlainHardware) else MessageRates()
     between = np.ix_(nodes.hosts, nodes.hosts)
-    return Rates(
+    return MessageRates(
         bandwidth=None if rates.bandwidth is None else rates.bandwidth[between],
         latency_s=None if rates.latency_s is None else rates.latency_s[between],
     )
@@ -90,12 +90,12 @@ def _find_rates(hardware: "Hardware", nodes: "Topology") -> "Rates":
 
 def _check_levels(value: object, levels: Sequence[str]) -> dict[str, Mapping[str, object]]:
     """Return the fields of the connection of every level that is stated."""
-    stated = check_names(FIELD, value)
-    for name in stated:
+    given = check_names(FIELD, value)
+    for name in given:
         if name not in levels:
             what = f"levels out of {', '.join(levels)}" if levels else "no levels, as there is one host"
             raise InputError(FIELD, f"expected {what}, got {describe(name)}")
-    return {name: check_record(f"{FIELD}/{name}", entry, CONNECTION_FIELDS) for name, entry in stated.items()}
+    return {name: check_record(f"{FIELD}/{name}", entry, CONNECTION_FIELDS) for name, entry in given.items()}
 
 
 def _require(entry: Mapping[str, object] | None, name: str, levels: Sequence[str]) -> Mapping[str, object]:
@@ -115,10 +115,10 @@ def _number_level(
     field = f"{FIELD}/{name}"
     if "table" in entry or "latency" in entry:
         return catalogue.number(read_network(field, entry))
-    stated = read_network(field, {**entry, "latency": NETWORK_LATENCY_S})
-    if isinstance(stated, Affine) and measured_s.any():
-        return _number_pairs(catalogue, np.full(len(measured_s), stated.bandwidth), measured_s)
-    return catalogue.number(stated)
+    given = read_network(field, {**entry, "latency": NETWORK_LATENCY_S})
+    if isinstance(given, Affine) and measured_s.any():
+        return _number_pairs(catalogue, np.full(len(measured_s), given.bandwidth), measured_s)
+    return catalogue.number(given)
 
 
 def _number_pairs(catalogue: Catalogue, bandwidth: FloatArray, latency_s: FloatArray) -> IntArray:
@@ -128,8 +128,8 @@ def _number_pairs(catalogue: Catalogue, bandwidth: FloatArray, latency_s: FloatA
     different, which = np.unique(np.column_stack([bandwidth, latency_s]), axis=0, return_inverse=True)
     if len(different) > PAIR_LIMIT:
         what = f"expected at most {PAIR_LIMIT:,} different connections between hosts"
-        raise InputError(STATED, f"{what}, got {len(different):,}")
+        raise InputError(HOSTS_FIELD, f"{what}, got {len(different):,}")
     # The worst of all has to be within the bounds of a connection.
-    connection(STATED, {"bandwidth": float(bandwidth.min()), "latency": float(latency_s.max())})
+    connection(HOSTS_FIELD, {"bandwidth": float(bandwidth.min()), "latency": float(latency_s.max())})
     numbers = [catalogue.number(Affine(rate, delay)) for rate, delay in different.tolist()]
     return np.array(numbers, np.int64)[which.reshape(-1)]

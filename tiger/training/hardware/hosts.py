@@ -22,11 +22,11 @@ from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import Catalogue
 from tiger.training.hardware.host_connections import join_hosts
-from tiger.training.hardware.insides import MACHINE, Inside, read_insides
+from tiger.training.hardware.insides import MACHINE, HostDevices, read_insides
 from tiger.training.hardware.record import check_list, check_record, check_text, name_field, require
 
 if TYPE_CHECKING:
-    from tiger.formats.hardware.levels import Hardware
+    from tiger.formats.hardware.levels import DescribedHardware
 
 HOSTS, LABELS = "hosts", "labels"
 HOST_FIELDS = (HOSTS, MACHINE, "networks", LABELS)
@@ -54,12 +54,12 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
     if nodes.memory is not None:
         raise InputError(f"cluster/{HOSTS}", "expected memory stated inside the hosts alone, got it for the hosts")
     which = find_insides(nodes, [inside.hosts for inside in insides])
-    held = np.array([len(inside.names) for inside in insides])[which]
-    check_device_count(int(held.sum()), max_devices, f"cluster/{HOSTS}")
+    sizes = np.array([len(inside.names) for inside in insides])[which]
+    check_device_count(int(sizes.sum()), max_devices, f"cluster/{HOSTS}")
     catalogue = Catalogue()
-    link = join_hosts(hardware, fields.get("networks"), catalogue).repeat(held, axis=0).repeat(held, axis=1)
+    link = join_hosts(hardware, fields.get("networks"), catalogue).repeat(sizes, axis=0).repeat(sizes, axis=1)
     own = [_link_devices(inside, catalogue) for inside in insides]
-    for begin, size, k in zip((np.cumsum(held) - held).tolist(), held.tolist(), which.tolist(), strict=True):
+    for begin, size, k in zip((np.cumsum(sizes) - sizes).tolist(), sizes.tolist(), which.tolist(), strict=True):
         link[begin : begin + size, begin : begin + size] = own[k]
     devices = [insides[k].devices for k in which]
     names = [nodes.names[host] for host in nodes.hosts]
@@ -68,22 +68,22 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
         kinds=tuple(kind for host in devices for kind in host.kinds),
         speed=np.concatenate([host.speed for host in devices]),
         memory_bytes=np.concatenate([host.memory_bytes for host in devices]),
-        machine=np.arange(len(names)).repeat(held),
+        machine=np.arange(len(names)).repeat(sizes),
         curves=tuple(catalogue.curves),
         link=lock(link),
         remarks=nodes.remarks,
     )
 
 
-def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
+def _read_hosts(fields: Mapping[str, object]) -> "DescribedHardware":
     """Return the network between the hosts."""
     from tiger.formats.files import read_hardware
 
     field, value = f"cluster/{HOSTS}", require("cluster", fields, HOSTS)
     if isinstance(value, str):
         raise InputError(field, f"expected an object of file and text, got {describe(value)}")
-    stated = check_record(field, value, ("file", "text"))
-    file, text = (check_text(f"{field}/{name}", require(field, stated, name)) for name in ("file", "text"))
+    given = check_record(field, value, ("file", "text"))
+    file, text = (check_text(f"{field}/{name}", require(field, given, name)) for name in ("file", "text"))
     labels = None
     if LABELS in fields:
         words = check_list(f"cluster/{LABELS}", fields[LABELS])
@@ -91,7 +91,7 @@ def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
     return read_hardware(FileText(file, text), labels=labels)
 
 
-def _link_devices(inside: Inside, catalogue: Catalogue) -> IntArray:
+def _link_devices(inside: HostDevices, catalogue: Catalogue) -> IntArray:
     """Return the numbers of the links between the devices of a machine."""
     numbers = np.array([*map(catalogue.number, inside.devices.curves), catalogue.number(None)])
     link: IntArray = numbers[inside.devices.link]

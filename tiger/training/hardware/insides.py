@@ -25,7 +25,7 @@ FIELD = f"cluster/{MACHINE}"
 ENDINGS = (".json", *PRINTED)
 
 
-class Inside(NamedTuple):
+class HostDevices(NamedTuple):
     """Hold the devices of a machine, what they are called in it, and the hosts that have them; all without hosts."""
 
     hosts: str | None
@@ -33,7 +33,7 @@ class Inside(NamedTuple):
     devices: Cluster
 
 
-def read_insides(value: object) -> list[Inside]:
+def read_insides(value: object) -> list[HostDevices]:
     """Return the machine that is inside all hosts, or several, each with the hosts that it is inside.
 
     A machine is an object with the fields of a node group, a document of devices or of one machine, the name and the
@@ -63,10 +63,10 @@ def document_of_file(file: FileText, field: str) -> object:
     raise InputError(field, f"expected a file ending in {', '.join(ENDINGS)}, got {describe(file.file, 300)}")
 
 
-def _read_inside(field: str, stated: object, hosts: str | None) -> Inside:
+def _read_inside(field: str, given: object, hosts: str | None) -> HostDevices:
     """Return the devices of one machine."""
-    file = find_file(field, stated)
-    value = stated if file is None else document_of_file(file, field)
+    file = find_file(field, given)
+    value = given if file is None else document_of_file(file, field)
     if isinstance(value, Mapping) and isinstance(value.get("devices"), list):
         devices = _read_cluster(field, cluster_of_devices, value)
         names = devices.names
@@ -77,7 +77,7 @@ def _read_inside(field: str, stated: object, hosts: str | None) -> Inside:
     machines = len(np.unique(devices.machine))
     if machines > 1:
         raise InputError(field, f"expected one machine, got {machines}")
-    return Inside(hosts, names, devices)
+    return HostDevices(hosts, names, devices)
 
 
 def _read_groups(field: str, value: object) -> Cluster:

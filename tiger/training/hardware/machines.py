@@ -51,10 +51,10 @@ def cluster_of_machines(document: Mapping[str, object], max_devices: int = DEVIC
 
 def read_network(field: str, value: object) -> Connection:
     """Return the connection of a network."""
-    stated = connection(field, check_record(field, value, CONNECTION_FIELDS))
-    if stated is None:
+    given = connection(field, check_record(field, value, CONNECTION_FIELDS))
+    if given is None:
         raise InputError(f"{field}/bandwidth", "expected this field or table, got neither")
-    return stated
+    return given
 
 
 def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:

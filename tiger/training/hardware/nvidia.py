@@ -104,10 +104,10 @@ def _rates(field: str, value: object) -> dict[str, Connection]:
     """Return the connection of every class: those stated, and the default of the others."""
     rates: dict[str, Connection] = dict(RATES)
     for name, entry in check_record(field, value, tuple(RATES)).items():
-        stated = connection(f"{field}/{name}", check_record(f"{field}/{name}", entry, CONNECTION_FIELDS))
-        if stated is None or (name == LANES and not isinstance(stated, Affine)):
+        given = connection(f"{field}/{name}", check_record(f"{field}/{name}", entry, CONNECTION_FIELDS))
+        if given is None or (name == LANES and not isinstance(given, Affine)):
             raise InputError(f"{field}/{name}", "expected a bandwidth (or, but for NV#, a table), got none")
-        rates[name] = stated
+        rates[name] = given
     return rates
 
 

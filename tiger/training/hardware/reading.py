@@ -27,10 +27,10 @@ from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO, cluster_of_topo
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.record import name_field
 
-NONE_STATED = HostArguments()
+NO_ARGUMENTS = HostArguments()
 
 
-def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments = NONE_STATED) -> Cluster:
+def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments = NO_ARGUMENTS) -> Cluster:
     """Return the cluster of a file, a SPEC such as `dgx:4`, or a document; raise InputError of `cluster` or below.
 
     Files are those of `read_cluster_document`.
@@ -39,7 +39,7 @@ def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments
 
 
 def read_with_document(
-    source: Path | str | Mapping[str, object], hosts: HostArguments = NONE_STATED
+    source: Path | str | Mapping[str, object], hosts: HostArguments = NO_ARGUMENTS
 ) -> tuple[object, Cluster]:
     """Return a cluster as a document and itself, as `read_cluster` does."""
     if isinstance(source, Mapping):
@@ -52,7 +52,7 @@ def read_with_document(
         raise name_field(error, _name_parts(source, hosts)) from None
 
 
-def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED) -> object:
+def read_cluster_document(source: Path | str, hosts: HostArguments = NO_ARGUMENTS) -> object:
     """Return a SPEC as it is, and what a file holds as a document.
 
     Files end in `.json` (a document), in `.txt` or `.topo` (what `nvidia-smi topo -m` prints), or in `.xml` (what NCCL
@@ -132,7 +132,7 @@ def _cluster_of_file(file: FileText, max_devices: int) -> Cluster:
     try:
         return cluster_of_document(document, max_devices)
     except InputError as error:
-        raise name_field(error, _name_parts(file.file, NONE_STATED)) from None
+        raise name_field(error, _name_parts(file.file, NO_ARGUMENTS)) from None
 
 
 _SHAPES: dict[str, Callable[[Mapping[str, object], int], Cluster]] = {

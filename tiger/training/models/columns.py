@@ -12,7 +12,7 @@ from tiger.training.models.layers import WEIGHT_SHARE, LayerKind
 from tiger.training.models.limits import check_cost
 
 REQUIRED = ("name", "forward_s", "backward_s", "parameter_bytes", "activation_bytes")
-# A column left out is so many times another one.
+# A column left out is this many times another one.
 DEFAULTS = {
     "weight_s": ("backward_s", WEIGHT_SHARE),
     "state_bytes": ("parameter_bytes", 1.0),
@@ -44,12 +44,12 @@ def costs_of(rows: Sequence[Row]) -> dict[str, FloatArray]:
 
 def kind_of(k: int, row: Row) -> LayerKind:
     """Return the kind of row k, by default that of most layers."""
-    stated = row.get("kind", "layer")
-    if not isinstance(stated, str) or stated not in KINDS:
+    given = row.get("kind", "layer")
+    if not isinstance(given, str) or given not in KINDS:
         raise InputError(
-            f"model/layers/{k}/kind", f"expected one of {', '.join(map(str, KINDS))}, got {describe(stated)}"
+            f"model/layers/{k}/kind", f"expected one of {', '.join(map(str, KINDS))}, got {describe(given)}"
         )
-    return KINDS[stated]
+    return KINDS[given]
 
 
 def _cost_of(k: int, row: Row, column: str, default: float | None) -> float:

@@ -16,7 +16,7 @@ SEPARATORS = ",;\t"
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TableColumns:
     """Hold the noun for the rows of a table, its columns, those it must have, and those of numbers."""
 
     rows: str
@@ -25,10 +25,10 @@ class Columns:
     numbers: Sequence[str]
 
 
-LAYERS = Columns("layers", COLUMNS, REQUIRED, COSTS)
+LAYERS = TableColumns("layers", COLUMNS, REQUIRED, COSTS)
 
 
-def rows_of_csv(text: str, max_rows: int, columns: Columns = LAYERS) -> list[dict[str, object]]:
+def rows_of_csv(text: str, max_rows: int, columns: TableColumns = LAYERS) -> list[dict[str, object]]:
     """Return the rows below the header, without their empty cells; lines without any text do not count.
 
     Cells are separated by commas, semicolons or tabulators. Raises InputError with row k of layers as `model/layers/k`.
@@ -53,7 +53,7 @@ def rows_of_csv(text: str, max_rows: int, columns: Columns = LAYERS) -> list[dic
     return rows
 
 
-def _names(words: list[str], columns: Columns) -> list[str]:
+def _names(words: list[str], columns: TableColumns) -> list[str]:
     """Return the names of the columns, which a header states once each."""
     for k, word in enumerate(words):
         if word not in columns.known or word in words[:k]:
@@ -72,5 +72,5 @@ def _row(field: str, names: list[str], words: list[str], numbers: Sequence[str])
     if len(words) != len(names):
         raise InputError(field, f"expected {len(names)} cells, got {len(words)}")
     # Other words stay text, which the check of their column names.
-    stated = [(column, word) for column, word in zip(names, words, strict=True) if word]
-    return {column: float(word) if column in numbers and is_number(word) else word for column, word in stated}
+    given = [(column, word) for column, word in zip(names, words, strict=True) if word]
+    return {column: float(word) if column in numbers and is_number(word) else word for column, word in given}

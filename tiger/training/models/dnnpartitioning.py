@@ -26,7 +26,7 @@ EDGE = ("sourceId", "destId", "cost"), ("size",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """Hold how many accelerators of so many bytes, and how many cpus, a model says it is for."""
+    """Hold the numbers of accelerators and of CPUs that a model says it is for, and the bytes of the former."""
 
     accelerators: int
     memory_bytes: float

@@ -13,13 +13,13 @@ from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import operators_of_csv, operators_of_table
 from tiger.training.models.pipedream import operators_of_graph
 
-Stated = tuple[Operators, Devices | None]
+OperatorsAndDevices = tuple[Operators, Devices | None]
 ENDINGS = (".json", ".csv", ".txt")
 CHAINS = ("layers", "transformer")
 KEYS = ("nodes", "operators", "graph")
 
 
-def read_operators(source: Path | str | FileText, max_operators: int = OPERATOR_LIMIT) -> Stated:
+def read_operators(source: Path | str | FileText, max_operators: int = OPERATOR_LIMIT) -> OperatorsAndDevices:
     """Return the operators of a file or its text, and the devices that it states, if it does.
 
     A `.csv` is a table of operators, a `.txt` a profile of PipeDream, and a `.json` holds whatever
@@ -36,7 +36,7 @@ def read_operators(source: Path | str | FileText, max_operators: int = OPERATOR_
     return operators_of_document({"graph": text} if ending == ".txt" else read_json(text, "model"), max_operators)
 
 
-def operators_of_document(document: object, max_operators: int = OPERATOR_LIMIT) -> Stated:
+def operators_of_document(document: object, max_operators: int = OPERATOR_LIMIT) -> OperatorsAndDevices:
     """Return the operators of a document, and the devices that it states, if it does.
 
     It has `nodes` and `edges` as those of dnn-partitioning have, `operators` and `edges`, the text of a profile of

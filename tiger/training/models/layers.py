@@ -61,8 +61,8 @@ class Layers:
             "reductions": np.zeros(size),
         }
         for name, default in defaults.items():
-            stated = getattr(self, name)
-            object.__setattr__(self, name, check_amounts(f"model/{name}", stated if len(stated) else default, size))
+            given = getattr(self, name)
+            object.__setattr__(self, name, check_amounts(f"model/{name}", given if len(given) else default, size))
         if (self.weight_s > self.backward_s).any():
             late = names[int(np.argmax(self.weight_s > self.backward_s))]
             raise InputError("model/weight_s", f"expected no more than backward_s, got more at layer {late!r}")
@@ -85,10 +85,10 @@ class Layers:
 
     def _labels(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """Return one label a layer."""
-        stated = tuple(getattr(self, name)) or default
-        if len(stated) != self.size:
-            raise InputError(f"model/{name}", f"expected {self.size} names, got {len(stated)}")
-        return stated
+        given = tuple(getattr(self, name)) or default
+        if len(given) != self.size:
+            raise InputError(f"model/{name}", f"expected {self.size} names, got {len(given)}")
+        return given
 
     @staticmethod
     def crossing(sent_bytes: ArrayLike, source: IntArray, target: IntArray) -> FloatArray:

@@ -50,9 +50,9 @@ class Operators:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "seconds", check_amounts("model/seconds", self.seconds, size))
         for name in ("cpu_s", "memory_bytes", "sent_s", "sent_bytes"):
-            stated = getattr(self, name)
+            given = getattr(self, name)
             default = self.seconds if name == "cpu_s" else np.zeros(size)
-            object.__setattr__(self, name, check_amounts(f"model/{name}", stated if len(stated) else default, size))
+            object.__setattr__(self, name, check_amounts(f"model/{name}", given if len(given) else default, size))
         colour = np.asarray(self.colour if len(self.colour) else np.arange(size), np.int64)
         if colour.shape != (size,):
             raise InputError("model/colour", f"expected {size} numbers, got shape {colour.shape}")

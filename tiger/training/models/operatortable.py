@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
-from tiger.training.models.csvrows import Columns, rows_of_csv
+from tiger.training.models.csvrows import TableColumns, rows_of_csv
 from tiger.training.models.limits import OPERATOR_LIMIT, check_size
 from tiger.training.models.operators import Operators
 from tiger.training.models.rows import Id, Rows
@@ -20,7 +20,7 @@ REQUIRED = ("name", "seconds")
 NUMBERS = ("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds")
 MARKS = ("backward", "accelerator")
 OPTIONAL = (*NUMBERS, "colocate", *MARKS)
-HEADER = Columns("operators", (*REQUIRED, *OPTIONAL, "inputs"), (*REQUIRED, "inputs"), ("seconds", *NUMBERS))
+HEADER = TableColumns("operators", (*REQUIRED, *OPTIONAL, "inputs"), (*REQUIRED, "inputs"), ("seconds", *NUMBERS))
 _WORDS = {"true": True, "false": False, "1": True, "0": False}
 _BETWEEN = re.compile(r"[;\s]+")
 
@@ -92,7 +92,7 @@ def _operators(rows: Rows, names: tuple[str, ...], source: IntArray, target: Int
     return Operators(
         names=names,
         seconds=seconds,
-        cpu_s=_stated_numbers(rows, "cpu_seconds", seconds),
+        cpu_s=_fill_numbers(rows, "cpu_seconds", seconds),
         memory_bytes=rows.numbers("memory_bytes"),
         sent_bytes=rows.numbers("output_bytes"),
         sent_s=rows.numbers("output_seconds"),
@@ -104,10 +104,10 @@ def _operators(rows: Rows, names: tuple[str, ...], source: IntArray, target: Int
     )
 
 
-def _stated_numbers(rows: Rows, key: str, default: FloatArray) -> FloatArray:
+def _fill_numbers(rows: Rows, key: str, default: FloatArray) -> FloatArray:
     """Return the numbers under a key, those of `default` where a row leaves it out."""
-    stated = np.array([key in record for record in rows.records])
-    return np.where(stated, rows.numbers(key), default)
+    given = np.array([key in record for record in rows.records])
+    return np.where(given, rows.numbers(key), default)
 
 
 def _edges(value: object, rows: Mapping[Id, int]) -> tuple[IntArray, IntArray]:

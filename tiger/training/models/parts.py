@@ -59,7 +59,7 @@ def decoder_of(shape: Shape) -> Part:
         weight_flops=2.0 * shape.tokens * (attention + shape.active * matrix + router),
         other_flops=4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.hidden,
         parameters=attention + max(experts, 1) * (matrix + _block_biases(shape)) + router + _rest(shape),
-        held_bytes=_held_bytes(shape),
+        held_bytes=_activation_bytes(shape),
         reduced_bytes=2 * sent_bytes(shape),
         reductions=2,
     )
@@ -88,7 +88,7 @@ def sent_bytes(shape: Shape) -> int:
     return shape.tokens * shape.hidden * NUMBER_BYTES[shape.dtype]
 
 
-def _held_bytes(shape: Shape) -> float:
+def _activation_bytes(shape: Shape) -> float:
     """Return the bytes held by a decoder layer: b s h (34 + 5 a s / h) for a GPT in 16 bits with full attention.
 
     Those are inputs of norms, of products and of activation functions, a byte of mask for every number dropped out,

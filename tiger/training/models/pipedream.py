@@ -129,16 +129,16 @@ def _add_node(graph: _Graph, number: int, line: str) -> None:
 
 def _costs(where: str, text: str) -> tuple[float, ...]:
     """Return the four costs of a node."""
-    stated: dict[str, str] = {}
+    given: dict[str, str] = {}
     for part in _NEXT.split(text):
         key, equals, value = part.partition("=")
-        if not equals or key not in COSTS or key in stated:
+        if not equals or key not in COSTS or key in given:
             raise InputError(where, f"expected {', '.join(COSTS)} once each, got {describe(part)}")
-        stated[key] = value.strip()
-    missing = next((key for key in COSTS if key not in stated), None)
+        given[key] = value.strip()
+    missing = next((key for key in COSTS if key not in given), None)
     if missing is not None:
         raise InputError(f"{where}/{missing}", "expected a number, got none")
-    return tuple(_total(f"{where}/{key}", _words(key, stated[key])) for key in COSTS)
+    return tuple(_total(f"{where}/{key}", _words(key, given[key])) for key in COSTS)
 
 
 def _words(key: str, value: str) -> list[str]:

@@ -13,9 +13,9 @@ FIELD = "model/transformer"
 # Products of three such numbers stay inside float64.
 NUMBER_LIMIT = 10**9
 # Dense peak of an H100 SXM: 989e12 FLOP/s in 16 bits, half of it in TF32; large models reach about two fifths.
-PACE = {"bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
+FLOPS_OF_DTYPE = {"bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
 # FLOP per second that keep seconds inside float64.
-PACE_LIMITS = (1.0, 1e30)
+FLOPS_LIMITS = (1.0, 1e30)
 # Experts of a token by default, as in Mixtral.
 TOP_K = 2
 # As in the code of Llama, which rounds widths up to a multiple of this.
@@ -69,8 +69,8 @@ class Shape:
         check_flag(f"{FIELD}/gated", self.gated)
         check_flag(f"{FIELD}/tied", self.shared)
         check_flag(f"{FIELD}/serve", self.serve)
-        if not PACE_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.pace) <= PACE_LIMITS[1]:
-            raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.pace)}")
+        if not FLOPS_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.flops_per_s) <= FLOPS_LIMITS[1]:
+            raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.flops_per_s)}")
         _check_divides("heads", self.heads, "hidden", self.hidden)
         _check_divides("kv_heads", self.kv_heads or self.heads, "heads", self.heads)
         if self.top_k is not None and self.top_k > (self.experts or 0):
@@ -99,9 +99,9 @@ class Shape:
         return not self.gated if self.tied is None else self.tied
 
     @property
-    def pace(self) -> float:
+    def flops_per_s(self) -> float:
         """Return the FLOP that a device of speed 1 does a second."""
-        return PACE[self.dtype] if self.flops is None else self.flops
+        return FLOPS_OF_DTYPE[self.dtype] if self.flops is None else self.flops
 
     @property
     def tokens(self) -> int:

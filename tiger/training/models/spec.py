@@ -19,14 +19,14 @@ _DIGITS = 32
 
 def shape_of_spec(spec: str) -> Shape:
     """Return the shape that a SPEC states as `transformer:key=value,..`; raise InputError."""
-    stated: dict[str, object] = {}
+    given: dict[str, object] = {}
     for part in spec.removeprefix(PREFIX).split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
-        if not equals or key in stated:
+        if not equals or key in given:
             what = "each key once" if equals else "KEY=VALUE"
             raise InputError(FIELD, f"expected {what} in a SPEC such as {SYNTAX}, got {describe(part)}")
-        stated[key] = _value(value)
-    return shape_of_document(stated)
+        given[key] = _value(value)
+    return shape_of_document(given)
 
 
 def shape_of_document(document: object) -> Shape:

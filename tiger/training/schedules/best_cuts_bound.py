@@ -106,7 +106,7 @@ def _window_paths(lowest: LowestCosts, paths: Paths, positions: int, microbatche
 
 
 def _count_early_passes(schedule: Schedule, microbatches: int, after: int) -> int:
-    """Return how many forward passes a stage with so many behind it runs between its first and its first backward."""
+    """Return how many forward passes a stage with others behind it runs between its first and its first backward."""
     return min(microbatches - 1, after * (2 if schedule == "interleaved" else 1))
 
 

@@ -74,8 +74,8 @@ def _lines(bounds: PlanBounds, schedule: Schedule, positions: int, microbatches:
     m, share, before = float(microbatches), bounds.forward_share, np.arange(positions)
     # The stages before a position hold a layer each, or more, and their first and last passes surround its own: with
     # zero-bubble only the first do, as weight passes may come after the last gradient has left.
-    held = bounds.forward_s if schedule == "zero-bubble" else bounds.work_s
-    lines = [(held[np.minimum(before, len(held) - 1)], np.full(positions, m))]
+    least_s = bounds.forward_s if schedule == "zero-bubble" else bounds.work_s
+    lines = [(least_s[np.minimum(before, len(least_s) - 1)], np.full(positions, m))]
     if schedule == "1f1b":
         # Of the path of one microbatch through all stages and back, a position adds to its own part all its passes
         # behind the first backward one: all but as many forward ones as there are stages behind it.

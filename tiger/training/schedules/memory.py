@@ -18,7 +18,7 @@ KEPT_COUNTS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Footprint:
+class MemoryProfile:
     """Hold the bytes of each of p positions over time: `held_bytes[p][k]` from `when_s[p][k]` on, state included."""
 
     when_s: tuple[FloatArray, ...]
@@ -27,10 +27,10 @@ class Footprint:
     @property
     def peak_bytes(self) -> FloatArray:
         """Return the most that each position holds."""
-        return np.array([held.max() for held in self.held_bytes])
+        return np.array([series.max() for series in self.held_bytes])
 
 
-def footprint(timeline: Timeline, workload: Workload) -> Footprint:
+def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
     """Return the bytes held over time: of a microbatch from the start of its forward pass until no pass needs it.
 
     The last to need it is the backward pass, or the weight pass where the two are apart. O(S m).
@@ -44,7 +44,7 @@ def footprint(timeline: Timeline, workload: Workload) -> Footprint:
     moment = np.where(begins, timeline.start_s, timeline.end_s)
     moved = [np.flatnonzero((timeline.position == position) & (sign != 0)) for position in range(len(state))]
     still = np.zeros(1)
-    return Footprint(
+    return MemoryProfile(
         when_s=tuple(np.concatenate([still, moment[rows]]) for rows in moved),
         held_bytes=tuple(
             np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
@@ -68,13 +68,13 @@ def peak_bytes(workload: Workload, schedule: Schedule, microbatches: int) -> Flo
     if schedule == "zero-bubble":
         counts = _peaks(zero_bubble_order(workload, microbatches), positions, 1, WEIGHT)
     else:
-        counts = peak_held(schedule, positions, len(workload.held_bytes) // positions, microbatches)
-    held = workload.held_bytes.reshape(-1, positions).T
-    return np.array([state[at] + (counts[at] @ held[at]).max() for at in range(positions)])
+        counts = count_peak_activations(schedule, positions, len(workload.held_bytes) // positions, microbatches)
+    activation_bytes = workload.held_bytes.reshape(-1, positions).T
+    return np.array([state[at] + (counts[at] @ activation_bytes[at]).max() for at in range(positions)])
 
 
 @lru_cache(maxsize=KEPT_COUNTS)
-def peak_held(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> tuple[IntArray, ...]:
+def count_peak_activations(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> tuple[IntArray, ...]:
     """Return the microbatches that every position holds of each of its v stages at its fullest: p arrays [k, v].
 
     Stages that hold different amounts may be fullest at any of the k moments, of which none holds as much as another
@@ -90,7 +90,7 @@ def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) ->
     0 without a schedule. A zero-bubble schedule uses more memory where there is some, and needs as much as 1F1B.
     """
     if virtual > 1:
-        raise ValueError(f"expected 1 stage at a position, got {virtual}: see peak_held")
+        raise ValueError(f"expected 1 stage at a position, got {virtual}: see count_peak_activations")
     if schedule is None:
         return lambda _: 0
     if schedule == "gpipe":
@@ -100,7 +100,8 @@ def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) ->
 
 def chunks_in_flight(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Callable[[int], float]:
     """Return the mean microbatches in flight of a stage by the stages behind it, where a position has several."""
-    most = [float(held.sum(axis=1).max()) for held in peak_held(schedule, positions, virtual, microbatches)]
+    peaks = count_peak_activations(schedule, positions, virtual, microbatches)
+    most = [float(counts.sum(axis=1).max()) for counts in peaks]
     return lambda after: most[(positions * virtual - 1 - after) % positions] / virtual
 
 

@@ -17,7 +17,7 @@ Pass = tuple[int, int, int]
 
 
 def check_schedule(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> None:
-    """Raise InputError where a schedule cannot run so many microbatches over so many stages a position."""
+    """Raise InputError where a schedule cannot run the microbatches over the stages of a position."""
     if microbatches < 1:
         raise InputError("microbatches", f"expected at least 1, got {describe(microbatches)}")
     if virtual < 1:

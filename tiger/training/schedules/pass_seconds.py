@@ -11,7 +11,7 @@ from tiger.training.schedules.pass_orders import Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Costs:
+class PassCosts:
     """Hold the seconds to receive the input of a pass, of the pass, and to send its output, by 3 x stage + kind."""
 
     received_s: FloatArray
@@ -20,7 +20,7 @@ class Costs:
 
     def __eq__(self, other: object) -> bool:
         """Return whether all seconds are the same."""
-        return isinstance(other, Costs) and self._content == other._content
+        return isinstance(other, PassCosts) and self._content == other._content
 
     def __hash__(self) -> int:
         """Return a hash of all seconds, by which simulations of equal stages are found again."""

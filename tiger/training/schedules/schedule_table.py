@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT, Pass, Schedule, pass_orders
 
-# Tables that are kept for searches, which ask for a few shapes in turn; of those above so many passes only the last.
+# Tables that are kept for searches, which ask for a few shapes in turn; of those above this many passes only the last.
 KEPT_TABLES, KEPT_LONG_TABLES, LONG = 32, 1, 2**14
 # Stands for an input whose sender is not in the table yet; 0 stands for one that needs no message.
 NOT_SENT = -1

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.training.costs.stages import Workload
 from tiger.training.schedules.pass_orders import KINDS, Schedule
-from tiger.training.schedules.pass_seconds import Costs
+from tiger.training.schedules.pass_seconds import PassCosts
 from tiger.training.schedules.schedule_table import ScheduleTable, static_table, table_of
 from tiger.training.schedules.zerobubble import zero_bubble_orders
 
@@ -53,7 +53,7 @@ def simulate(workload: Workload, schedule: Schedule, microbatches: int) -> Timel
     is ready, and receives right before the pass that needs the message, no earlier than it is sent. O(S m) for S
     stages, O(S m log p) with "zero-bubble". Raises InputError where the schedule cannot run so.
     """
-    table, costs = table_for(workload, schedule, microbatches), Costs.of(workload, schedule)
+    table, costs = table_for(workload, schedule, microbatches), PassCosts.of(workload, schedule)
     ends, free = _times(table, costs)
     key, end, iteration = np.array(table.key), np.array(ends), float(np.max(free + workload.closing_s))
     return Timeline(
@@ -75,7 +75,7 @@ def simulate(workload: Workload, schedule: Schedule, microbatches: int) -> Timel
 
 def iteration_s(workload: Workload, schedule: Schedule, microbatches: int) -> float:
     """Return the seconds of one iteration, as `simulate` does, without the timeline. Raises InputError."""
-    costs = Costs.of(workload, schedule)
+    costs = PassCosts.of(workload, schedule)
     if schedule == "zero-bubble":
         return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[0]
     free = _times(_fixed_table(workload, schedule, microbatches), costs)[1]
@@ -97,7 +97,7 @@ def table_for(workload: Workload, schedule: Schedule, microbatches: int) -> Sche
 
 def zero_bubble_order(workload: Workload, microbatches: int) -> list[int]:
     """Return the passes of the zero-bubble schedule in order, by their keys. Raises InputError."""
-    costs = Costs.of(workload, "zero-bubble")
+    costs = PassCosts.of(workload, "zero-bubble")
     return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[1]
 
 
@@ -124,7 +124,7 @@ def _limits(workload: Workload, microbatches: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=RECENT_SEARCHES)
 def _search(
-    costs: Costs, closing_s: tuple[float, ...], limits: tuple[int, ...], microbatches: int
+    costs: PassCosts, closing_s: tuple[float, ...], limits: tuple[int, ...], microbatches: int
 ) -> tuple[float, list[int]]:
     """Return the seconds and the order of the shortest iteration known with backward passes split.
 
@@ -137,7 +137,7 @@ def _search(
     return min(((float(np.max(free + closing_s)), order) for order, free in orders), key=itemgetter(0))
 
 
-def _times(table: ScheduleTable, costs: Costs) -> tuple[list[float], FloatArray]:
+def _times(table: ScheduleTable, costs: PassCosts) -> tuple[list[float], FloatArray]:
     """Return when every pass ends and when every position is free: a longest path along the table. O(N)."""
     taken, sent = (costs.received_s + costs.passing_s).tolist(), costs.sent_s.tolist()
     # The longest path through the passes, in the order of the table: a pass begins when its position is free and its

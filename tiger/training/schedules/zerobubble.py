@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT
-from tiger.training.schedules.pass_seconds import Costs
+from tiger.training.schedules.pass_seconds import PassCosts
 
 # How long a position waits for a message rather than begin a weight pass, in parts of that pass. Waiting pays at both
 # ends of an iteration: 2 % of one with 2 p microbatches, and nothing of one with 32 p, so that it is tried up to 8 p.
@@ -38,7 +38,9 @@ class _PositionState:
     turn: int = BACKWARD
 
 
-def zero_bubble_orders(costs: Costs, limits: Sequence[int], microbatches: int) -> list[tuple[list[int], FloatArray]]:
+def zero_bubble_orders(
+    costs: PassCosts, limits: Sequence[int], microbatches: int
+) -> list[tuple[list[int], FloatArray]]:
     """Return orders of passes by their keys, and when every position is free; the one that ends first is to be used.
 
     The backward pass makes gradients of activations alone; a weight pass fills what time a position would otherwise
@@ -50,7 +52,7 @@ def zero_bubble_orders(costs: Costs, limits: Sequence[int], microbatches: int) -
     return [_order_greedily(_initial_states(costs, limits, microbatches), patience) for patience in tried]
 
 
-def _initial_states(costs: Costs, limits: Sequence[int], microbatches: int) -> list[_PositionState]:
+def _initial_states(costs: PassCosts, limits: Sequence[int], microbatches: int) -> list[_PositionState]:
     """Return the positions before an iteration, all inputs at the first."""
     taken, sent = (part.reshape(-1, KINDS).tolist() for part in (costs.received_s + costs.passing_s, costs.sent_s))
     positions: list[_PositionState] = []

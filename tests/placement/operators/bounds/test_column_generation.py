@@ -10,7 +10,7 @@ from tests.placement.operators.mixtures import chain
 from tiger.placement.operators.bounds.column_generation import PARAMS, ColumnGeneration, column_generation_bound
 from tiger.placement.operators.bounds.columns import Columns
 from tiger.placement.operators.bounds.contraction import Contraction
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.bounds.patterns import Patterns
 from tiger.placement.operators.terms import Terms
 
@@ -28,13 +28,15 @@ def test_searches_that_end_by_themselves_get_no_more_nodes(monkeypatch: pytest.M
     monkeypatch.setattr(ColumnGeneration, "price_exactly", price_exactly)
     monkeypatch.setattr(ColumnGeneration, "price_by_annealing", lambda *_: False)
     terms = Terms.from_operators(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
-    column_generation_bound(Patterns.of(terms, Contraction.of(terms, DeviceCosts.of(terms), 1e9), 10.0), 0.2, 1, bool)
+    column_generation_bound(
+        Patterns.of(terms, Contraction.of(terms, DeviceTypeCosts.of(terms), 1e9), 10.0), 0.2, 1, bool
+    )
     assert (max(asked) > PARAMS.nodes) == limited
 
 
 def test_bug_prices_of_tiny_work_are_finite() -> None:
     """Of 1e-320 units, whose inverse is infinite: each of four alike groups is worth half of one of two devices."""
     terms = Terms.from_operators(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
-    patterns = Patterns.of(terms, Contraction.of(terms, DeviceCosts.of(terms), 1e9), 10.0)
+    patterns = Patterns.of(terms, Contraction.of(terms, DeviceTypeCosts.of(terms), 1e9), 10.0)
     tiny = replace(patterns, work=np.full_like(patterns.work, 1e-320))
     assert Columns.of(tiny).start_duals()[0].group == pytest.approx(0.5)

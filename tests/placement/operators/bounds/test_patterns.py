@@ -6,7 +6,7 @@ import pytest
 from tests.placement.operators.instances import cluster
 from tests.placement.operators.mixtures import best_of_all, chain, interpret, mixture
 from tiger.placement.operators.bounds.contraction import Contraction
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.bounds.patterns import Patterns, PricingLimits
 from tiger.placement.operators.bounds.pricing_annealing import PricingRun, anneal, anneal_pattern
 from tiger.placement.operators.loads import loads_s
@@ -15,14 +15,14 @@ from tiger.placement.operators.terms import Terms
 
 def patterns(terms: Terms, unit_s: float = 100.0) -> Patterns:
     """Return the patterns of all groups by themselves."""
-    return Patterns.of(terms, Contraction.of(terms, DeviceCosts.of(terms), 1e9), unit_s)
+    return Patterns.of(terms, Contraction.of(terms, DeviceTypeCosts.of(terms), 1e9), unit_s)
 
 
 def test_a_share_costs_no_more_than_its_device_is_loaded_with() -> None:
     """Of drawn mixtures and their best placements, for every device."""
     for terms in map(mixture, range(20)):
         _, place = best_of_all(terms)
-        made = Contraction.of(terms, DeviceCosts.of(terms), 1e9)
+        made = Contraction.of(terms, DeviceTypeCosts.of(terms), 1e9)
         if place is None or len(made.memory) < terms.groups or made.costs.size > 1:
             continue
         loads = np.add(*loads_s(terms, place))

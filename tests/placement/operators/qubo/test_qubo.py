@@ -8,7 +8,7 @@ from tests.placement.operators.mixtures import chain, mixture
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.bounds.balance import balance_s
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.qubo import qubo
 from tiger.placement.operators.qubo.qubo import FAR, MEMORY, Encoding, encode
 from tiger.placement.operators.terms import Terms
@@ -39,7 +39,7 @@ def formula(terms: Terms, encoding: Encoding, place: IntArray) -> float:
     return (
         float(((work - 1) ** 2).sum())
         + 2 * spread
-        + sent_twice(terms, place, balance_s(DeviceCosts.of(terms)) or 1.0)
+        + sent_twice(terms, place, balance_s(DeviceTypeCosts.of(terms)) or 1.0)
         + memory
     )
 

@@ -10,7 +10,7 @@ from tests.placement.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.qubo.sampling import sample
 from tiger.placement.operators.terms import Terms
-from tiger.placement.operators.throughput.annealer import SearchParams, largest_load_s
+from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s
 from tiger.solvers import registry
 
 
@@ -41,7 +41,7 @@ def ignore(_name: str, _place: IntArray, _seconds: float) -> None:
 )
 def test_samplers_find_the_best_split(sampler: dimod.Sampler) -> None:
     """Six operators cut in the middle: 6 s of work and half a second sent, for both devices."""
-    place = sample(TERMS, sampler, SearchParams(), lambda: False, ignore)
+    place = sample(TERMS, sampler, AnnealerParams(), lambda: False, ignore)
     assert place is not None
     assert largest_load_s(TERMS, place) == pytest.approx(6.5)
 
@@ -52,7 +52,7 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
     reported: list[float] = []
     sampler = registry.sampler("neal")
     places = [
-        sample(TERMS, sampler, SearchParams(seed=4), lambda: False, lambda *told_now: reported.append(told_now[2]))
+        sample(TERMS, sampler, AnnealerParams(seed=4), lambda: False, lambda *told_now: reported.append(told_now[2]))
         for _ in range(2)
     ]
     assert places[0] is not None
@@ -64,4 +64,4 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
 def test_nothing_fits() -> None:
     """Three operators of more than half a device, on two; and one that may go nowhere."""
     terms = Terms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
-    assert sample(terms, dimod.ExactSolver(), SearchParams(), lambda: True, ignore) is None
+    assert sample(terms, dimod.ExactSolver(), AnnealerParams(), lambda: True, ignore) is None

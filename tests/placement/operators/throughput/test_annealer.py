@@ -11,8 +11,8 @@ from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     UNSTAGED,
     Annealer,
+    AnnealerParams,
     AnnealingParams,
-    SearchParams,
     count_tries,
     ideal_load_s,
     largest_load_s,
@@ -30,7 +30,7 @@ def test_refined_places_are_no_worse(seed: int) -> None:
     """Where they fitted before; and they fit after."""
     terms = draw_terms(seed)
     before = start(terms, seed)
-    after = refine(terms, before, SearchParams(seed=seed), never_stop)
+    after = refine(terms, before, AnnealerParams(seed=seed), never_stop)
     if (held_bytes(terms, before) <= terms.capacity).all():
         assert largest_load_s(terms, after) <= largest_load_s(terms, before)
         assert (held_bytes(terms, after) <= terms.capacity * (1 + 1e-9)).all()
@@ -48,7 +48,7 @@ def test_dear_proposals_are_fewer() -> None:
 def test_the_same_seed_gives_the_same_places() -> None:
     """And another one, of many, others."""
     terms = draw_terms(4)
-    found = [refine(terms, start(terms, 0), SearchParams(seed=seed), never_stop) for seed in (0, 0, 1, 2, 3, 4)]
+    found = [refine(terms, start(terms, 0), AnnealerParams(seed=seed), never_stop) for seed in (0, 0, 1, 2, 3, 4)]
     assert (found[0] == found[1]).all()
     assert any((found[0] != other).any() for other in found[2:])
 
@@ -57,7 +57,7 @@ def test_stopping_returns_the_start() -> None:
     """As it was."""
     terms = draw_terms(4)
     before = start(terms, 1)
-    assert (refine(terms, before, SearchParams(), lambda: True) == before).all()
+    assert (refine(terms, before, AnnealerParams(), lambda: True) == before).all()
 
 
 @pytest.mark.parametrize("seed", range(5))

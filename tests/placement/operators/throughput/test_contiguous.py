@@ -14,8 +14,8 @@ from tiger.placement.operators.linear_orders import arcs
 from tiger.placement.operators.loads import held_bytes
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import contiguous
-from tiger.placement.operators.throughput.annealer import SearchParams, largest_load_s
-from tiger.placement.operators.throughput.contiguous import Line, order_stages, split
+from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s
+from tiger.placement.operators.throughput.contiguous import OrderedPlacement, order_stages, split
 
 
 def ignore(stage: str, place: IntArray, load: float) -> None:
@@ -33,7 +33,7 @@ def least_of_all(terms: Terms) -> float:
     return min((largest_load_s(terms, place) for place in fits), default=np.inf)
 
 
-def is_in_order(terms: Terms, line: Line) -> bool:
+def is_in_order(terms: Terms, line: OrderedPlacement) -> bool:
     """Return whether every device holds one stage, and no arc goes backwards."""
     stage, (source, target) = np.full(terms.devices, -1), arcs(terms)
     stage[list(line.devices)] = np.arange(len(line.devices))
@@ -54,7 +54,7 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_searches_are_exact(seed: int) -> None:
     """The best of all lines, and none where there is none."""
     terms = draw_terms(seed)
-    line = split(terms, SearchParams(), never_stop, ignore)
+    line = split(terms, AnnealerParams(), never_stop, ignore)
     assert (np.inf if line is None else largest_load_s(terms, line.place)) == pytest.approx(least_of_all(terms))
     assert line is None or is_in_order(terms, line)
 
@@ -63,7 +63,7 @@ def test_small_searches_are_exact(seed: int) -> None:
 def test_stages_are_in_order(seed: int) -> None:
     """And reported once a stage of the search, each no worse than the one before."""
     terms, reported = draw_terms(seed), list[tuple[str, float]]()
-    line = split(terms, SearchParams(seed=seed), never_stop, lambda stage, _, load: reported.append((stage, load)))
+    line = split(terms, AnnealerParams(seed=seed), never_stop, lambda stage, _, load: reported.append((stage, load)))
     assert line is None or is_in_order(terms, line)
     assert line is None or [stage for stage, _ in reported] == ["linear", "annealing"]
     assert all(late <= early for (_, early), (_, late) in itertools.pairwise(reported))
@@ -71,7 +71,7 @@ def test_stages_are_in_order(seed: int) -> None:
 
 def test_the_same_seed_gives_the_same_line() -> None:
     """Places and order."""
-    first, second = (split(draw_terms(4), SearchParams(seed=2), never_stop, ignore) for _ in range(2))
+    first, second = (split(draw_terms(4), AnnealerParams(seed=2), never_stop, ignore) for _ in range(2))
     assert first is not None
     assert second is not None
     assert (first.place == second.place).all()
@@ -82,7 +82,8 @@ def test_nothing_is_found_where_nothing_fits() -> None:
     """Too little memory."""
     terms = draw_terms(4)
     assert (
-        split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), SearchParams(), never_stop, ignore) is None
+        split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), AnnealerParams(), never_stop, ignore)
+        is None
     )
 
 
@@ -97,4 +98,4 @@ def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
 
 def test_stopping_at_once_finds_one_line() -> None:
     """Whoever has little time has an answer."""
-    assert split(draw_terms(4), SearchParams(), lambda: True, ignore) is not None
+    assert split(draw_terms(4), AnnealerParams(), lambda: True, ignore) is not None

@@ -12,9 +12,9 @@ from tiger.placement.chain.params import never_stop
 from tiger.placement.operators.loads import loads_s
 from tiger.placement.operators.throughput import multilevel
 from tiger.placement.operators.throughput.annealer import ideal_load_s, largest_load_s
-from tiger.placement.operators.throughput.multilevel import MultilevelParams, run_cycle, search_multilevel
+from tiger.placement.operators.throughput.multilevel import CycleParams, run_cycle, search_multilevel
 
-QUICK = MultilevelParams(per_device=8, tries=5_000)
+QUICK = CycleParams(per_device=8, tries=5_000)
 
 
 def ignore(_stage: str, _place: object, _cost: float) -> None:

@@ -13,7 +13,7 @@ from tiger.placement.operators.loads import held_bytes
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import search
 from tiger.placement.operators.throughput.annealer import largest_load_s
-from tiger.placement.operators.throughput.search import SearchParams, StageParams, search_placement
+from tiger.placement.operators.throughput.search import AnnealerParams, StageParams, search_placement
 from tiger.training.models.operators import Operators
 
 
@@ -33,7 +33,7 @@ def least_of_all(terms: Terms) -> float:
 
 def least_load(terms: Terms, seed: int = 0) -> float:
     """Return the largest load that is found, infinite for none."""
-    place = search_placement(terms, SearchParams(seed=seed), never_stop, ignore)
+    place = search_placement(terms, AnnealerParams(seed=seed), never_stop, ignore)
     return np.inf if place is None else largest_load_s(terms, place)
 
 
@@ -74,9 +74,9 @@ def test_the_same_seed_gives_the_same_places() -> None:
     """And stages are reported in order, each no worse than the one before."""
     terms, reported = draw_terms(4), list[tuple[str, float]]()
     first = search_placement(
-        terms, SearchParams(seed=3), never_stop, lambda stage, _, load: reported.append((stage, load))
+        terms, AnnealerParams(seed=3), never_stop, lambda stage, _, load: reported.append((stage, load))
     )
-    second = search_placement(terms, SearchParams(seed=3), never_stop, ignore)
+    second = search_placement(terms, AnnealerParams(seed=3), never_stop, ignore)
     assert first is not None
     assert second is not None
     assert (first == second).all()
@@ -100,7 +100,7 @@ def test_stopping_at_once_finds_what_there_is() -> None:
     """One line, cut where that is best."""
     reported: list[str] = []
     assert (
-        search_placement(draw_terms(4), SearchParams(), lambda: True, lambda stage, *_: reported.append(stage))
+        search_placement(draw_terms(4), AnnealerParams(), lambda: True, lambda stage, *_: reported.append(stage))
         is not None
     )
     assert reported[0] == "linear"

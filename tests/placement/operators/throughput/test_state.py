@@ -11,7 +11,7 @@ from tiger.model.arrays import IntArray
 from tiger.placement.operators.loads import held_bytes, loads_s
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput import state as kernels
-from tiger.placement.operators.throughput.state import State, make_state
+from tiger.placement.operators.throughput.state import LoadState, make_state
 from tiger.placement.operators.throughput.tables import Tables, make_tables
 
 NONE: IntArray = np.empty(0, np.int64)
@@ -23,7 +23,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-def move(made: Tables, now: State, g: int, b: int) -> None:
+def move(made: Tables, now: LoadState, g: int, b: int) -> None:
     """Put a vertex on a device, unless it is there."""
     if now.place[g] == b:
         return

@@ -4,14 +4,14 @@ import numpy as np
 from scipy.optimize import linprog
 
 from tiger.model.arrays import FloatArray
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 
 # Cutting planes added, and the relative gap to the optimum at which they end, that of the solver.
 ROUNDS = 40
 CLOSE = 1e-7
 
 
-def balance_s(costs: DeviceCosts) -> float:
+def balance_s(costs: DeviceTypeCosts) -> float:
     r"""Return the least largest load of groups that may be divided and send nothing.
 
     .. math:: \max_{y \ge 0,\, \sum_g n_g y_g = 1} \sum_c \min_{g \text{ allowed}} y_g w_{g c}
@@ -35,7 +35,7 @@ def balance_s(costs: DeviceCosts) -> float:
     return best
 
 
-def _plane(costs: DeviceCosts, price: FloatArray) -> FloatArray:
+def _plane(costs: DeviceTypeCosts, price: FloatArray) -> FloatArray:
     """Return the work that each device type gets where every group goes where its price is least [g]."""
     priced = np.where(costs.allowed, costs.work * price[:, None], np.inf)
     cheapest = priced.argmin(axis=0)

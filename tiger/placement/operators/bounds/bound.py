@@ -8,7 +8,7 @@ import numpy as np
 from tiger.placement.operators.bounds.balance import balance_s
 from tiger.placement.operators.bounds.column_generation import column_generation_bound
 from tiger.placement.operators.bounds.contraction import Contraction
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.bounds.patterns import Patterns
 from tiger.placement.operators.terms import Terms
 from tiger.training.costs.tolerances import SUMS
@@ -39,7 +39,7 @@ def load_bound_s(terms: Terms, params: BoundParams, stop: Callable[[], bool], kn
     fit nowhere, and column generation over all ways to fill one device. Valid whenever it ends: rounding and the
     tolerances of solvers are taken off. Infinite where nothing fits.
     """
-    costs = DeviceCosts.of(terms)
+    costs = DeviceTypeCosts.of(terms)
     if (terms.memory.sum() > costs.capacity @ costs.count) or not costs.allowed.any(axis=0).all():
         return np.inf
     least = np.where(costs.allowed, costs.work, np.inf).min(axis=0).max()
@@ -61,7 +61,9 @@ def _most_s(terms: Terms) -> float:
     return float(terms.work.max(axis=0).sum() + terms.devices * terms.send.max(axis=0, initial=0.0).sum()) * 2 + 1.0
 
 
-def _contraction_s(terms: Terms, costs: DeviceCosts, bounds: tuple[float, float], stop: Callable[[], bool]) -> float:
+def _contraction_s(
+    terms: Terms, costs: DeviceTypeCosts, bounds: tuple[float, float], stop: Callable[[], bool]
+) -> float:
     """Return the largest target between two bounds at which contracted groups fit nowhere, by bisection."""
     low, high = bounds
     if not Contraction.of(terms, costs, high).possible:

@@ -17,7 +17,7 @@ from tiger.training.costs.tolerances import MEMORY, TOO_LARGE
 CUT = 1 - TIE
 
 
-class Instance(NamedTuple):
+class OperatorInstance(NamedTuple):
     """Hold the arrays of terms that the search reads, the work of groups `work[k, C]`, and labels of devices.
 
     `order[C]` are the groups by depth, `left_s` and `left_bytes` [C + 1] what those from a depth on need at least.
@@ -68,7 +68,7 @@ class Tree(NamedTuple):
     value: FloatArray
 
 
-def make_instance(terms: Terms, label: IntArray) -> Instance:
+def make_instance(terms: Terms, label: IntArray) -> OperatorInstance:
     """Return the instance, for labels [k] of devices that can be exchanged; the groups that cost most come first."""
     work = np.array([np.bincount(terms.group_of, row, terms.groups) for row in terms.work])
     least = np.where(terms.allowed.T, work, np.inf).min(axis=0)
@@ -79,7 +79,7 @@ def make_instance(terms: Terms, label: IntArray) -> Instance:
     fraction = terms.memory / max(float(terms.memory.max(initial=0.0)), 1e-300)
     order = np.argsort(-(least + sent) - fraction * float(least.max(initial=0.0)), kind="stable")
     left = [np.append(np.cumsum(amount[order][::-1])[::-1], 0.0) for amount in (least, terms.memory)]
-    return Instance(
+    return OperatorInstance(
         work=work,
         send=terms.send,
         link=terms.link,
@@ -125,7 +125,9 @@ def make_root(terms: Terms, limit: float) -> Tree:
 
 
 @inner_kernel
-def _charge(instance: Instance, tree: Tree, load: FloatArray, depth: int, u: int, goal: int, source: int) -> None:
+def _charge(
+    instance: OperatorInstance, tree: Tree, load: FloatArray, depth: int, u: int, goal: int, source: int
+) -> None:
     """Add the message for a consumer of operator u on device `goal` to the loads, unless it is sent there already."""
     tree.received[u, goal] += 1
     # A device gets the output once, for all consumers on it; one that computed it needs no message.
@@ -146,7 +148,7 @@ def _charge(instance: Instance, tree: Tree, load: FloatArray, depth: int, u: int
 
 
 @inner_kernel
-def _assign(instance: Instance, tree: Tree, depth: int, d: int) -> None:
+def _assign(instance: OperatorInstance, tree: Tree, depth: int, d: int) -> None:
     """Assign the group of a depth to a device, and add messages to and from groups that have one."""
     c, load = instance.order[depth], tree.load[depth + 1]
     # Each depth has loads and bytes of its own, so that going back restores them.
@@ -173,7 +175,7 @@ def _assign(instance: Instance, tree: Tree, depth: int, d: int) -> None:
 
 
 @inner_kernel
-def _unassign(instance: Instance, tree: Tree, depth: int) -> None:
+def _unassign(instance: OperatorInstance, tree: Tree, depth: int) -> None:
     """Undo the assignment of the group of a depth; loads are kept by depth and need no undoing."""
     c = instance.order[depth]
     d = tree.place[c]
@@ -196,7 +198,7 @@ def _unassign(instance: Instance, tree: Tree, depth: int) -> None:
 
 
 @inner_kernel
-def _list_devices(instance: Instance, tree: Tree, depth: int) -> None:
+def _list_devices(instance: OperatorInstance, tree: Tree, depth: int) -> None:
     """List the devices for the group of a depth, the least loaded first."""
     c, count = instance.order[depth], 0
     for d in range(len(instance.pays)):
@@ -222,13 +224,13 @@ def _list_devices(instance: Instance, tree: Tree, depth: int) -> None:
 
 
 @inner_kernel
-def _load_after(instance: Instance, tree: Tree, depth: int, d: int) -> float:
+def _load_after(instance: OperatorInstance, tree: Tree, depth: int, d: int) -> float:
     """Return the load of a device once it does the work of the group of a depth."""
     return float(tree.load[depth, d] + instance.work[d, instance.order[depth]])
 
 
 @inner_kernel
-def _is_hopeless(instance: Instance, tree: Tree, depth: int) -> bool:
+def _is_hopeless(instance: OperatorInstance, tree: Tree, depth: int) -> bool:
     """Return whether no completion of a depth is better than the best, by its loads, its total work or its memory."""
     limit, total, room, held = tree.value[0] * CUT, instance.left_s[depth], 0.0, instance.left_bytes[depth]
     for d in range(len(instance.pays)):
@@ -253,7 +255,7 @@ def _store_best(tree: Tree, last: int) -> None:
 
 
 @kernel
-def search(instance: Instance, tree: Tree, nodes: int) -> bool:
+def search(instance: OperatorInstance, tree: Tree, nodes: int) -> bool:
     """Search some more nodes of the tree; return whether the tree is exhausted."""
     depth, last = tree.at[0], len(instance.order)
     if tree.devices[depth] < 0:

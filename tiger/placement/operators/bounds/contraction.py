@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.terms import Terms
 
 
@@ -20,7 +20,7 @@ class Contraction:
     """
 
     vertex: IntArray
-    costs: DeviceCosts
+    costs: DeviceTypeCosts
     memory: FloatArray
 
     @property
@@ -29,7 +29,7 @@ class Contraction:
         return bool(self.costs.allowed.any(axis=0).all())
 
     @classmethod
-    def of(cls, terms: Terms, costs: DeviceCosts, target_s: float) -> Self:
+    def of(cls, terms: Terms, costs: DeviceTypeCosts, target_s: float) -> Self:
         r"""Return the vertices of groups that share a device in every placement with all loads below a target.
 
         An edge from operator u to v is contracted if :math:`\min_d (w_d + s_{d u}) \ge T` over the devices of one end,

@@ -12,7 +12,7 @@ from tiger.training.hardware.cluster import NO_LINK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DeviceCosts:
+class DeviceTypeCosts:
     """Hold g device types, of which there are `count[g]`, for C groups and n operators.
 
     `work[g, c]` are the seconds of a group there, `paid[g, u]` what a device of the type pays at least for the output

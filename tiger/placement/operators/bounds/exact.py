@@ -19,7 +19,7 @@ NODES, VISITS, SLICES = 4_000_000, 200_000_000, 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ExactResult:
+class ExactPlacement:
     """Hold the best placement [C] found, None where none fits, whether it is proved optimal, and a bound in seconds."""
 
     place: IntArray | None
@@ -27,7 +27,9 @@ class ExactResult:
     bound_s: float
 
 
-def place_exactly(terms: Terms, params: BoundParams, stop: Callable[[], bool], start: IntArray | None) -> ExactResult:
+def place_exactly(
+    terms: Terms, params: BoundParams, stop: Callable[[], bool], start: IntArray | None
+) -> ExactPlacement:
     """Return a placement [C] with the least largest load, no worse than the `start`, and whether that is proved.
 
     Depth first, the groups that cost most first, of devices that can be exchanged only one; within four million nodes
@@ -45,4 +47,4 @@ def place_exactly(terms: Terms, params: BoundParams, stop: Callable[[], bool], s
     place = tree.best if (tree.best >= 0).all() else start
     value = float(tree.value[0])
     bound = value * (1 - SUMS) if done else load_bound_s(terms, params, stop, value)
-    return ExactResult(place=place, proven=done or value <= bound * (1 + MET), bound_s=bound)
+    return ExactPlacement(place=place, proven=done or value <= bound * (1 + MET), bound_s=bound)

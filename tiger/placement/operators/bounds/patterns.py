@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.placement.operators.bounds.contraction import Contraction
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.terms import Terms
 
 
@@ -41,7 +41,7 @@ class Patterns:
     device has. The groups of net e are `pin[pin_start[e]:pin_start[e + 1]]`.
     """
 
-    costs: DeviceCosts
+    costs: DeviceTypeCosts
     work: FloatArray
     cost: FloatArray
     memory: FloatArray

@@ -38,7 +38,7 @@ class Nets(NamedTuple):
     net: IntArray
 
 
-class Costs(NamedTuple):
+class PatternCosts(NamedTuple):
     """Hold what patterns cost one device type: work[C], net costs, memory[C] of 1, and the groups it may hold."""
 
     work: FloatArray
@@ -47,7 +47,7 @@ class Costs(NamedTuple):
     allowed: BoolArray
 
 
-class State(NamedTuple):
+class PatternState(NamedTuple):
     """Hold a pattern, its groups in each net, its load and memory, the best pattern so far, and a generator."""
 
     pattern: BoolArray
@@ -73,7 +73,7 @@ class PricingRun:
 
 def anneal_pattern(patterns: Patterns, run: PricingRun, seed: int, steps: int) -> BoolArray:
     """Return the pattern of the highest value that was met, an empty one where none was; O(steps degree)."""
-    state = State(
+    state = PatternState(
         pattern=np.zeros(patterns.groups, np.bool_),
         inside=np.zeros(len(patterns.pin_start) - 1, np.int64),
         total=np.zeros(2),
@@ -83,7 +83,9 @@ def anneal_pattern(patterns: Patterns, run: PricingRun, seed: int, steps: int) -
     device_type = run.device_type
     # With several device types rows are strided, which would be another signature, hence another compilation.
     cost = np.ascontiguousarray(patterns.cost[device_type])
-    costs = Costs(patterns.work[device_type], cost, patterns.memory[device_type], patterns.costs.allowed[device_type])
+    costs = PatternCosts(
+        patterns.work[device_type], cost, patterns.memory[device_type], patterns.costs.allowed[device_type]
+    )
     anneal(_nets(patterns), costs, run.price, state, np.flatnonzero(run.begin), (run.target, run.hot, steps))
     return state.best
 
@@ -119,7 +121,7 @@ def _proposal(nets: Nets, generator: Generator) -> int:
 
 
 @inner_kernel
-def _flip(nets: Nets, costs: Costs, state: State, c: int) -> None:
+def _flip(nets: Nets, costs: PatternCosts, state: PatternState, c: int) -> None:
     """Put a group into the pattern, or take it out."""
     step = -1 if state.pattern[c] else 1
     state.total[0] += step * costs.work[c] + _change(nets, costs.cost, state.inside, c, step)
@@ -137,7 +139,12 @@ def _penalty(load: float, held: float, target: float) -> float:
 
 @kernel
 def anneal(
-    nets: Nets, costs: Costs, price: FloatArray, state: State, begin: IntArray, run: tuple[float, float, int]
+    nets: Nets,
+    costs: PatternCosts,
+    price: FloatArray,
+    state: PatternState,
+    begin: IntArray,
+    run: tuple[float, float, int],
 ) -> None:
     """Leave in `state.best` the pattern of the highest value that fits and costs less than a target.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.rounding import TIE
-from tiger.placement.operators.latency.list_scheduling import Jobs, arrival_s
+from tiger.placement.operators.latency.list_scheduling import JobList, arrival_s
 from tiger.placement.operators.terms import Terms
 from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -47,7 +47,7 @@ class MoveArrays(NamedTuple):
     devices they come from; `mark[C]` and `seen[k]` hold the number of the round or operator that wrote them last.
     """
 
-    listed: Jobs
+    listed: JobList
     memory: FloatArray
     capacity: FloatArray
     allowed: BoolArray
@@ -66,7 +66,7 @@ class MoveArrays(NamedTuple):
     seen: IntArray
 
 
-def move_arrays(terms: Terms, listed: Jobs, place: IntArray, weights: FloatArray) -> MoveArrays:
+def move_arrays(terms: Terms, listed: JobList, place: IntArray, weights: FloatArray) -> MoveArrays:
     """Return what moves from a placement of groups need."""
     return MoveArrays(
         listed=listed,
@@ -132,7 +132,7 @@ def _largest_load(arrays: MoveArrays) -> float:
 
 @kernel
 def anneal(
-    jobs: Jobs, arrays: MoveArrays, temperatures: FloatArray, cost: FloatArray, best: IntArray, generator: Generator
+    jobs: JobList, arrays: MoveArrays, temperatures: FloatArray, cost: FloatArray, best: IntArray, generator: Generator
 ) -> None:
     """Try one move at each of the temperatures [r]; `cost[2]` are those of the placement and of the best, `best[C]`."""
     arrays.mark[:] = -1
@@ -156,7 +156,7 @@ def anneal(
 
 
 @inner_kernel
-def _move_piece(jobs: Jobs, arrays: MoveArrays, r: int, generator: Generator) -> int:
+def _move_piece(jobs: JobList, arrays: MoveArrays, r: int, generator: Generator) -> int:
     """Move a random piece of the graph to a random device, often a neighbour's; return how many groups moved.
 
     None do where memory does not allow it, with a group in exchange or without; some moves take one in any case.
@@ -196,7 +196,7 @@ def _move_piece(jobs: Jobs, arrays: MoveArrays, r: int, generator: Generator) ->
 
 
 @inner_kernel
-def _collect_piece(jobs: Jobs, arrays: MoveArrays, r: int, u: int, generator: Generator) -> int:
+def _collect_piece(jobs: JobList, arrays: MoveArrays, r: int, u: int, generator: Generator) -> int:
     """Collect a piece, breadth first: the group of an operator, and others on its device, along edges of some way."""
     # Producers, consumers or both.
     size, way = 1 << draw_below(generator, PARAMS.doublings), draw_below(generator, 3)
@@ -230,7 +230,7 @@ def _add_to_piece(arrays: MoveArrays, c: int, r: int, device: int, count: int, s
 
 @inner_kernel
 def _find_exchange(
-    jobs: Jobs, arrays: MoveArrays, a: int, b: int, count: int, lack: float, need: float, generator: Generator
+    jobs: JobList, arrays: MoveArrays, a: int, b: int, count: int, lack: float, need: float, generator: Generator
 ) -> bool:
     """Draw a group of device b that fits on a in exchange for the piece, and append it; return whether there is one."""
     room = arrays.capacity[a] - arrays.held[a] + need

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.placement.operators.latency.list_scheduling import Jobs, arrival_s
+from tiger.placement.operators.latency.list_scheduling import JobList, arrival_s
 from tiger.placement.operators.terms import Terms
 from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.training.costs.tolerances import MEMORY
@@ -41,7 +41,7 @@ class Reservations(NamedTuple):
     pending: FloatArray
 
 
-def place_by_heft(terms: Terms, jobs: Jobs, start: IntArray, lookahead: float) -> IntArray:
+def place_by_heft(terms: Terms, jobs: JobList, start: IntArray, lookahead: float) -> IntArray:
     """Return the device of every group [C], from reservations `start[C]` within memory.
 
     A device counts as busy for `lookahead` times the seconds of operators to come of its groups, for these stay with
@@ -78,7 +78,7 @@ def make_reservations(terms: Terms, start: IntArray) -> Reservations:
 
 @kernel
 def _place_listed(
-    jobs: Jobs, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray
+    jobs: JobList, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray
 ) -> None:
     """Place groups as their first operators are listed; the rows of `scratch` are overwritten."""
     end, free = scratch[0], scratch[1]
@@ -96,7 +96,7 @@ def _place_listed(
 
 @inner_kernel
 def _choose_device(
-    jobs: Jobs, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray, u: int
+    jobs: JobList, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray, u: int
 ) -> int:
     """Return the device where an operator ends the earliest among those where its group fits."""
     end, free, score = scratch[0], scratch[1], scratch[2]

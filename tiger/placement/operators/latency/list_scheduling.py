@@ -21,7 +21,7 @@ from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 from tiger.training.hardware.cluster import NO_LINK
 
 
-class Jobs(NamedTuple):
+class JobList(NamedTuple):
     """Hold n operators as they are listed: `work[n, k]`, the rest as in Terms, `order[n]` as they begin.
 
     `least[n]` are the seconds on the fastest device, `tail[n]` those of the longest path from an operator on, there
@@ -41,7 +41,7 @@ class Jobs(NamedTuple):
     tail: FloatArray
 
 
-def make_jobs(terms: Terms) -> Jobs:
+def make_jobs(terms: Terms) -> JobList:
     """Return operators in the order in which they begin; O(k n + e + n log n)."""
     least = np.min(np.where(terms.allowed[terms.group_of].T, terms.work, np.inf), axis=0)
     least = np.where(np.isfinite(least), least, terms.work.min(axis=0))
@@ -51,7 +51,7 @@ def make_jobs(terms: Terms) -> Jobs:
     tail = upward_ranks(sorted_, *ends, least, np.zeros(terms.operators))
     position = np.empty(terms.operators, np.int64)
     position[sorted_] = np.arange(terms.operators)
-    return Jobs(
+    return JobList(
         # A copy even where one device makes the transpose contiguous: a read-only view would be compiled for again.
         work=np.array(terms.work.T, order="C"),
         send=np.ascontiguousarray(terms.send),
@@ -67,7 +67,7 @@ def make_jobs(terms: Terms) -> Jobs:
     )
 
 
-def renumber_by_list(jobs: Jobs) -> Jobs:
+def renumber_by_list(jobs: JobList) -> JobList:
     """Return the same operators, each by its number in the order in which they begin; O(k n + e).
 
     Schedules of these read memory from front to back, which takes a third of the time where operators are many.
@@ -76,7 +76,7 @@ def renumber_by_list(jobs: Jobs) -> Jobs:
     position[order] = np.arange(len(order))
     producer_start, producer = _number_neighbours(jobs.producer_start, jobs.producer, order, position)
     consumer_start, consumer = _number_neighbours(jobs.consumer_start, jobs.consumer, order, position)
-    return Jobs(
+    return JobList(
         work=jobs.work[order],
         # In C order, as compiled code expects it; `send[:, order]` is not.
         send=np.take(jobs.send, order, axis=1),
@@ -153,7 +153,7 @@ def upward_ranks(
 
 
 @inner_kernel
-def arrival_s(jobs: Jobs, place: IntArray, end: FloatArray, u: int, device: int) -> float:
+def arrival_s(jobs: JobList, place: IntArray, end: FloatArray, u: int, device: int) -> float:
     """Return when all that an operator consumes has arrived at a device."""
     latest = 0.0
     for e in range(jobs.producer_start[u], jobs.producer_start[u + 1]):
@@ -167,7 +167,7 @@ def arrival_s(jobs: Jobs, place: IntArray, end: FloatArray, u: int, device: int)
 
 
 @kernel
-def run_schedule(jobs: Jobs, place: IntArray, end: FloatArray, free: FloatArray) -> float:
+def run_schedule(jobs: JobList, place: IntArray, end: FloatArray, free: FloatArray) -> float:
     """Return the makespan; `end[n]` and `free[k]` are left as when operators end, and devices. O(n + e)."""
     free[:] = 0.0
     last = 0.0

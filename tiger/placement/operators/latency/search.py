@@ -89,7 +89,7 @@ def search_latency(
 
     No more expensive than the best of `starts`, placements within memory. Heuristic.
     """
-    search = _Search(terms, params)
+    search = _LatencySearch(terms, params)
     for stage, place in chain(search.starts(starts), search.moves(stop)):
         search.offer(place)
         if search.known:
@@ -99,7 +99,7 @@ def search_latency(
     return search.known[0][1] if search.known else None
 
 
-class _Search:
+class _LatencySearch:
     """Hold the known placements, the best first."""
 
     def __init__(self, terms: Terms, params: LatencyParams) -> None:

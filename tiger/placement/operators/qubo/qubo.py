@@ -22,7 +22,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray, distinct
 from tiger.placement.operators.bounds.balance import balance_s
-from tiger.placement.operators.bounds.device_costs import DeviceCosts
+from tiger.placement.operators.bounds.device_costs import DeviceTypeCosts
 from tiger.placement.operators.terms import Terms
 from tiger.qubo.encode import COUPLER_LIMIT
 from tiger.qubo.penalties import MARGIN, TYPICAL, Penalties
@@ -132,7 +132,7 @@ def encode(terms: Terms) -> Encoding:
     if couplers > COUPLER_LIMIT:
         what = f"expected a model of at most {COUPLER_LIMIT:,} couplers for a sampler, this one has {couplers:,}"
         raise InputError("solver", f"{what}; choose the solver auto, or colocate operators")
-    share_s = balance_s(DeviceCosts.of(terms)) or 1.0
+    share_s = balance_s(DeviceTypeCosts.of(terms)) or 1.0
     work = np.array([np.bincount(terms.group_of, row, terms.groups) for row in terms.work]) / share_s
     tight = np.isfinite(terms.capacity) & (terms.allowed.T @ terms.memory > terms.capacity)
     room = np.where(tight & (terms.capacity > 0), terms.capacity, np.inf)

@@ -16,7 +16,7 @@ from tiger.placement.operators.loads import held_bytes
 from tiger.placement.operators.qubo.qubo import Encoding, encode
 from tiger.placement.operators.qubo.repair import repair
 from tiger.placement.operators.terms import Terms
-from tiger.placement.operators.throughput.annealer import SearchParams, largest_load_s, refine
+from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s, refine
 from tiger.placement.operators.throughput.cut_dp import cut
 from tiger.qubo.params import Sampling
 from tiger.qubo.penalties import Penalties
@@ -47,7 +47,7 @@ Tell = Callable[[str, IntArray, float], None]
 
 
 def sample(
-    terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool], on_step: Tell
+    terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool], on_step: Tell
 ) -> IntArray | None:
     """Return the device of every group [C] with the smallest largest load that a sampler leads to, None if none fits.
 
@@ -78,7 +78,7 @@ class Rounds:
 
     terms: Terms
     sampler: Sampler
-    params: SearchParams
+    params: AnnealerParams
     stop: Callable[[], bool]
     encoding: Encoding
     tuner: Bisection | Fixed
@@ -87,7 +87,7 @@ class Rounds:
     best: IntArray | None = None
 
     @classmethod
-    def of(cls, terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool]) -> "Rounds":
+    def of(cls, terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool]) -> "Rounds":
         """Return rounds that have not begun, around a line cut by dynamic programming, or one that is repaired."""
         position = draw_linear_order(terms, derive(params.seed, PARAMS.rounds))
         start = cut(terms, position, derive(params.seed, PARAMS.rounds))

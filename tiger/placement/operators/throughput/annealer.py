@@ -21,7 +21,7 @@ VISITS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchParams:
+class AnnealerParams:
     """Set how hard to search: `effort` >= 1 multiplies what is tried; same `seed` >= 0 and effort, same answer."""
 
     seed: int = 0
@@ -102,7 +102,7 @@ class Annealer:
         return AnnealingRun(state, proposal, best, state.load.copy(), state.held.copy())
 
 
-def refine(terms: Terms, place: IntArray, params: SearchParams, stop: Callable[[], bool]) -> IntArray:
+def refine(terms: Terms, place: IntArray, params: AnnealerParams, stop: Callable[[], bool]) -> IntArray:
     """Return places [C] with a largest load no larger than that of `place[C]`, by cold annealing of single groups.
 
     From places that do not keep to memory or links it may return others that do not. O(C k degree) time, O(k n + e)

@@ -9,8 +9,14 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.rounding import TIE
-from tiger.placement.operators.throughput.proposals import Proposal, propose
-from tiger.placement.operators.throughput.state import State, apply_change, compute_change, move_vertex, recompute_loads
+from tiger.placement.operators.throughput.proposals import MoveProposal, propose
+from tiger.placement.operators.throughput.state import (
+    LoadState,
+    apply_change,
+    compute_change,
+    move_vertex,
+    recompute_loads,
+)
 from tiger.placement.operators.throughput.tables import Tables
 from tiger.solvers.generator import draw_uniform
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -42,8 +48,8 @@ class Best(NamedTuple):
 class AnnealingRun(NamedTuple):
     """Hold what a run of annealing changes; `load[k]` and `held[k]` are as they were before a proposal."""
 
-    state: State
-    proposal: Proposal
+    state: LoadState
+    proposal: MoveProposal
     best: Best
     load: FloatArray
     held: FloatArray
@@ -76,7 +82,7 @@ def anneal(tables: Tables, run: AnnealingRun, energy: Energy, temperatures: Floa
 
 
 @inner_kernel
-def energy_of(tables: Tables, state: State, energy: Energy) -> float:
+def energy_of(tables: Tables, state: LoadState, energy: Energy) -> float:
     """Return the energy of a state, in seconds; O(k)."""
     # In units of the largest load, so that powers neither overflow nor vanish; 2^d by squaring, the root likewise.
     most, total, over = state.load[np.argmax(state.load)], 0.0, 0.0
@@ -93,7 +99,7 @@ def energy_of(tables: Tables, state: State, energy: Energy) -> float:
 
 
 @inner_kernel
-def _apply(tables: Tables, state: State, proposal: Proposal, count: int) -> None:
+def _apply(tables: Tables, state: LoadState, proposal: MoveProposal, count: int) -> None:
     """Change loads by all moves of a proposal, and places by all but the last."""
     for i in range(count):
         g, b = proposal.vertex[i], proposal.target[i]
@@ -135,7 +141,7 @@ def _accept(tables: Tables, run: AnnealingRun, count: int) -> None:
 
 
 @inner_kernel
-def keep_best(tables: Tables, state: State, best: Best) -> None:
+def keep_best(tables: Tables, state: LoadState, best: Best) -> None:
     """Keep the places if they fit and their largest load is the least so far; copy what has changed since."""
     most = 0.0
     for h in range(len(state.load)):

@@ -13,15 +13,15 @@ from tiger.placement.operators.loads import held_bytes
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     Annealer,
+    AnnealerParams,
     AnnealingParams,
-    SearchParams,
     count_tries,
     largest_load_s,
 )
-from tiger.placement.operators.throughput.cut_dp import Line, cut
+from tiger.placement.operators.throughput.cut_dp import OrderedPlacement, cut
 from tiger.training.costs.tolerances import MEMORY
 
-__all__ = ["Line", "order_stages", "split"]
+__all__ = ["OrderedPlacement", "order_stages", "split"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,14 @@ SAME = 1e-9
 
 
 def split(
-    terms: Terms, params: SearchParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
-) -> Line | None:
+    terms: Terms, params: AnnealerParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
+) -> OrderedPlacement | None:
     """Return the line of stages, one a device, with the smallest largest load that is found; None where none fits.
 
     Stages never fall along an arc of `lines.arcs`: forward edges go forwards, those of the backward pass backwards.
     `on_step` is called with the best places so far, and their largest load in seconds, at the end of every stage.
     """
-    lines = _Lines(terms, params, stop)
+    lines = _StageLines(terms, params, stop)
     for name, stage in (("linear", lines.cut), ("annealing", lines.anneal)):
         stage()
         if lines.found:
@@ -60,7 +60,7 @@ def split(
     return lines.found[0][1] if lines.found else None
 
 
-def order_stages(terms: Terms, place: IntArray) -> Line | None:
+def order_stages(terms: Terms, place: IntArray) -> OrderedPlacement | None:
     """Return places [C] as a line of stages, None where no order of the devices keeps to all arcs; O(e + k^3)."""
     before, after = (place[side] for side in arcs(terms))
     waits = np.zeros((terms.devices, terms.devices), np.bool_)
@@ -71,17 +71,17 @@ def order_stages(terms: Terms, place: IntArray) -> Line | None:
         if not free.any():
             return None
         order, left = np.append(order, left[free]), left[~free]
-    return Line(place=place, devices=tuple(order.tolist()))
+    return OrderedPlacement(place=place, devices=tuple(order.tolist()))
 
 
 @dataclass(slots=True, eq=False)
-class _Lines:
+class _StageLines:
     """Hold different lines of stages, (largest load, line), the best first."""
 
     terms: Terms
-    params: SearchParams
+    params: AnnealerParams
     stop: Callable[[], bool]
-    found: list[tuple[float, Line]] = field(default_factory=list)
+    found: list[tuple[float, OrderedPlacement]] = field(default_factory=list)
 
     def cut(self) -> None:
         """Cut the best line of each of some orders, of one at least."""
@@ -102,11 +102,11 @@ class _Lines:
             plan = AnnealingParams(temperature=temperature, tries=count, seed=self.seed(3, number))
             place, _ = Annealer.of(self.terms, part, rank, self.stop).anneal(start.place, scale, plan)
             devices = np.argsort(rank)
-            line = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
+            line = OrderedPlacement(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
             self.add(line)
             self.add(cut(self.terms, self._order(line, self.seed(4, number)), self.seed(5, number)))
 
-    def add(self, line: Line | None) -> None:
+    def add(self, line: OrderedPlacement | None) -> None:
         """Add a line that fits, unless one of the same load is there."""
         if line is None:
             return
@@ -125,7 +125,7 @@ class _Lines:
         barred = ~self.terms.allowed[np.arange(self.terms.groups), place]
         return np.inf if over.any() or barred.any() else largest_load_s(self.terms, place)
 
-    def _ranks(self, line: Line, rng: np.random.Generator) -> IntArray:
+    def _ranks(self, line: OrderedPlacement, rng: np.random.Generator) -> IntArray:
         """Return the stage of every device [k], those without one anywhere between."""
         unused = np.setdiff1d(np.arange(self.terms.devices), line.devices)
         spots = np.append(np.arange(len(line.devices)), rng.uniform(-1, len(line.devices), len(unused)))
@@ -133,7 +133,7 @@ class _Lines:
         rank[np.append(np.array(line.devices, np.int64), unused)] = np.argsort(np.argsort(spots))
         return rank
 
-    def _order(self, line: Line, seed: int) -> IntArray:
+    def _order(self, line: OrderedPlacement, seed: int) -> IntArray:
         """Return a linear order [C] along which a line is one of the cuts."""
         stage = np.empty(self.terms.devices, np.int64)
         stage[list(line.devices)] = np.arange(len(line.devices))

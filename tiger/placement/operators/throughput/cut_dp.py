@@ -20,14 +20,14 @@ STATES, WIDEST, CELLS = 600, 1024, 1 << 26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Line:
+class OrderedPlacement:
     """Hold the device of every group `place[C]`, and the `devices` that hold a stage in the order of the stages."""
 
     place: IntArray
     devices: tuple[int, ...]
 
 
-def cut(terms: Terms, position: IntArray, seed: int) -> Line | None:
+def cut(terms: Terms, position: IntArray, seed: int) -> OrderedPlacement | None:
     """Return the line of stages along `position[C]` with the smallest largest load, or None where nothing fits.
 
     ExactResult for this order where all links are alike, up to 1,024 positions and as long as devices are of few types:
@@ -45,7 +45,7 @@ def cut(terms: Terms, position: IntArray, seed: int) -> Line | None:
     free = {device_type: np.flatnonzero(label == device_type).tolist() for device_type in range(len(first))}
     devices = tuple(free[device_type].pop(0) for _, _, device_type in runs)
     stage = np.searchsorted([end for _, end, _ in runs], position, side="right")
-    return Line(place=np.array(devices, np.int64)[stage], devices=devices)
+    return OrderedPlacement(place=np.array(devices, np.int64)[stage], devices=devices)
 
 
 def _steps(label: IntArray, seed: int) -> tuple[IntArray, list[tuple[int, ...]]]:

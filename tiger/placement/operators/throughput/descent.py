@@ -12,7 +12,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import UNSTAGED
-from tiger.placement.operators.throughput.state import State, apply_change, compute_change, make_state, move_vertex
+from tiger.placement.operators.throughput.state import LoadState, apply_change, compute_change, make_state, move_vertex
 from tiger.placement.operators.throughput.tables import Tables, make_tables
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -46,7 +46,7 @@ def descend(terms: Terms, place: IntArray, params: DescentParams, seed: int, sto
 
 
 @kernel
-def _round(tables: Tables, state: State, order: IntArray, mark: IntArray, scale: float, doublings: int) -> int:
+def _round(tables: Tables, state: LoadState, order: IntArray, mark: IntArray, scale: float, doublings: int) -> int:
     """Visit every vertex once, and return how many have moved."""
     moved = 0
     for g in order:
@@ -74,7 +74,7 @@ def _round(tables: Tables, state: State, order: IntArray, mark: IntArray, scale:
 
 
 @inner_kernel
-def _power_change(state: State, scale: float, doublings: int) -> float:
+def _power_change(state: LoadState, scale: float, doublings: int) -> float:
     """Return by how much the sum of the powers of loads would change, loads in units of the scale."""
     change = 0.0
     for h in range(len(state.load)):

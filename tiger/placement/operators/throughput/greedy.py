@@ -40,7 +40,7 @@ def spread(terms: Terms) -> IntArray | None:
     return place if fits else None
 
 
-class Needs(NamedTuple):
+class GroupNeeds(NamedTuple):
     """Hold what groups need: `work[C, k]`, `memory[C]`, where they are `allowed[C, k]`, and the `capacity[k]`."""
 
     work: FloatArray
@@ -49,16 +49,16 @@ class Needs(NamedTuple):
     capacity: FloatArray
 
 
-def _needs(terms: Terms, devices: IntArray) -> Needs:
+def _needs(terms: Terms, devices: IntArray) -> GroupNeeds:
     """Return what groups need on devices in an order."""
     rows = [np.bincount(terms.group_of, terms.work[d], terms.groups) for d in devices]
     work = np.ascontiguousarray(np.array(rows, np.float64).T)
     allowed = np.ascontiguousarray(terms.allowed[:, devices])
-    return Needs(work, terms.memory, allowed, terms.capacity[devices] * (1 + MEMORY))
+    return GroupNeeds(work, terms.memory, allowed, terms.capacity[devices] * (1 + MEMORY))
 
 
 @kernel
-def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
+def _fill(needs: GroupNeeds, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
     """Fill devices in turn; the rows of `used` are their seconds and bytes. Return whether all groups fit."""
     devices, at = len(limit), 0
     for c in order:
@@ -80,7 +80,7 @@ def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, pl
 
 
 @kernel
-def _spread(needs: Needs, order: IntArray, used: FloatArray, place: IntArray) -> bool:
+def _spread(needs: GroupNeeds, order: IntArray, used: FloatArray, place: IntArray) -> bool:
     """Put groups where the most memory is left; the rows of `used` as before. Return whether all groups fit."""
     for c in order:
         # Worst fit, largest first; of equal room, as without an end of memory, the device with the least work.

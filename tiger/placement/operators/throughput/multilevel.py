@@ -32,7 +32,7 @@ SHRINK = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MultilevelParams:
+class CycleParams:
     """Set the cycles of a multilevel search.
 
     The first of `cycles` cycles begins with nothing, the second with the best of `lines` lines, the others with the
@@ -49,7 +49,7 @@ class MultilevelParams:
     tries: int = 500_000
 
 
-class Level(NamedTuple):
+class CoarseTerms(NamedTuple):
     """Hold the terms of a level, the `label[C]` there of every group of the finer level, and places to start from."""
 
     terms: Terms
@@ -58,10 +58,7 @@ class Level(NamedTuple):
 
 
 def search_multilevel(
-    terms: Terms,
-    params: MultilevelParams,
-    stop: Callable[[], bool],
-    on_step: Callable[[str, IntArray, float], None],
+    terms: Terms, params: CycleParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> IntArray | None:
     """Return the device of every group [C] at a small largest load within memory, or None where none was found.
 
@@ -84,7 +81,7 @@ def search_multilevel(
 
 
 def run_cycle(
-    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
+    terms: Terms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
 ) -> IntArray | None:
     """Run one cycle from places [C] within memory or from nothing; return None if the coarsest terms fit nowhere.
 
@@ -103,10 +100,10 @@ def run_cycle(
 
 
 def _join_levels(
-    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
-) -> list[Level]:
+    terms: Terms, place: IntArray | None, params: CycleParams, seed: int, stop: Callable[[], bool]
+) -> list[CoarseTerms]:
     """Return terms of ever fewer groups; groups on different devices are not joined."""
-    levels = [Level(terms, np.arange(terms.groups), place)]
+    levels = [CoarseTerms(terms, np.arange(terms.groups), place)]
     size = params.per_device * terms.devices
     while (finer := levels[-1]).terms.groups > size and not stop():
         part = np.zeros(finer.terms.groups, np.int64) if finer.place is None else finer.place
@@ -115,11 +112,11 @@ def _join_levels(
             break
         carried = np.zeros(int(label.max()) + 1, np.int64)
         carried[label] = part
-        levels.append(Level(coarsen(finer.terms, label), label, None if place is None else carried))
+        levels.append(CoarseTerms(coarsen(finer.terms, label), label, None if place is None else carried))
     return levels
 
 
-def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
+def _anneal(level: CoarseTerms, params: CycleParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
     """Anneal a level at every temperature, and return the best places, None where none fit."""
     terms, _, start = level
     start = _begin(terms, seed) if start is None else start

@@ -11,7 +11,7 @@ from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import largest_load_s
 from tiger.placement.operators.throughput.coarsening import blocks
-from tiger.placement.operators.throughput.cut_dp import Line, cut
+from tiger.placement.operators.throughput.cut_dp import OrderedPlacement, cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class CutParams:
 
 def cut_lines(
     terms: Terms, params: CutParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
-) -> Line | None:
+) -> OrderedPlacement | None:
     """Return the line of stages with the smallest largest load of several lines of groups, None where none fits.
 
     Blocks of a line are cut into stages, then what is around these cuts in smaller blocks, down to single groups.
@@ -53,7 +53,7 @@ def cut_lines(
     return best
 
 
-def _cuts(terms: Terms, position: IntArray, params: CutParams) -> Iterator[Line]:
+def _cuts(terms: Terms, position: IntArray, params: CutParams) -> Iterator[OrderedPlacement]:
     """Yield stages along a line, with ever more exact cuts."""
     count = int(position.max()) + 1
     line = cut(terms, blocks(terms, position, params.blocks), params.seed)
@@ -71,7 +71,7 @@ def _cuts(terms: Terms, position: IntArray, params: CutParams) -> Iterator[Line]
         radius /= params.narrower
 
 
-def _ends(position: IntArray, line: Line) -> IntArray:
+def _ends(position: IntArray, line: OrderedPlacement) -> IntArray:
     """Return the positions where the stages behind the first begin."""
     begin = np.full(max(line.devices) + 1, np.iinfo(np.int64).max)
     np.minimum.at(begin, line.place, position)

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.operators.throughput.state import State
+from tiger.placement.operators.throughput.state import LoadState
 from tiger.placement.operators.throughput.tables import Tables
 from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.kernel import inner_kernel
 
 
-class ProposalParams(NamedTuple):
+class MoveProposalParams(NamedTuple):
     """Set the probabilities of proposals.
 
     `exchange` of two vertices and `joint` move of a connected set, of one more vertex with probability `growth` each
@@ -30,10 +30,10 @@ class ProposalParams(NamedTuple):
 
 
 # Compiled code reads it as a constant.
-PARAMS = ProposalParams()
+PARAMS = MoveProposalParams()
 
 
-class Proposal(NamedTuple):
+class MoveProposal(NamedTuple):
     """Hold the moves of a proposal in order, each of a `vertex` from an `origin` to a `target`, at most 64.
 
     `mark[V]` is 1 for vertices in the list while it is made, and 0 afterwards.
@@ -46,14 +46,14 @@ class Proposal(NamedTuple):
     mark: IntArray
 
 
-def make_proposal(size: int, generator: Generator) -> Proposal:
+def make_proposal(size: int, generator: Generator) -> MoveProposal:
     """Return an empty proposal for V vertices."""
     vertex, target, origin = np.zeros((3, PARAMS.most), np.int64)
-    return Proposal(generator, vertex, target, origin, np.zeros(size, np.int64))
+    return MoveProposal(generator, vertex, target, origin, np.zeros(size, np.int64))
 
 
 @inner_kernel
-def propose(tables: Tables, state: State, proposal: Proposal) -> int:
+def propose(tables: Tables, state: LoadState, proposal: MoveProposal) -> int:
     """Write a random list of moves, and return how long it is, 0 for none; O(64 degree)."""
     g = _choose_vertex(state, proposal)
     b = _choose_device(tables, state, proposal, g)
@@ -71,7 +71,7 @@ def propose(tables: Tables, state: State, proposal: Proposal) -> int:
 
 
 @inner_kernel
-def _choose_vertex(state: State, proposal: Proposal) -> int:
+def _choose_vertex(state: LoadState, proposal: MoveProposal) -> int:
     """Draw a vertex, often one of the device with the largest load: only its moves lower the largest load."""
     g = draw_below(proposal.generator, len(state.place))
     if draw_uniform(proposal.generator) < PARAMS.heaviest:
@@ -84,7 +84,7 @@ def _choose_vertex(state: State, proposal: Proposal) -> int:
 
 
 @inner_kernel
-def _choose_device(tables: Tables, state: State, proposal: Proposal, g: int) -> int:
+def _choose_device(tables: Tables, state: LoadState, proposal: MoveProposal, g: int) -> int:
     """Draw a device for a vertex: mostly that of another one it has an edge with."""
     first, degree = tables.near_start[g], tables.near_start[g + 1] - tables.near_start[g]
     if degree > 0 and draw_uniform(proposal.generator) < PARAMS.nearby:
@@ -93,7 +93,7 @@ def _choose_device(tables: Tables, state: State, proposal: Proposal, g: int) -> 
 
 
 @inner_kernel
-def _propose_exchange(tables: Tables, state: State, proposal: Proposal, g: int, b: int) -> int:
+def _propose_exchange(tables: Tables, state: LoadState, proposal: MoveProposal, g: int, b: int) -> int:
     """Propose that vertex g changes places with one of device b, if a few draws find one that may."""
     a = state.place[g]
     for _ in range(PARAMS.tries):
@@ -107,7 +107,7 @@ def _propose_exchange(tables: Tables, state: State, proposal: Proposal, g: int, 
 
 
 @inner_kernel
-def _keeps_order(tables: Tables, state: State, move: tuple[int, int, int]) -> bool:
+def _keeps_order(tables: Tables, state: LoadState, move: tuple[int, int, int]) -> bool:
     """Return whether (vertex, device, other) keeps to the order of stages, wherever the other vertex is."""
     g, b, other = move
     for j in range(tables.before_start[g], tables.before_start[g + 1]):
@@ -120,7 +120,7 @@ def _keeps_order(tables: Tables, state: State, move: tuple[int, int, int]) -> bo
 
 
 @inner_kernel
-def _propose_set(tables: Tables, state: State, proposal: Proposal, aim: tuple[int, int, int]) -> int:
+def _propose_set(tables: Tables, state: LoadState, proposal: MoveProposal, aim: tuple[int, int, int]) -> int:
     """Propose that (vertex, device, size) goes to the device with about so many neighbours, and all that has to."""
     (g, b, size), a = aim, state.place[aim[0]]
     proposal.vertex[0] = g
@@ -148,7 +148,7 @@ def _propose_set(tables: Tables, state: State, proposal: Proposal, aim: tuple[in
 
 
 @inner_kernel
-def _add_forced(tables: Tables, state: State, proposal: Proposal, at: tuple[int, int, int]) -> int:
+def _add_forced(tables: Tables, state: LoadState, proposal: MoveProposal, at: tuple[int, int, int]) -> int:
     """Add the vertices that (count, seen, device) forces to move with vertex `seen`; return the count.
 
     Those are its successors in earlier stages than the device, or its predecessors in later ones. The count is
@@ -177,7 +177,7 @@ def _add_forced(tables: Tables, state: State, proposal: Proposal, at: tuple[int,
 
 
 @inner_kernel
-def _add(proposal: Proposal, count: int, y: int) -> int:
+def _add(proposal: MoveProposal, count: int, y: int) -> int:
     """Add a vertex to the list; return how long it is now."""
     proposal.vertex[count] = y
     proposal.mark[y] = 1

@@ -15,8 +15,8 @@ from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import (
     UNSTAGED,
     Annealer,
+    AnnealerParams,
     AnnealingParams,
-    SearchParams,
     count_tries,
     ideal_load_s,
     largest_load_s,
@@ -25,7 +25,7 @@ from tiger.placement.operators.throughput.cut_dp import cut
 from tiger.placement.operators.throughput.path_relinking import agreed_vertices
 from tiger.training.costs.tolerances import MEMORY
 
-__all__ = ["SearchParams", "search_placement"]
+__all__ = ["AnnealerParams", "search_placement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ STAGES = StageParams()
 
 
 def search_placement(
-    terms: Terms, params: SearchParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
+    terms: Terms, params: AnnealerParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> IntArray | None:
     """Return the device of every group [C] with the smallest largest load that is found, None where nothing fits.
 
@@ -85,7 +85,7 @@ def search_placement(
     annealer = Annealer.of(terms, np.arange(terms.groups), UNSTAGED, stop)
     tries = count_tries(terms, STAGES.tries, STAGES.tries_per_group)
     cold = terms.operators > STAGES.crowd * terms.groups and tries < STAGES.plenty * terms.groups
-    pool = _Pool(terms, params, stop, annealer, tries * STAGES.longer if cold else tries, cold)
+    pool = _PlacementPool(terms, params, stop, annealer, tries * STAGES.longer if cold else tries, cold)
     stages = ("linear", pool.cut), ("annealing", pool.anneal), ("relinking", pool.relink)
     for name, stage in stages[: 2 if cold else 3]:
         stage()
@@ -95,14 +95,14 @@ def search_placement(
 
 
 @dataclass(slots=True, eq=False)
-class _Pool:
+class _PlacementPool:
     """Hold different placements `found`, (largest load, device of every group), the best first, and lines to `start`.
 
     Runs of annealing make so many `tries`, from `cold` temperatures alone where these are few.
     """
 
     terms: Terms
-    params: SearchParams
+    params: AnnealerParams
     stop: Callable[[], bool]
     annealer: Annealer
     tries: int

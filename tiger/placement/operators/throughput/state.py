@@ -13,7 +13,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 CountArray = NDArray[np.int32]
 
 
-class State(NamedTuple):
+class LoadState(NamedTuple):
     """Hold the device of every vertex `place[V]`, and counts and loads that follow from it.
 
     Operator u has `consumers[u, d]` consumers on device d, itself among none of them. `load[k]` are seconds, `held[k]`
@@ -27,10 +27,10 @@ class State(NamedTuple):
     change: FloatArray
 
 
-def make_state(terms: Terms, tables: Tables, place: IntArray) -> State:
+def make_state(terms: Terms, tables: Tables, place: IntArray) -> LoadState:
     """Return the state of vertices on devices `place[V]`; O(k n + e)."""
     size, devices = len(tables.vertex_of), len(tables.capacity)
-    state = State(
+    state = LoadState(
         place=place.astype(np.int64),
         consumers=np.zeros((size, devices), np.int32),
         load=np.zeros(devices),
@@ -44,7 +44,7 @@ def make_state(terms: Terms, tables: Tables, place: IntArray) -> State:
 
 
 @kernel
-def recompute_loads(tables: Tables, state: State) -> None:
+def recompute_loads(tables: Tables, state: LoadState) -> None:
     """Compute loads and held bytes from places and counts; O(k n)."""
     state.load[:] = 0.0
     state.held[:] = 0.0
@@ -64,7 +64,7 @@ def recompute_loads(tables: Tables, state: State) -> None:
 
 
 @inner_kernel
-def compute_change(tables: Tables, state: State, g: int, b: int) -> None:
+def compute_change(tables: Tables, state: LoadState, g: int, b: int) -> None:
     """Write to `change` what is added to loads when vertex g goes to device b; O(k (degree + 1))."""
     a = state.place[g]
     state.change[:] = 0.0
@@ -83,7 +83,7 @@ def compute_change(tables: Tables, state: State, g: int, b: int) -> None:
 
 
 @inner_kernel
-def _count_consumer(tables: Tables, state: State, u: int, leaves: int, joins: int) -> None:
+def _count_consumer(tables: Tables, state: LoadState, u: int, leaves: int, joins: int) -> None:
     """Count that operator u loses its last consumer on one device, and gets its first on another; -1 for none."""
     d, before, after = state.place[tables.vertex_of[u]], 0.0, 0.0
     for h in range(len(state.load)):
@@ -101,7 +101,7 @@ def _count_consumer(tables: Tables, state: State, u: int, leaves: int, joins: in
 
 
 @inner_kernel
-def _count_producer(tables: Tables, state: State, u: int, kept: int, b: int) -> None:
+def _count_producer(tables: Tables, state: LoadState, u: int, kept: int, b: int) -> None:
     """Count that operator u goes to device b together with `kept` of its consumers."""
     a, before, after = state.place[tables.vertex_of[u]], 0.0, 0.0
     for h in range(len(state.load)):
@@ -124,7 +124,7 @@ def _count_producer(tables: Tables, state: State, u: int, kept: int, b: int) -> 
 
 
 @inner_kernel
-def move_vertex(tables: Tables, state: State, g: int, b: int) -> None:
+def move_vertex(tables: Tables, state: LoadState, g: int, b: int) -> None:
     """Put vertex g on device b, and update the counts of consumers, but neither loads nor held bytes. O(degree)."""
     a = state.place[g]
     for j in range(tables.input_start[g], tables.input_start[g + 1]):
@@ -137,7 +137,7 @@ def move_vertex(tables: Tables, state: State, g: int, b: int) -> None:
 
 
 @inner_kernel
-def apply_change(tables: Tables, state: State, g: int, b: int) -> None:
+def apply_change(tables: Tables, state: LoadState, g: int, b: int) -> None:
     """Add the computed change of vertex g going to device b to loads, and move its bytes; O(k)."""
     for h in range(len(state.load)):
         state.load[h] += state.change[h]
