@@ -99,7 +99,7 @@ class LimitedConnection(H11Protocol):
     def _make_error_response(self, fault: BaseException | None) -> bytes:
         """Return the answer to what is no request as bytes, with the status that h11 hints at."""
         status = getattr(fault, "error_status_hint", HTTPStatus.BAD_REQUEST)
-        response = Problem(status, shorten(str(fault)), headers={"LimitedConnection": "close"}).response()
+        response = Problem(status, shorten(str(fault)), headers={"Connection": "close"}).response()
         headers.tag(response.headers, uuid.uuid4().hex)
         bare = self.conn.our_state is h11.SEND_RESPONSE and self.conn.method == b"HEAD"
         reason = HTTPStatus(status).phrase.encode()

@@ -144,7 +144,7 @@ def _has_energies(qubo: Qubo, rows: SampleRows, reads: Reads) -> bool:
     if not len(costs):
         return False
     worst = int(np.abs(given[filled] - costs).argmax())
-    found = f"a feasible read of cost {costs[worst]:.10g} whose energy is given as {given[filled][worst]:.10g}"
+    found = f"a feasible read of cost {costs[worst]:.10g} whose energy is stated as {given[filled][worst]:.10g}"
     raise InputError("samples", f"{STRANGE}, got {found}")
 
 
