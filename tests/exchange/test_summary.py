@@ -2,10 +2,10 @@
 
 import pytest
 
-from tiger.exchange.export import Model
+from tiger.exchange.export import EncodedModel
 from tiger.exchange.summary import model_summary
 
-MODEL = Model(
+MODEL = EncodedModel(
     variables=(("t0", "a"), ("t0", "b\n"), ("t1", "a"), (None, "a"), (None, "b\n")),
     couplers=12,
     offset=3.5,
@@ -35,7 +35,7 @@ def test_a_model_is_described(line: str) -> None:
 def test_a_constrained_model_has_no_penalties() -> None:
     """Its constraints are counted in their place."""
     text = model_summary(
-        Model(variables=MODEL.variables[:3], couplers=1, offset=0.0, fingerprint="", constraints=4), "out.cqm"
+        EncodedModel(variables=MODEL.variables[:3], couplers=1, offset=0.0, fingerprint="", constraints=4), "out.cqm"
     )
     assert "constraints          4\n" in text
     assert "variables            3\n" in text
