@@ -79,11 +79,11 @@ def is_module(package: str | None, name: str) -> bool:
 @cache
 def list_imports() -> dict[Path, tuple[str, list[str]]]:
     """Return the room of every module and what it imports."""
-    return {path: (room_of(module_of(path)), imported(path)) for path in sources()}
+    return {path: (room_of(module_of(path)), read_imports(path)) for path in sources()}
 
 
 @cache
-def imported(path: Path) -> list[str]:
+def read_imports(path: Path) -> list[str]:
     """Return what a module imports."""
     return list(imports(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
 

@@ -7,7 +7,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import cost_changes
 from tiger.solvers.annealing.local import shuffle
 from tiger.solvers.instance import instance_of, state_of
 
@@ -47,6 +47,6 @@ class Random:
             if stop():
                 break
             shuffle(inst, state, SHUFFLE * inst.movable.size, derive(seed, number), stop)
-            if moves.total(inst, state.place) < moves.total(inst, best) - inst.tolerance:
+            if cost_changes.total(inst, state.place) < cost_changes.total(inst, best) - inst.tolerance:
                 best = state.place.copy()
         return Assignment(places=best)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.moves import can_move, distance
+from tiger.solvers.annealing.cost_changes import distance
+from tiger.solvers.annealing.moves import can_move
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 

@@ -10,7 +10,7 @@ from tiger.model.metrics import GRID
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.solvers import construction
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import cost_changes
 from tiger.solvers.instance import Instance, State, instance_of, state_of
 
 # Pairs of a task, or an end of an edge, with a node: in all, and in a call that can't be stopped.
@@ -44,7 +44,7 @@ class Greedy:
         for placed in range(0, tasks, step):
             if stop() or not construction.construct(inst, state, tournament, costs, min(step, tasks - placed)):
                 return Assignment(places=start.copy())
-        cheaper = moves.total(inst, state.place) < moves.total(inst, start)
+        cheaper = cost_changes.total(inst, state.place) < cost_changes.total(inst, start)
         return Assignment(places=state.place if cheaper else start.copy())
 
 

@@ -6,7 +6,8 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Stop
 from tiger.solvers.annealing import moves
-from tiger.solvers.annealing.moves import can_move, is_open_to, move_change, swap_change
+from tiger.solvers.annealing.cost_changes import move_change, swap_change
+from tiger.solvers.annealing.moves import can_move, is_open_to
 from tiger.solvers.instance import Instance, State, mark_fixed, state_of
 from tiger.solvers.kernel import inner_kernel, kernel
 

@@ -11,7 +11,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.model.window import Block
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import cost_changes, moves
 from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of
 
 # Rounds of a descent, which ends by itself long before, and the most moves that a round may look at.
@@ -98,7 +98,7 @@ class Annealing:
             return Assignment(places=start.copy())
         best = descend_from(problem, inst, start, stop)
         # Temperatures are relative to the cost changes at a local optimum, so that they fit any unit of cost.
-        cost = moves.total(inst, best)
+        cost = cost_changes.total(inst, best)
         least = self.params.moves_at(inst.movable.size, inst.hosts.size)
         moves_each = math.ceil(min(math.sqrt(effort) * least, self.params.longest))
         scale = find_scales(problem, inst, best, derive(seed))
@@ -107,8 +107,8 @@ class Annealing:
                 break
             temperatures = self.params.schedule(scale, shuffle=number % 2 == 0)
             places = _anneal_once(problem, inst, best, (temperatures, moves_each, derive(seed, number)), stop)
-            found_cost = moves.total(inst, places)
-            if found_cost < cost - moves.smallest_gain(inst, cost):
+            found_cost = cost_changes.total(inst, places)
+            if found_cost < cost - cost_changes.smallest_gain(inst, cost):
                 best, cost = places, found_cost
         # Small problems end in iterated local search, where descents are cheap.
         kicks = effort * self.params.kicks_at(_pairs(problem, inst))

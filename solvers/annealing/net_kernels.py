@@ -11,7 +11,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import NetArrays
 from tiger.model.rounding import TIE
-from tiger.solvers.annealing.moves import can_move, can_swap, copy, distance, relocate, swap
+from tiger.solvers.annealing.cost_changes import distance
+from tiger.solvers.annealing.moves import can_move, can_swap, copy, relocate, swap
 from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel

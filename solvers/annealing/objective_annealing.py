@@ -12,8 +12,8 @@ from tiger.model.objective_arrays import GRID_ROUTES, ObjectiveArrays, RouteArra
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derive
+from tiger.solvers.annealing.cost_changes import total
 from tiger.solvers.annealing.local import cost_ceiling
-from tiger.solvers.annealing.moves import total
 from tiger.solvers.annealing.objective_kernels import (
     CostRecord,
     Evaluation,

@@ -12,18 +12,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import RouteArrays
 from tiger.model.rounding import TIE
-from tiger.solvers.annealing.moves import (
-    can_move,
-    can_swap,
-    copy,
-    distance,
-    move_change,
-    partner_at,
-    propose,
-    relocate,
-    swap,
-    swap_change,
-)
+from tiger.solvers.annealing.cost_changes import distance, move_change, swap_change
+from tiger.solvers.annealing.moves import can_move, can_swap, copy, partner_at, propose, relocate, swap
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 

@@ -13,7 +13,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
-from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
+from tiger.solvers.annealing import boundary_annealing, cost_changes, ejection_chains
 from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy
 from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
@@ -158,8 +158,8 @@ class RefinementRound:
 
     def choose_cheaper(self, places: IntArray, others: IntArray) -> IntArray:
         """Return the cheaper of two feasible mappings, the first where they are equal."""
-        before, after = moves.total(self._inst, places), moves.total(self._inst, others)
-        return others if after < before - moves.smallest_gain(self._inst, before) else places
+        before, after = cost_changes.total(self._inst, places), cost_changes.total(self._inst, others)
+        return others if after < before - cost_changes.smallest_gain(self._inst, before) else places
 
     def anneal_boundaries(self, start: IntArray, seed: int) -> IntArray:
         """Return a mapping after annealing at boundaries, as far as it got; the start if a node stays overfull."""

@@ -15,8 +15,9 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage, left_of
 from tiger.model.seeds import derive
+from tiger.solvers.annealing.cost_changes import smallest_gain, total
 from tiger.solvers.annealing.local import descend_from
-from tiger.solvers.annealing.moves import copy, relocate, smallest_gain, swap, total
+from tiger.solvers.annealing.moves import copy, relocate, swap
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import DENSE_NODES, Instance, State, instance_of, state_of
 from tiger.solvers.kernel import inner_kernel, kernel

@@ -16,7 +16,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.model.tasks import TaskGraph
-from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
+from tiger.solvers.annealing import boundary_annealing, cost_changes, ejection_chains
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, differences, instance_of
 from tiger.solvers.multilevel.coarsening import Graph
@@ -117,12 +117,12 @@ class KWay:
             params = replace(params, completes=False)
             if places is None:
                 break
-            if moves.total(inst, places) >= unrefined:
+            if cost_changes.total(inst, places) >= unrefined:
                 continue
-            unrefined = moves.total(inst, places)
+            unrefined = cost_changes.total(inst, places)
             if self.finish is not None:
                 places = self.finish.search(problem, places, effort=1, seed=derive(seed, number, 1), stop=stop).places
-            cost = moves.total(inst, places)
+            cost = cost_changes.total(inst, places)
             if cost < least:
                 best, least = places, cost
         return choose(inst, start, best)

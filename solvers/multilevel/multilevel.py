@@ -17,7 +17,7 @@ from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop, Usage
 from tiger.model.seeds import derive
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import cost_changes
 from tiger.solvers.annealing.renumbering import renumber_by_node, restore
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel import fm_bisection
@@ -131,7 +131,7 @@ class Multilevel:
                 continue
             if self.finish is not None:
                 places = self.finish.search(problem, places, effort=1, seed=derive(seed, number, 1), stop=stop).places
-            cost = moves.total(inst, places)
+            cost = cost_changes.total(inst, places)
             if cost < least:
                 best, least = places, cost
         found = choose(inst, start[order], best)
@@ -143,7 +143,7 @@ def choose(inst: Instance, start: IntArray, best: IntArray | None) -> Assignment
     """Return the cheaper of a start and the best mapping found, the elite; the start where none is."""
     if best is None:
         return Assignment(places=start.copy())
-    cheaper = moves.total(inst, best) < moves.total(inst, start)
+    cheaper = cost_changes.total(inst, best) < cost_changes.total(inst, start)
     return Assignment(places=best if cheaper else start.copy(), elites=best[None])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, Metric
-from tiger.solvers.annealing.moves import distance
+from tiger.solvers.annealing.cost_changes import distance
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel, kernel
 

@@ -9,8 +9,8 @@ from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
 from qiskit.transpiler import CouplingMap
 
 from tests.circuits.brief import shorten_levels
+from tiger.circuits.incumbent import Mapped
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.solve import Mapped
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.parts import allot_parts
 from tiger.routing.gate_dag import GateDag

@@ -5,6 +5,7 @@ import pytest
 from tiger.solvers import branch_and_bound, construction, generator, repair
 from tiger.solvers.annealing import (
     boundary_annealing,
+    cost_changes,
     ejection_chains,
     fields,
     moves,
@@ -18,6 +19,7 @@ KERNELS = (
     fm_bisection,
     boundary_annealing,
     branch_and_bound,
+    cost_changes,
     ejection_chains,
     coarsening,
     construction,

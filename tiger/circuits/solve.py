@@ -9,13 +9,14 @@ the circuit, from which a route grows both ways.
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tiger.circuits.incumbent import Mapped, RouteIncumbent
 from tiger.circuits.islands import Island, run_islands
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
@@ -31,12 +32,10 @@ from tiger.routing.route import PLAIN, Route
 from tiger.routing.swaps.exact import ExactParams, find_exact_route, is_small
 from tiger.routing.swaps.linear import route_along_path
 from tiger.routing.swaps.phases import PhaseParams
-from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.search import DEFAULT, SearchOrigins, SearchParams, search
 from tiger.routing.swaps.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Incumbent
-from tiger.run.stage import Detail, Stage
+from tiger.run.stage import Detail
 
 if TYPE_CHECKING:
     from tiger.routing.ising.static import Losses
@@ -65,18 +64,6 @@ WINDOWS, SHALLOW = WindowParams(), WindowParams(depth=4.0)
 SearchJob = tuple[GateDag, Coupling, SearchOrigins, SearchParams, Deadline]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mapped:
-    """Hold the best route, and what every stage reached: its cost is in extra CX gates.
-
-    No route has fewer than `lower_bound` extra CX gates.
-    """
-
-    route: Route
-    lower_bound: int = 0
-    stages: tuple[Stage, ...] = field(default=())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CircuitTask:
     """Hold a circuit to map on a device, and how hard to search.
@@ -95,29 +82,6 @@ class CircuitTask:
     def level(self) -> OptimizationLevel:
         """Return how much the stages do."""
         return PARAMS_OF_LEVEL[self.params.level]
-
-
-@dataclass(kw_only=True)
-class RouteIncumbent(Incumbent[Route]):
-    """Hold the best route of a circuit and its extra CX gates; also all routes known, and mappings to route from.
-
-    `of_islands` are the routes that the search on whole routes found, one on every island. The first solution is a
-    placeholder without gates. The search ends at a route with as many extra CX gates as `bound`, which is 0 where
-    another objective wants to choose among routes.
-    """
-
-    dag: GateDag
-    stop: Deadline
-    bound: float | None = 0.0
-    routes: list[Route] = field(default_factory=list)
-    anchors: list[Anchor] = field(default_factory=list)
-    of_islands: list[Route] = field(default_factory=list)
-
-    def add(self, route: Route) -> int:
-        """Note a route, and take it as the best if it is; return its extra CX gates."""
-        self.routes.append(route)
-        self.take(route, 3 * price_route(self.dag, route) / int(self.dag.price[-1]))
-        return route.extra_cx
 
 
 def map_circuit(

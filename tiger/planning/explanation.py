@@ -16,14 +16,14 @@ def explain_plan(report: PlanReport) -> Explanation:
     if report.best is None or report.degrees is None:
         return explain_unmet(report.violations, "plan", HELP)
     return Explanation(
-        found=tuple(_say_planned(report, report.degrees)),
+        found=tuple(_say_plan(report, report.degrees)),
         quality=tuple(_compare_plans(report)),
         limits=tuple(_say_where_time_goes(report)),
         advice=tuple(_advise_plan(report, report.degrees)),
     )
 
 
-def _say_planned(report: PlanReport, degrees: Degrees) -> Iterator[str]:
+def _say_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield the degrees of the best plan, and its speed."""
     yield (
         f"The best plan is pipeline {degrees.pipeline} x tensor {degrees.tensor} x data {degrees.data} by the schedule "

@@ -15,8 +15,8 @@ from tiger.circuits.entry.delivery import choose_delivery
 from tiger.circuits.entry.entry import layout
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.entry.request import LayoutRequest
+from tiger.circuits.incumbent import Mapped
 from tiger.circuits.params import CircuitObjective, LayoutParams
-from tiger.circuits.solve import Mapped
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.routing.coupling import Coupling

@@ -15,8 +15,8 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 
 from tests.circuits.equivalence import replay
 from tests.circuits.strategies import devices, flow_circuits, quick_search
+from tiger.circuits.incumbent import Mapped
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.solve import Mapped
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.sabre import run_sabre

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.objectives.cost import cost_of
-from tiger.solvers.annealing import boundary_annealing, moves
+from tiger.solvers.annealing import boundary_annealing, cost_changes
 from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy, csr_graph_of
 from tiger.solvers.instance import instance_of
@@ -65,7 +65,9 @@ def test_annealing_keeps_loads_and_boundaries(seed, random_problem, random_feasi
     boundary_annealing.collect_boundary(graph, occupancy)
     change = boundary_annealing.anneal_boundary(inst, graph, occupancy, schedule((50.0, 5.0), 100, seed))
     again = occupancy_of(problem, occupancy.place)
-    assert moves.total(inst, occupancy.place) - moves.total(inst, places) == pytest.approx(change, abs=1e-6)
+    assert cost_changes.total(inst, occupancy.place) - cost_changes.total(inst, places) == pytest.approx(
+        change, abs=1e-6
+    )
     assert (occupancy.load == again.load).all()
     assert (occupancy.used == again.used).all()
     assert sorted(occupancy.boundary.vertices[: occupancy.boundary.size[0]].tolist()) == at_boundary(

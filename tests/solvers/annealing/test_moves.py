@@ -11,7 +11,7 @@ from tiger.model.metrics import DENSE, DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.window import whole
 from tiger.objectives.cost import cost_of, violations
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import cost_changes, moves
 from tiger.solvers.instance import differences, instance_of, mark_fixed, restrict, state_of
 from tiger.topologies.spec import build
 
@@ -51,8 +51,8 @@ def test_distances_are_those_of_the_metric(metric, drawn):
     walked = inst._replace(row=row[:0], kind=arrays.kind, shape=arrays.shape, steps=arrays.steps)
     for p, q in itertools.product(range(metric.size), repeat=2):
         away = metric.between(np.int64(p), np.int64(q))
-        assert moves.distance(tabled, p, q) == away
-        assert arrays.kind == DENSE or moves.distance(walked, p, q) == pytest.approx(away)
+        assert cost_changes.distance(tabled, p, q) == away
+        assert arrays.kind == DENSE or cost_changes.distance(walked, p, q) == pytest.approx(away)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -60,7 +60,7 @@ def test_the_total_is_the_cost(rule, drawn):
     """Tests against the objective, asymmetric distances and self-loops included."""
     for seed in range(10):
         problem, inst, places = drawn(rule, seed)
-        assert moves.total(inst, places) == pytest.approx(cost_of(problem, places).total)
+        assert cost_changes.total(inst, places) == pytest.approx(cost_of(problem, places).total)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -73,12 +73,12 @@ def test_cost_changes_are_differences_of_costs(rule, drawn):
             other = places.copy()
             other[t] = q
             change = cost_of(problem, other).total - before
-            assert moves.move_change(inst, places, t, q, -1) == pytest.approx(change, abs=1e-7)
+            assert cost_changes.move_change(inst, places, t, q, -1) == pytest.approx(change, abs=1e-7)
         for t, u in itertools.permutations(range(problem.tasks.size), 2):
             other = places.copy()
             other[[t, u]] = other[[u, t]]
             change = cost_of(problem, other).total - before
-            assert moves.swap_change(inst, places, t, u) == pytest.approx(change, abs=1e-7)
+            assert cost_changes.swap_change(inst, places, t, u) == pytest.approx(change, abs=1e-7)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -144,7 +144,7 @@ def test_descent_ends_where_no_move_gains(rule, drawn):
         state, fixed = state_of(problem, places), mark_fixed(inst)
         moves.descend(inst, state, fixed, 1000)
         assert not violations(problem, state.place)
-        assert moves.total(inst, state.place) <= moves.total(inst, places) + 1e-9
+        assert cost_changes.total(inst, state.place) <= cost_changes.total(inst, places) + 1e-9
         assert all(moves.best_move(inst, state, fixed, t, inst.tolerance)[1] < 0 for t in inst.movable)
         assert not moves.descend(inst, state, fixed, 1)
 
@@ -188,9 +188,9 @@ def test_kicks_never_end_dearer(rule, drawn):
             continue
         state, fixed = state_of(problem, places), mark_fixed(inst)
         moves.descend(inst, state, fixed, 1000)
-        before = moves.total(inst, state.place)
+        before = cost_changes.total(inst, state.place)
         moves.iterate_local_search(inst, state, state_of(problem, places), fixed, 8, seed)
-        assert moves.total(inst, state.place) <= before + 1e-9
+        assert cost_changes.total(inst, state.place) <= before + 1e-9
         assert not violations(problem, state.place)
         assert same(problem, state, state_of(problem, state.place))
 
@@ -260,7 +260,7 @@ def test_the_same_seed_anneals_to_the_same_mapping(size):
     for seed in (5, 5, 6):
         inst, state, best = instance_of(problem), state_of(problem, start), start.copy()
         moves.anneal(inst, state, mark_fixed(inst), best, np.array([2.0, 1.0, 0.0]), 200, seed)
-        assert moves.total(inst, best) < moves.total(inst, start)
+        assert cost_changes.total(inst, best) < cost_changes.total(inst, start)
         ends.append(best.tolist())
     assert ends[0] == ends[1] != ends[2]
 
@@ -270,4 +270,4 @@ def test_rounds_of_descent_can_be_counted(path_problem):
     inst, state = instance_of(path_problem), state_of(path_problem, np.array([0, 2, 1]))
     assert not moves.descend(inst, state, mark_fixed(inst), 0)
     assert moves.descend(inst, state, mark_fixed(inst), 1)
-    assert moves.total(inst, state.place) == 7
+    assert cost_changes.total(inst, state.place) == 7

@@ -9,8 +9,9 @@ import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
+from tiger.circuits.incumbent import Mapped
 from tiger.circuits.params import FusingParams, LayoutParams
-from tiger.circuits.solve import HOLDING_LEVEL, Mapped, map_along_path, map_circuit
+from tiger.circuits.solve import HOLDING_LEVEL, map_along_path, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
