@@ -67,10 +67,10 @@ check-bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked
 check-bounds: $(STAMP)
 	$(MAKE) test PYTEST_ARGS="$(CHECKED)"
 
-# One file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py
-FUZZ ?= tests/fuzz tests/formats
+# All properties that hypothesis draws cases of; one file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py
+FUZZ ?= tests
 fuzz: $(STAMP)
-	TIGER_FUZZ=long $(PYTEST) --dist worksteal $(FUZZ)
+	TIGER_FUZZ=long $(PYTEST) --dist worksteal -m hypothesis $(FUZZ)
 
 # One release: make check-debian DEBIAN=trixie
 check-debian:

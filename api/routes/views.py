@@ -1,6 +1,6 @@
 """The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
 
-from tiger.api import previews as previews
+from tiger.api import previews
 from tiger.api.routes.assignment import read_network, read_tasks
 from tiger.api.routes.circuits import read_circuit, read_device
 from tiger.api.routes.document import encode, parse

@@ -276,7 +276,7 @@ def iterate_local_search(inst: Instance, state: State, spare: State, fixed: IntA
     cost = total(inst, state.place)
     most = max(3, len(inst.movable) // 2)
     for _ in range(kicks):
-        # Perturbation: this many random moves that the descent does not simply undo them.
+        # Perturbation: enough random moves that the descent does not simply undo them.
         for _ in range(np.random.randint(2, most + 1)):
             try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], np.inf)
         descend(inst, state, fixed, KICK_SWEEPS)

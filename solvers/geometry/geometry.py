@@ -25,7 +25,7 @@ from tiger.solvers.geometry.trees import tree_of
 FEWEST = 25
 # Axes of a lattice up to which none are merged: otherwise foldings of hypercubes of up to 13 axes take twice as long.
 AXES = 4
-# Mappings tried: this many that they have WORK tasks together, but at least LEAST and at most MOST.
+# Mappings tried: as many as have WORK tasks together, but at least LEAST and at most MOST.
 WORK, LEAST, MOST = 1 << 17, 2, 8
 # Tasks up to which mappings are moved to slots near by where some are missing, which takes 0.3 s for 4,096 and 1.5 s
 # for 32,768: the cheapest folding, and below half as many the next one too. It is within 0.5 % of the best of 8.

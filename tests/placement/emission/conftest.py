@@ -15,11 +15,11 @@ Deploy = Callable[..., Deployment]
 
 def transformer(decoders: int, head: float) -> Layers:
     """Return a model whose decoder layers take a second forward and two back, and whose head costs `head` of those."""
-    slowdown = np.array([0.0, *[1.0] * decoders, head])
+    seconds = np.array([0.0, *[1.0] * decoders, head])
     return Layers(
         names=tuple(f"op{k}" for k in range(decoders + 2)),
-        forward_s=slowdown,
-        backward_s=2 * slowdown,
+        forward_s=seconds,
+        backward_s=2 * seconds,
         parameter_bytes=np.full(decoders + 2, 1e9),
         crossing_bytes=np.array([0.0, *[1e6] * (decoders + 1), 0.0]),
         kinds=("embedding", *["layer"] * decoders, "head"),

@@ -73,7 +73,7 @@ def irregular(machines: int = 2) -> Cluster:
         names=tuple(f"d{k}" for k in range(size)),
         speed=np.ones(size),
         memory_bytes=np.full(size, np.inf),
-        curves=tuple(Curve.affine(slowdown, 5e-6) for slowdown in (48e9, 24e9, 9e9, 12e9)),
+        curves=tuple(Curve.affine(bandwidth, 5e-6) for bandwidth in (48e9, 24e9, 9e9, 12e9)),
         link=link,
         machine=np.arange(size) // 8,
     )

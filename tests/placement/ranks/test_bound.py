@@ -104,7 +104,7 @@ def _draw_cluster(seed):
         speed=rng.choice([0.5, 1.0], 6),
         memory_bytes=np.full(6, np.inf),
         curves=tuple(
-            Curve.affine(slowdown, late) for slowdown, late in ((40e9, 1e-3), (20e9, 0), (10e9, 1e-4), (2e9, 0))
+            Curve.affine(bandwidth, late) for bandwidth, late in ((40e9, 1e-3), (20e9, 0), (10e9, 1e-4), (2e9, 0))
         ),
         link=link + link.T,
         machine=np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]][seed % 3]),

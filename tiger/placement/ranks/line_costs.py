@@ -45,14 +45,14 @@ class LayerLinkCosts:
         load_s, crossing = layers.forward_s + layers.backward_s, layers.crossing_bytes
         none = np.where(crossing > 0, np.inf, 0.0)
         first, window = _windows(layers, cluster, params)
-        slowdowns = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
+        speeds = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
         return cls(
             done_s=prefix_sums(load_s) / cluster.speed[:, None],
             sent_s=np.array([*(2 * curve.of(crossing) for curve in cluster.curves), none]),
             link_type=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
             first=first,
             window=window,
-            bound_s=max(float(load_s.sum() / slowdowns.sum()), float(load_s.max() / slowdowns[0])),
+            bound_s=max(float(load_s.sum() / speeds.sum()), float(load_s.max() / speeds[0])),
         )
 
     @property

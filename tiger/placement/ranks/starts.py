@@ -18,9 +18,9 @@ def starts(cluster: Cluster, seed: int) -> IntArray:
     And along the widest links from each device, and some at random, so that something fits where links are missing.
     """
     _, machine = np.unique(cluster.machine, return_inverse=True)
-    slowdown = np.bincount(machine, cluster.speed) / np.bincount(machine)
+    speed = np.bincount(machine, cluster.speed) / np.bincount(machine)
     fastest = np.argsort(-cluster.speed, kind="stable")
-    together = np.lexsort((-cluster.speed, machine, -slowdown[machine]))
+    together = np.lexsort((-cluster.speed, machine, -speed[machine]))
     near = cluster.table_s(NEAR_BYTES) / NEAR_BYTES
     count = min(cluster.size, STARTS) if cluster.size <= MOST_DEVICES else 0
     chains = [_nearest_neighbours(near, begin) for begin in range(count)]

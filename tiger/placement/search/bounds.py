@@ -29,9 +29,9 @@ def group_bound_s(problem: ChainProblem) -> float:
     params = problem.params
     ranks = params.tensor * params.data * problem.positions
     work_s = (problem.layers.forward_s + problem.layers.backward_s) / params.tensor
-    slowdown = np.sort(problem.cluster.speed)[-ranks:]
+    speed = np.sort(problem.cluster.speed)[-ranks:]
     # Every replica runs all microbatches, so that each has its share of the devices.
-    return max(float(work_s.sum() / (problem.positions * slowdown.max())), float(work_s.max() / slowdown.max()))
+    return max(float(work_s.sum() / (problem.positions * speed.max())), float(work_s.max() / speed.max()))
 
 
 def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
