@@ -16,13 +16,13 @@ from numba.core.caching import InTreeCacheLocator
 from numba.core.dispatcher import Dispatcher
 
 from tiger.solvers import branch_and_bound, construction, kernel
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import cost_changes, moves
 from tiger.solvers.annealing.fixed_sums import sum_steps
 from tiger.solvers.kernel_folders import find_place
 
 KERNELS = {
     name: compiled
-    for module in (branch_and_bound, construction, moves)
+    for module in (branch_and_bound, construction, cost_changes, moves)
     for name, compiled in vars(module).items()
     if hasattr(compiled, "py_func")
 }
