@@ -47,12 +47,16 @@ SELECT ?= not slow and not long
 PYTEST := $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 
 # Warm first: workers that start without kernels would compile most of them twice, and under coverage.
-test: $(STAMP)
+WARM := $(or $(NUMBA_CACHE_DIR),tiger/__pycache__)/warm
+$(WARM): $(STAMP) $(shell find tiger solvers partition -name '*.py')
 	$(BIN)/tiger warm
+	@mkdir -p $(@D)
+	@touch $@
+
+test: $(WARM)
 	$(PYTEST) --dist loadfile -m "$(SELECT)" $(PYTEST_ARGS)
 
-check-long: $(STAMP)
-	$(BIN)/tiger warm
+check-long: $(WARM)
 	$(PYTEST) --dist loadfile -m long
 	$(MAKE) check-bounds
 	$(MAKE) fuzz

@@ -67,7 +67,7 @@ def _names(node: ast.AST, *, documents: bool) -> Iterator[str]:
 def list_dealing(use: Use) -> frozenset[Path]:
     """Return the files of fronts that deal with a use: they import something of its room, or a schema that does."""
     home = use.call.__module__.rpartition(".")[0].removesuffix(".entry")
-    imported = {path: rooms.read_imports(path) for path in list_files()}
+    imported = {path: rooms.read_module(path)[0] for path in list_files()}
     near = {path for path, names in imported.items() if any(name.startswith(home) for name in names)}
     schemas = {rooms.module_of(path) for path in near if path.parts[:2] == ("api", "schemas")}
     return frozenset(near | {path for path, names in imported.items() if schemas & set(names)})

@@ -79,13 +79,15 @@ def is_module(package: str | None, name: str) -> bool:
 @cache
 def list_imports() -> dict[Path, tuple[str, list[str]]]:
     """Return the room of every module and what it imports."""
-    return {path: (room_of(module_of(path)), read_imports(path)) for path in sources()}
+    return {path: (room_of(module_of(path)), read_module(path)[0]) for path in sources()}
 
 
 @cache
-def read_imports(path: Path) -> list[str]:
-    """Return what a module imports."""
-    return list(imports(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
+def read_module(path: Path) -> tuple[list[str], list[tuple[type[ast.AST], str]]]:
+    """Return what a module imports, and the kinds and names of its classes and functions."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return list(imports(tree)), [(type(node), node.name) for node in _statements(tree) if isinstance(node, kinds)]
 
 
 def arrows() -> nx.DiGraph:

@@ -137,11 +137,9 @@ def test_no_name_has_a_private_word() -> None:
     assert {name for name, parts in words.items() if PRIVATE & {part.lower() for part in parts}} == KNOWN_WORDS
 
 
-def defined() -> list[tuple[type[ast.stmt], str]]:
+def defined() -> list[tuple[type[ast.AST], str]]:
     """Return the kinds and names of all classes and functions of the package."""
-    trees = [ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in rooms.list_imports()]
-    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return [(type(node), node.name) for tree in trees for node in ast.walk(tree) if isinstance(node, kinds)]
+    return [each for path in rooms.list_imports() for each in rooms.read_module(path)[1]]
 
 
 def top_names(names: list[str]) -> set[str]:

@@ -21,6 +21,7 @@ from openjij_sampler import OpenJij
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
+@pytest.mark.slow
 def test_openjij_passes_the_conformance_check():
     """Tests what a sampler has to do."""
     check_sampler(OpenJij())

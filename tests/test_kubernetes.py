@@ -29,6 +29,7 @@ def test_the_settings_are_known_and_good(monkeypatch: pytest.MonkeyPatch) -> Non
     assert {f"{PREFIX}{name.upper()}" for name in load().model_fields_set} == {entry["name"] for entry in SERVER["env"]}
 
 
+@pytest.mark.slow
 def test_probes_ask_for_routes_that_the_service_has(tmp_path: Path) -> None:
     """By the name of the port that it listens on; what restarts a server does not look at the database."""
     routes = {getattr(route, "path", "") for route in create_app(Settings(data_dir=tmp_path)).routes}

@@ -78,6 +78,7 @@ def test_bug_pins_went_together_on_debian_12_alone() -> None:
     assert {name for name, pin in new.items() if pin != old[name]} == {"scipy"}
 
 
+@pytest.mark.slow
 def test_bug_no_pin_needs_a_newer_python_than_debian_has() -> None:
     """Debian 12 has Python 3.11.2: a dependency that asked for 3.11.5 made every target of make fail there."""
     used = [name for name, pin in list_pins("3.11").items() if is_installed(name) and version(name) == pin]

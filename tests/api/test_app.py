@@ -34,6 +34,7 @@ def edge(source: object, target: object, **fields: object) -> dict[str, Any]:
     return {"source": source, "target": target, **fields}
 
 
+@pytest.mark.slow
 def test_a_problem_is_answered_with_its_report(ask: Post) -> None:
     """Two tasks that talk become neighbours."""
     answer = ask(seed=3)
@@ -64,6 +65,7 @@ def test_what_cannot_be_met_is_an_answer(ask: Post, fields: dict[str, object]) -
     assert report["violations"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [
@@ -132,6 +134,7 @@ def test_bad_input_is_422_and_points_at_the_field(ask: Post, fields: dict[str, o
     assert problem["errors"][0]["pointer"].startswith(pointer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "fields"),
     [
@@ -187,6 +190,7 @@ def test_a_wrong_route_or_method_is_a_problem(refusing: TestClient, method: str,
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.slow
 def test_solvers_are_listed(refusing: TestClient) -> None:
     """The default is one of them; D-Wave's are where the operator turned them on."""
     paying = TestClient(create_app(Settings(workers=1, enable_dwave=True)))
@@ -216,6 +220,7 @@ def test_health_is_answered_without_workers(refusing: TestClient) -> None:
     assert refusing.get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_bug_workers_that_are_lost_at_rest_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to ask for work, which is not to be sent while the server is not ready."""
     monkeypatch.setattr(app, "LOOK_S", 0.1)

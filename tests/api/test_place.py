@@ -134,6 +134,7 @@ def test_the_route_answers(refusing: TestClient, engine: list[PlaceParams], monk
     assert [stage["ops"] for stage in found.json()["stages"]] == [["a", "b"], ["c", "d"]]
 
 
+@pytest.mark.slow
 def test_a_worker_answers(place: Post) -> None:
     """Two layers of three seconds a device, and half a second for a message there and back."""
     found = place()
@@ -154,6 +155,7 @@ def test_quantities_with_units_are_those_without() -> None:
     assert reports[0]["feasible"]
 
 
+@pytest.mark.slow
 def test_bug_the_document_allows_quantities_with_units() -> None:
     """In layers, operators, devices, links and lanes."""
     models: dict[str, Any] = document_requests([PlaceRequest])

@@ -152,6 +152,7 @@ def test_a_terminated_server_ends_well(server: tuple[subprocess.Popen[str], str]
     assert survivors(workers, 0.5) == []
 
 
+@pytest.mark.slow
 def test_serve_prints_its_url_and_returns_on_sigterm(port: int, capsys: pytest.CaptureFixture[str]) -> None:
     """The address is on stdout, and the end is a return."""
     visitor, answers = visit(port, "/healthz")

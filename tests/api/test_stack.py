@@ -67,6 +67,7 @@ def is_problem(answer: httpx.Response, status: int) -> bool:
     return answer.status_code == status == answer.json()["status"] and typed and "secret" not in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lines")
 def test_every_route_but_health_needs_a_key(client: TestClient) -> None:
     """Documents, files and figures are closed, too; with a key none is."""

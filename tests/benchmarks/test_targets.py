@@ -12,6 +12,7 @@ from benchmarks.memory import read_peak_mb
 from benchmarks.targets import CASES, build_target, measure_peak_mb
 
 
+@pytest.mark.slow
 def test_devices_are_ibms_and_have_ecr_one_way() -> None:
     """The other gates have both."""
     sizes = {build_target(case).num_qubits for case in CASES}
@@ -20,6 +21,7 @@ def test_devices_are_ibms_and_have_ecr_one_way() -> None:
     assert pairs == {"cx": 288, "cz": 288, "ecr": 144, "iswap": 288, "rzz": 288}
 
 
+@pytest.mark.slow
 def test_bug_peak_memory_of_a_process_began_at_that_of_its_parent() -> None:
     """The kernel counts what the parent had when it started the process."""
     held = np.ones(10_000_000)

@@ -31,6 +31,7 @@ def square(random_problem, brute_force):
     return fold(problem, whole(problem), places), cost
 
 
+@pytest.mark.slow
 def test_seats_count_the_smallest_tasks_that_fit(random_problem):
     """Tests slots and memory against adding one task after another."""
     for seed in range(20):
@@ -117,6 +118,7 @@ def test_duals_are_optimal(shape):
     assert u.sum(axis=1) + v.sum(axis=1) == pytest.approx(np.array(best))
 
 
+@pytest.mark.slow
 def test_bug_an_assignment_is_bounded_however_large_its_other_entries():
     """Tests costs of 1e-9 to 1e12 against all assignments in exact arithmetic, and that the bound is tight."""
     for seed in range(50):

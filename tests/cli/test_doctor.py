@@ -64,6 +64,7 @@ def test_kernels_that_are_not_compiled_are_named(doctor: Doctor, monkeypatch: py
     assert found["kernels"]["advice"] == "tiger warm, or the first use compiles: ring"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 def test_bug_a_kernel_cache_that_cannot_be_written_to_is_told(
     compiled: object, doctor: Doctor, monkeypatch: pytest.MonkeyPatch

@@ -44,6 +44,7 @@ def test_headings_are_bold_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys
     assert "\x1b[1mSearch\x1b[0m:" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_name_options_and_files_that_there_are(name: str) -> None:
     """Each holds a command of this name; all are parsed here, and run by the long test."""
@@ -76,6 +77,7 @@ def test_examples_run_as_they_are(name: str, tmp_path: Path) -> None:
     assert (done.returncode, "error" in done.stderr) == (0, False), done.stderr
 
 
+@pytest.mark.slow
 def test_help_loads_no_library_that_formats_or_solves() -> None:
     """It answers within half a second that way."""
     heavy = {"rich", "scipy", "networkx", "numba", "pydantic_settings", "qiskit", "tiger.run.summary"}

@@ -40,6 +40,7 @@ def is_refused(outcome: tuple[int, str, str], field: str) -> bool:
     return (status, out, err.count("\n")) == (2, "", 1) and err.startswith(f"tiger: error: {field}: ")
 
 
+@pytest.mark.slow
 def test_the_summary_says_what_routing_added(cli: Run) -> None:
     """A triangle does not fit a line: one SWAP or BRIDGE, as Qiskit finds."""
     status, out, err = cli("t.qasm", "--coupling", "line.txt", "--level", "2")
@@ -174,6 +175,7 @@ def test_a_circuit_without_a_text_cannot_be_written(cli: Run, tmp_path: Path) ->
     assert json.loads(cli("c.qpy", "--coupling", "line.txt", "--json", "-")[1])["qasm"] is None
 
 
+@pytest.mark.slow
 def test_a_circuit_is_drawn_on_its_device(cli: Run, tmp_path: Path) -> None:
     """Beside the summary."""
     assert cli("t.qasm", "--coupling", "line.txt", "--level", "0", "--plot", "p.svg")[0] == 0

@@ -61,6 +61,7 @@ def test_the_summary_ranks_plans(cli: Run) -> None:
     assert "\nplan 1\nsolved: iteration " in out
 
 
+@pytest.mark.slow
 def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
     """`--json -` prints the report and nothing else, in the schema that is documented."""
     status, out, err = cli(SPEC, *ONE, "--json", "-", "--seed", "3", "--top", "2")
@@ -70,6 +71,7 @@ def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
     assert len(report["ranked"]) == 2
 
 
+@pytest.mark.slow
 def test_degrees_that_are_given_are_kept(cli: Run) -> None:
     """The schedule, its stages, and the positions."""
     asked = ("--schedule", "interleaved", "--virtual", "3", "--pipeline-parallel", "2")
@@ -86,6 +88,7 @@ def test_the_best_plan_is_emitted(cli: Run) -> None:
     assert "planned" not in out
 
 
+@pytest.mark.slow
 def test_plans_are_drawn(cli: Run, tmp_path: Path) -> None:
     """Into the file that is named."""
     assert cli(SPEC, *ONE, "--plot", "plans.svg")[0] == 0
@@ -127,6 +130,7 @@ def test_a_bad_model_is_refused(cli: Run) -> None:
     assert is_refused(cli("transformer:layers=4", "--cluster", "c.json"), "model/transformer/hidden")
 
 
+@pytest.mark.slow
 def test_plans_are_for_a_network_with_something_inside(cli: Run, tmp_path: Path) -> None:
     """As placements are."""
     (tmp_path / "t.conf").write_text("SwitchName=s0 Nodes=a,b\n")

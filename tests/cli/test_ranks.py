@@ -70,6 +70,7 @@ def test_the_threshold_and_the_order_of_hosts_are_those_stated(cli: Run) -> None
     assert cli("traffic.csv", *hosts, "--threshold", "1")[0] == 2
 
 
+@pytest.mark.slow
 def test_links_of_a_regular_tree_are_those_of_its_switches(cli: Run) -> None:
     """By their names in the report and in a file of what others use, which the choice of nodes keeps off."""
     conf = "SwitchName=leaf0 Nodes=n[0-1]\nSwitchName=leaf1 Nodes=n[2-3]\nSwitchName=top Switches=leaf[0-1]\n"
@@ -199,6 +200,7 @@ def test_what_cannot_be_met_has_no_order(cli: Run) -> None:
     assert err.startswith("infeasible: ")
 
 
+@pytest.mark.slow
 def test_an_order_is_drawn_beside_what_is_emitted(cli: Run, tmp_path: Path) -> None:
     """The picture goes to its file alone."""
     arguments = ("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--emit", "slurm")

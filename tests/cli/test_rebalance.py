@@ -38,6 +38,7 @@ def test_the_summary_has_the_intervals_with_moves(cli: Run) -> None:
     assert [line.split()[0] for line in out.splitlines()[-2:]] == ["0", "1"]
 
 
+@pytest.mark.slow
 def test_json_has_every_decision(cli: Run) -> None:
     """With its moves, alone on standard output."""
     status, out, _ = cli("--workload", "early-exit:intervals=5,ramp=0", "--json", "-")

@@ -146,6 +146,7 @@ def test_the_output_is_that_of_a_local_run(cli: Run, url: str, command: tuple[st
     assert (there[0], len(LocalService.keys)) == ("0", 1)
 
 
+@pytest.mark.slow
 def test_the_json_is_that_of_a_local_run(cli: Run, url: str) -> None:
     """Field by field, but for the seconds."""
     here, there = (json.loads(cli(*ASSIGN, "--json", "-", *more)[1]) for more in ((), ("--server", url)))

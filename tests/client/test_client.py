@@ -154,6 +154,7 @@ def test_progress_without_events_is_asked_for(client: Client, report: Report, st
     assert seen == [Progress("x", None, None)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_who_stops_waiting_cancels(client: Client, error: type[BaseException]) -> None:
     """Nobody else knows the job."""
@@ -197,6 +198,7 @@ def test_a_wait_may_have_an_end(client: Client) -> None:
     assert not any(route.startswith("DELETE") for route in routes())
 
 
+@pytest.mark.slow
 def test_a_wait_outlives_a_restart(client: Client, report: Report) -> None:
     """Broken connections, and a service that is not ready yet."""
     say(ASSIGN, LATER)

@@ -223,6 +223,7 @@ def test_a_network_goes_with_what_is_inside() -> None:
         assert caught.value.field == "bandwidths"
 
 
+@pytest.mark.slow
 def test_a_placement_can_be_emitted() -> None:
     """Model and cluster are at hand."""
     report = tiger.place(MODEL, CLUSTER, schedule="1f1b", pipeline=4)

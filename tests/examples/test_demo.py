@@ -48,6 +48,7 @@ def test_bug_a_busy_service_is_asked_until_it_answers(run):
         assert service.ask("tasks", call) == "report"
 
 
+@pytest.mark.slow
 def test_bug_a_service_that_ends_is_shown_with_its_exit_code(run):
     """Tests one that ends before it has an address, and one that ends before it answers."""
 

@@ -41,6 +41,7 @@ def places_of(problem, mapping):
     return np.array([index[mapping[task]] for task in problem.tasks.names])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_what_another_program_drew_from_the_file_becomes_a_mapping(rule, random_problem, brute_force, tmp_path):
     """Tests the round trip: write the model, anneal what dimod reads, and decode what comes back."""
@@ -212,6 +213,7 @@ def test_energies_that_say_nothing_are_not_looked_at(energy, path_problem):
     assert (report.warnings[-1], report.stages[-1].detail["checked"]) == (UNCHECKED, "nothing")
 
 
+@pytest.mark.slow
 def test_energies_without_slack_bits_are_not_looked_at(random_problem, tmp_path):
     """Tests the slack-free encoding, whose energies are costs and a penalty."""
     problem = random_problem("capacity", 2)

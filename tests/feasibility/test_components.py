@@ -40,6 +40,7 @@ def plant(tasks, nodes, most, seed):
     return Problem(tasks=graph, topology=hardware, rule="capacity")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [150, 1000])
 def test_bug_two_chains_find_their_paths_at_once(length):
     """Tests that which chain goes where is decided by sizes, not task by task, which took a minute and more."""
@@ -49,6 +50,7 @@ def test_bug_two_chains_find_their_paths_at_once(length):
     assert time.process_time() - begun < 5
 
 
+@pytest.mark.slow
 def test_many_equal_components_are_no_puzzle():
     """Tests 100 pairs on 50 paths of four, 2,000 single tasks on 200 of ten, and 60 triples that fit 50 times."""
     begun = time.process_time()
@@ -82,6 +84,7 @@ def test_pinned_tasks_in_different_parts_are_named():
     assert "'2'" in found[0].message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "nodes", "seed"), [(24, 4, 0), (24, 4, 1), (40, 5, 0)])
 def test_bug_memory_that_fits_to_the_byte_is_found(tasks, nodes, seed):
     """Tests planted loads of up to 10**12 bytes, which ended undecided after half a minute."""

@@ -101,6 +101,7 @@ def questions(draw: st.DrawFn) -> DynamicCase:
     return DynamicCase(program.write(draw(st.integers(1, 8))), exits, draw(targets()), draw(st.integers(0, 99)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=2, long=300)
 @given(asked=questions(), stages=st.sampled_from(STAGES))
@@ -126,6 +127,7 @@ def test_bug_blocks_on_qubits_in_another_order_were_taken_to_end_alike() -> None
     assert _count_pairs(_transpile(asked, 2, "tiger", None)) == _count_pairs(_transpile(asked, 2, None, None)) == 2
 
 
+@pytest.mark.slow
 def test_bug_a_store_in_front_of_an_exit_came_behind_it() -> None:
     """Where both are on no qubits, as Qiskit leaves out those that a loop does not use."""
     circuit = Program(2, np.random.default_rng(538), exits=True).write(6)

@@ -181,6 +181,7 @@ def rounds(report: tiger.Report) -> list[dict[str, object]]:
     return stage.to_dict()["rounds"]  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.3, 1, 2.5])
 def test_a_penalty_scale_holds_in_every_round(scale: float) -> None:
     """What was asked for is what every round reports, and costs are centred below the safe bound alone."""
@@ -189,6 +190,7 @@ def test_a_penalty_scale_holds_in_every_round(scale: float) -> None:
     assert [(row["penalty_scale"], row["centred"]) for row in found] == [(scale, scale < 1)] * 3
 
 
+@pytest.mark.slow
 def test_temperatures_are_those_asked_for() -> None:
     """Every round reports them."""
     asked = tiger.IsingParams(beta_range=(0.25, 4.0), whole=Sampling(rounds=2, reads=2, sweeps=20))
@@ -196,6 +198,7 @@ def test_temperatures_are_those_asked_for() -> None:
     assert [row["beta_range"] for row in found] == [[0.25, 4.0]] * 2
 
 
+@pytest.mark.slow
 def test_capacities_may_go_without_slack_bits() -> None:
     """The QUBO has a variable less for every slack bit."""
     sizes = []

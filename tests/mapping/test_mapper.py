@@ -73,6 +73,7 @@ def test_a_report_tells_the_truth(name, rule, random_problem, brute_force):
     json.dumps(report.to_dict(), allow_nan=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
     """Tests that six tasks are solved to a proven optimum."""
@@ -100,6 +101,7 @@ def stencil(rows=4):
     return Problem(tasks=task_graph_of(graph), topology=build(f"torus:{rows}x4"), rule="one-to-one")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_and_effort_give_the_same_report(name):
     """Tests every solver on no thread and on two."""
@@ -120,6 +122,7 @@ def dense(tasks, solver="auto", **options):
     return solve(problem, solver=solver, seed=2, **options)
 
 
+@pytest.mark.slow
 def test_islands_find_the_same_on_any_executor():
     """Tests islands on no executor and on fewer and more threads; how many islands there are plays a part."""
     alone = dense(24, effort=2, islands=3)
@@ -170,6 +173,7 @@ def test_any_ocean_sampler_object_is_accepted(path_problem):
     assert (report.cost, report.solver) == (7, "ExactSolver")
 
 
+@pytest.mark.slow
 def test_stages_record_what_each_reached(random_problem):
     """Tests names, falling costs, and the rounds of the tuner."""
     report = solve(random_problem("levels", 3), solver="neal", ising=BRIEF)
@@ -180,6 +184,7 @@ def test_stages_record_what_each_reached(random_problem):
     assert figures | {"best_raw", "best_repaired", "best_polished"} == set(rounds[0])
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_a_search_without_end():
     """Tests that search goes on until the limit, stops near it and says so, unlike one that ends by itself."""
     problem = Problem(
@@ -251,6 +256,7 @@ def test_bug_proofs_beside_a_large_constant_were_false():
     assert report.communication_cost == light.communication_cost
 
 
+@pytest.mark.slow
 def test_bug_a_proved_cost_was_above_that_of_another_objective():
     """Tests that costs within rounding of each other leave the bound at the lower one."""
     far = 1 + 1e-13
@@ -283,6 +289,7 @@ class CountingSampler(SimulatedAnnealingSampler):
         return found
 
 
+@pytest.mark.slow
 def test_sampling_stops_between_reads():
     """Tests that neal hears a time limit while it samples, by the reads under the first limit that lets it begin."""
     problem = Problem(
@@ -303,6 +310,7 @@ def test_an_unsatisfiable_problem_is_a_report():
     assert report.violations[0].kind == "slots"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [{}, {"pinned": {"0": "0", "1": "1", "2": "2"}}])
 def test_problems_without_a_choice_are_solved(limits):
     """Tests a task alone, and a problem where every task is pinned, by every solver."""
@@ -382,6 +390,7 @@ def test_the_public_names_resolve():
         tiger.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_options_that_had_no_effect_are_named(random_problem):
     """Tests that a solver which samples no QUBO says so, and only where something was set."""
     problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
@@ -402,6 +411,7 @@ def test_effort_sharpens_the_bound():
     assert bounds[0] < bounds[1] == report.lower_bound <= report.cost
 
 
+@pytest.mark.slow
 def test_bug_the_bound_is_sharpened_once():
     """Tests an effort whose last two rounds are of the same size."""
     problem = Problem(
@@ -451,6 +461,7 @@ def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch
     assert {"greedy", "geometry", "dense"} & {stage.name for stage in report.stages}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["cost", "max-link-load"])
 @pytest.mark.parametrize("solver", ["greedy", "random"])
 def test_nothing_is_worse_than_the_cyclic_order(solver, objective):
@@ -472,6 +483,7 @@ def test_loads_of_links_follow_the_routing():
     assert ([link.load for link in report.links], report.baseline_max_link_load) == ([4] * 4, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("routing", ["single", "equal", "weighted"])
 def test_links_know_their_loads_in_the_block_order(routing):
     """There each task talks to its opposite on the ring, and neighbours do in the mapping."""
@@ -504,6 +516,7 @@ def test_routings_that_do_not_fit_are_refused(topology, routing, reason):
         solve(problem, routing=routing)
 
 
+@pytest.mark.slow
 def test_bug_rounds_planned_by_time_skipped_bounds(monkeypatch):
     """A last round of five units ran without the bounds that were due at four."""
     tasks = task_graph_of(nx.random_regular_graph(4, 12, seed=1))

@@ -47,6 +47,7 @@ def lines(report: Report) -> list[str]:
     return [" ".join(line.split()) for line in summary(report).splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -44,6 +44,7 @@ def test_nodes_that_hold_nothing_do_not_count():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

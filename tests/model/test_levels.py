@@ -146,6 +146,7 @@ def test_refuses_hardware_without_slots():
     assert caught.value.field == "topology"
 
 
+@pytest.mark.slow
 def test_bug_long_chains_are_quick():
     """Twenty thousand levels of one task take time in proportion."""
     size = 20_000

@@ -148,6 +148,7 @@ def test_unreachable_nodes_without_traffic():
     assert np.isfinite(Problem(tasks=silent, topology=split, rule="capacity").metric.table).all()
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), rule=st.sampled_from(RULES))
 def test_no_broken_mapping_is_cheaper_than_a_connected_one(
     random_problem, random_feasible, random_places, naive_broken, naive_cost, seed, rule

@@ -89,6 +89,7 @@ def test_decimal_numbers_are_numbers(word):
     assert is_number(word)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", NO_NUMBERS)
 def test_other_words_are_no_numbers(word):
     """What only some readers take for a number is refused, and named."""

@@ -32,6 +32,7 @@ def random_block(problem, places, rng):
     return Block(tasks=tasks, nodes=rng.permutation(nodes))
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE, flags=FLAGS)
 def test_a_windows_cost_is_the_cost_of_the_mapping(random_problem, random_feasible, seed, rule, hardware, flags):
     """The law: for any block and any places of its tasks that the window allows."""
@@ -58,6 +59,7 @@ def lift(problem, gone, places):
     return SimpleNamespace(tasks=tasks, kept=kept, group_of=problem.group_of[kept], **same), places[kept].copy()
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES)
 def test_costs_of_many_mappings_are_those_of_each(random_problem, random_feasible, seed, rule):
     """Rows of local places cost what they cost one by one, and no rows cost nothing."""
@@ -69,6 +71,7 @@ def test_costs_of_many_mappings_are_those_of_each(random_problem, random_feasibl
     assert window.costs(locals_[:0]).shape == (0,)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES)
 def test_absent_tasks_cost_nothing(random_problem, random_feasible, naive_cost, seed, rule):
     """A mapping without some tasks costs what their work and traffic cost less."""
@@ -86,6 +89,7 @@ def test_absent_tasks_cost_nothing(random_problem, random_feasible, naive_cost, 
     assert window.cost(window.local(places)) == pytest.approx(naive_cost(less, places), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE, flags=FLAGS)
 def test_a_placement_is_allowed_unless_it_breaks_something_outside(
     random_problem, random_feasible, naive_broken, seed, rule, hardware, flags
@@ -102,6 +106,7 @@ def test_a_placement_is_allowed_unless_it_breaks_something_outside(
             assert allowed[k, q] == (not naive_broken(alone, spots) - {"disconnected"})
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES, flags=FLAGS)
 def test_windows_find_the_optimum(random_problem, random_feasible, brute_force, naive_broken, seed, rule, flags):
     """The cheapest way to fill the whole window, by its own costs, groups and capacities, is the cheapest mapping."""
@@ -117,6 +122,7 @@ def test_windows_find_the_optimum(random_problem, random_feasible, brute_force, 
     assert np.isclose(best, brute_force(problem)[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES, flags=FLAGS)
 def test_places_of_the_block_are_not_read(random_problem, random_feasible, seed, rule, flags):
     """A window depends on the tasks outside alone."""
@@ -131,6 +137,7 @@ def test_places_of_the_block_are_not_read(random_problem, random_feasible, seed,
     assert [c.room.tolist() for c in first.capacities] == [c.room.tolist() for c in second.capacities]
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES)
 def test_placed_and_local_are_inverse(random_problem, random_feasible, seed, rule):
     """Writing local places into a mapping and reading them back changes nothing, and leaves the outside alone."""
@@ -205,6 +212,7 @@ def test_the_typical_load_of_a_node_is_the_mean_of_those_that_fit(load, room, ty
     assert capacity.typical.tolist() == typical
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES)
 def test_tasks_know_the_number_of_their_group(random_problem, random_feasible, seed, rule):
     """Two tasks have the same number where they exclude each other, and none has one where nodes are shared."""

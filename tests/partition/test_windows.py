@@ -70,6 +70,7 @@ def test_components_are_not_mixed():
     assert sorted(run.tolist() for run in runs) == [list(range(k, k + 4)) for k in range(0, 20, 4)]
 
 
+@pytest.mark.slow
 def test_bug_many_components_are_cut_quickly():
     """Tests 30,000 tasks without traffic, which took a search each."""
     problem = Problem(tasks=task_graph_of(nx.empty_graph(30_000)), topology=build("torus:200x200"), rule="one-to-one")

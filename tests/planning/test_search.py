@@ -99,6 +99,7 @@ def test_every_choice_is_tried_or_ruled_out(found: PlanResult) -> None:
     assert len(found.attempts) + sum(each.choices for each in found.pruned) == found.choices
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer(found: PlanResult, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
     again = explore(SearchInputs(model, cluster, PARAMS), never_stop, ignore)
@@ -122,6 +123,7 @@ def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None
     assert {each.reason for each in found.pruned} == {"memory"}
 
 
+@pytest.mark.slow
 def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) -> None:
     """No ring and no pipeline can be, but one device may hold it all."""
     apart = replace(cluster, link=np.full((3, 3), -1), memory_bytes=np.full(3, 1e3))
@@ -130,6 +132,7 @@ def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) ->
     assert "links" in {each.reason for each in found.pruned}
 
 
+@pytest.mark.slow
 def test_progress_is_told(model: Model, cluster: Cluster) -> None:
     """Every stage, with the best seconds so far."""
     told: list[Progress] = []
@@ -176,6 +179,7 @@ def test_bug_searches_end_where_another_group_takes_twice_the_work_left(
     assert len(placed) == 2 * groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("islands", [2, 5])
 def test_islands_find_the_same_on_any_executor(model: Model, cluster: Cluster, found: PlanResult, islands: int) -> None:
     """The plan is no worse than that of one island, and whoever judges choices changes nothing."""
@@ -187,6 +191,7 @@ def test_islands_find_the_same_on_any_executor(model: Model, cluster: Cluster, f
     assert alone.attempts[0].iteration_s <= found.attempts[0].iteration_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["simulation", "placement"])
 def test_bug_islands_judge_nothing_when_time_is_up(model: Model, cluster: Cluster, stage: str) -> None:
     """All choices of a group were judged all the same: 256 islands passed a limit of two seconds by 34."""
@@ -212,6 +217,7 @@ def test_islands_find_the_same_in_processes(model: Model, cluster: Cluster) -> N
     assert describe(shared) == describe(explore(SearchInputs(model, cluster, params), never_stop, ignore))
 
 
+@pytest.mark.slow
 def test_one_island_stays_here(model: Model, cluster: Cluster, found: PlanResult) -> None:
     """Nothing is sent anywhere for one."""
     with ThreadPoolExecutor(1) as pool:

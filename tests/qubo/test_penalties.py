@@ -88,6 +88,7 @@ def test_safe_penalties_aim_at_centred_ones(rule, random_problem):
                 assert np.isfinite(weights).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
 def test_the_aim_is_far_below_the_safe_bound_where_all_tasks_talk(rule):
     """Tests the scale on dense problems, and that it is the ratio of the mean weights."""
@@ -237,6 +238,7 @@ def test_a_fixed_scale_below_the_bound_is_one_of_the_aim():
     assert safe.aim.at(0.3).one_hot.tolist() == safe.at(0.3).one_hot.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e6])
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 def test_bug_weights_are_in_units_of_cost(rule, unit, random_problem, random_feasible):

@@ -15,6 +15,7 @@ Make = Callable[..., tiger.Rebalancer]
 ENDS = np.array([[30e-3] * 4 + [3e-3] * 8, [3e-3] * 8 + [30e-3] * 4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [(0, 1, 1), (0, 1), (0, 0, 1)])
 def test_bug_static_cuts_are_the_best_of_all(make: Make, runs: tuple[int, ...]) -> None:
     """They were 7 % from it where slow layers change ends, which made the gain of moving look larger."""

@@ -94,6 +94,7 @@ def test_a_circuit_without_gates_has_no_levels() -> None:
     assert (len(line.level), weigh_interactions(cx(3)).nnz) == (0, 0)
 
 
+@pytest.mark.slow
 def test_bug_thousands_of_commuting_gates_take_a_level_each() -> None:
     """Looking for a free level does not go through all that are taken one by one."""
     assert assign_levels(cx(2, *[(0, 1)] * 20_000)).tolist() == list(range(20_000))

@@ -124,6 +124,7 @@ def run_anew(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new", "result"),
     [("callee", "value + 1", "value + 2", 15), ("between", "move(move(value))", "move(value)", 6)],
@@ -136,6 +137,7 @@ def test_bug_a_kernel_whose_callee_changes_in_another_file_is_compiled_anew(run_
         assert run_anew(**{name: SOURCES[name].replace(old, new)}) == result
 
 
+@pytest.mark.slow
 def test_bug_a_kernel_whose_constant_changes_in_another_file_is_compiled_anew(run_anew):
     """Tests that what else changes beside the constant is no reason."""
     assert run_anew() == 9
@@ -164,6 +166,7 @@ def run(value):
 """
 
 
+@pytest.mark.slow
 def test_bug_a_kernel_whose_argument_has_its_fields_in_another_order_is_compiled_anew(run_anew):
     """Tests a class of tuples that the kernel does not name, in another file."""
     assert run_anew(constants=PAIR, caller=READER) == 1
@@ -246,6 +249,7 @@ def test_compiling_is_announced_by_module(caplog):
     assert lines == [why, "compiling: solvers.dense", "compiling: solvers.annealing"]
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_once_for_all_integers_it_is_called_with():
     """Tests constants and 32 bits; the kernel itself has no machine code, the one that calls it has."""
 

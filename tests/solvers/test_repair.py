@@ -58,6 +58,7 @@ def test_no_time_no_repair(random_problem, random_feasible, monkeypatch):
     assert repair_mapping(problem, places) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 def test_bug_misplaced_tasks_are_found_together(rule, random_problem, random_feasible):
     """Tests that the tasks found, at a fraction of the time, are those that the kernel for one task finds."""

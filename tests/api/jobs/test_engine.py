@@ -36,6 +36,7 @@ async def begin(jobs: DurableJobs, one: JobOrder) -> Job:
     raise AssertionError(f"the job ended: {job}")
 
 
+@pytest.mark.slow
 def test_a_job_is_done(loop: Runner, jobs: DurableJobs) -> None:
     """The report is what the solve returned."""
     (job,) = loop.run(run_all(jobs, work(n=3)))
@@ -54,6 +55,7 @@ def test_bad_input_fails_a_job_with_its_problem(loop: Runner, jobs: DurableJobs)
     )
 
 
+@pytest.mark.slow
 def test_a_bug_fails_a_job_without_a_word_of_it(loop: Runner, jobs: DurableJobs) -> None:
     """The traceback is for the log."""
     (job,) = loop.run(run_all(jobs, work(fault="bug")))
@@ -72,6 +74,7 @@ def test_a_running_job_tells_how_far_it_is(loop: Runner, jobs: DurableJobs) -> N
     loop.run(jobs.cancel(job.id, ""))
 
 
+@pytest.mark.slow
 def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, own: DurableJobs) -> None:
     """It is told to end before it is killed."""
 
@@ -201,6 +204,7 @@ def test_the_urgent_come_first(loop: Runner, jobs: DurableJobs) -> None:
     assert max(started[2:4]) < min(started[:2])
 
 
+@pytest.mark.slow
 def test_pages_have_every_job_once(loop: Runner, jobs: DurableJobs) -> None:
     """The newest come first, without their reports."""
 
@@ -222,6 +226,7 @@ def test_what_is_no_cursor_is_refused(loop: Runner, jobs: DurableJobs) -> None:
         loop.run(jobs.page("", "x", 3))
 
 
+@pytest.mark.slow
 def test_too_many_jobs_that_wait_are_refused(loop: Runner, jobs: DurableJobs) -> None:
     """A key that came before is answered all the same; requests at the same moment may each find the last place."""
 

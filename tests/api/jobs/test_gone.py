@@ -29,6 +29,7 @@ def full(jobs: DurableJobs, url: str | None) -> Iterator[DurableJobs]:
     _limit_pages(jobs, 1_000_000)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_got_over(loop: Runner, full: DurableJobs) -> None:
     """Nothing is acknowledged that is not kept; what was kept can be read; with room again, all goes on."""
     with pytest.raises(DatabaseDownError):

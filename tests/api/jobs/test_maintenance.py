@@ -56,6 +56,7 @@ def has_progress(jobs: DurableJobs, lease: Lease) -> bool:
     return job is not None and job.progress is not None and job.progress["stage"] is not None
 
 
+@pytest.mark.slow
 def test_a_job_that_another_server_was_given_is_done(loop: Runner, jobs: DurableJobs) -> None:
     """Nobody wakes this one, which finds it by looking."""
     job, _ = jobs._store.insert(WORK)

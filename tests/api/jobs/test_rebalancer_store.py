@@ -105,6 +105,7 @@ def test_of_many_steps_at_the_same_time_one_is_taken(store: RebalancerStore) -> 
     assert count(store) == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_answer_to_a_key_is_kept(store: RebalancerStore) -> None:
     """For the same body alone, and until a hundred other steps have come."""
     kept = store.insert(NEW)

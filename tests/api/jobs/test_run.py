@@ -46,6 +46,7 @@ def log_of(lines: Lines, job: Job) -> list[tuple[str, str | None]]:
     return [(line["event"], line.get("status")) for line in of]
 
 
+@pytest.mark.slow
 def test_begin_and_end_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
     """With the request that it came with, and the seconds that it took."""
     job = loop.run(run_to_end(jobs, n=1))

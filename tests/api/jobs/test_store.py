@@ -43,6 +43,7 @@ def finish(store: Store) -> None:
     assert claims.finish(claim.lease, Outcome(status="done", report=b"{}", files=(FILE,)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [

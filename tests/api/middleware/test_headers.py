@@ -20,6 +20,7 @@ def client() -> TestClient:
     return TestClient(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/context", "/none", "/page"])
 @pytest.mark.parametrize(
     ("header", "value"),

@@ -68,6 +68,7 @@ def test_requests_are_timed_by_their_route(service: Service) -> None:
     assert 0 < (service.figure("tiger_request_seconds_sum", method="GET", route="/jobs/{job}", status="200") or 0) < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "labels"),
     [

@@ -16,6 +16,7 @@ def client() -> TestClient:
     return TestClient(create_app(Settings(workers=1), in_memory))
 
 
+@pytest.mark.slow
 def test_bug_no_route_takes_a_parameter_that_it_does_not_know(client: TestClient, document: dict[str, Any]) -> None:
     """A misspelt filter returned all jobs; the problem names it and what there is."""
     for path, verbs in document["paths"].items():

@@ -77,6 +77,7 @@ def test_whom_a_route_turns_away_is_documented(
             assert str(status) in documented, path
 
 
+@pytest.mark.slow
 def test_other_methods_are_documented(document: dict[str, Any]) -> None:
     """Every operation says that its path has no others."""
     client = TestClient(service())

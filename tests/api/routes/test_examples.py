@@ -48,6 +48,7 @@ def test_every_example_of_a_rebalancer_begins_one(solving: TestClient, document:
     assert 0 < begun.json()["lower_bound_s"] <= begun.json()["iteration_s"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_every_example_of_a_step_is_decided_upon(solving: TestClient, document: dict[str, Any], name: str) -> None:
     """It is a step of the first example of a rebalancer, and layers move."""

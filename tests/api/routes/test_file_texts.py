@@ -50,6 +50,7 @@ def place(limits: Limits = LIMITS, **fields: object) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_tasks_are_those_of_the_file(name: str) -> None:
     """Whatever its format."""
@@ -66,6 +67,7 @@ def test_a_file_may_have_hardware_of_its_own() -> None:
         assign(tasks=text_of("square4.dat"), topology="grid:4")
 
 
+@pytest.mark.slow
 def test_a_file_may_have_a_rule_of_its_own() -> None:
     """That of the original tool, unless another is stated."""
     fields = {"tasks": text_of("butko11.ram"), "topology": text_of("mesh_2x2_het.arc"), "seed": 1}
@@ -180,6 +182,7 @@ def test_operators_are_those_of_the_file(name: str) -> None:
     assert stages_of(place(**fields)) == stages_of(here.to_dict())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_a_cluster_is_that_of_the_file(name: str) -> None:
     """JSON of devices and of machines, and what nvidia-smi prints."""

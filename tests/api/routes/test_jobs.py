@@ -100,6 +100,7 @@ def test_waiting_for_a_job_has_an_end(client: TestClient) -> None:
     assert time.monotonic() - begun > 0.15
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_stays(client: TestClient) -> None:
     """Cancelling again changes nothing."""
     place = submit(client)
@@ -117,6 +118,7 @@ def test_an_ended_job_cannot_be_cancelled(client: TestClient, clerk: Clerk) -> N
     assert (answer.status_code, answer.json()["status"], answer.json()["report"]) == (200, "done", {"seconds": 3})
 
 
+@pytest.mark.slow
 def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
     """Until it ends, as server-sent events."""
     clerk.takes_s = 0.3
@@ -140,6 +142,7 @@ OF_A_JOB = [
 STRANGE = ("none", "%00", "a" * 200, "%F0%9F%90%AF")
 
 
+@pytest.mark.slow
 def test_a_job_of_another_key_is_unknown(client: TestClient) -> None:
     """It answers just as one that never was."""
     place = submit(client)
@@ -163,6 +166,7 @@ def test_jobs_are_listed_by_page(client: TestClient) -> None:
     assert client.get("/jobs", headers={"X-API-Key": KEYS[1]}).json() == {"jobs": [], "next": None}
 
 
+@pytest.mark.slow
 def test_bug_jobs_are_filtered(client: TestClient, clerk: Clerk) -> None:
     """By status, of which there may be several, kind and age; the next page is of the same jobs."""
     places = [submit(client) for _ in range(3)]

@@ -80,6 +80,7 @@ def test_no_other_file_is_ever_sent(get: Get, path: str) -> None:
     assert get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_policy_of_the_page_is_its_own(get: Get) -> None:
     """The documentation begins with a script in its markup, which the page's policy forbids."""
     assert get("/", headers=HTML).headers["content-security-policy"] == POLICY
@@ -93,6 +94,7 @@ def test_the_page_stays_out_of_the_documentation(document: dict[str, Any]) -> No
     assert [path for path in document["paths"] if path == "/" or path.startswith("/page")] == []
 
 
+@pytest.mark.slow
 def test_the_page_is_light() -> None:
     """All files together, as they are sent."""
     assert sum(len(gzip.compress((FOLDER / name).read_bytes())) for name in list_files() - READ_BY_PEOPLE) <= MOST_BYTES

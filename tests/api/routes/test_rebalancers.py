@@ -76,6 +76,7 @@ def test_a_rebalancer_begins_with_its_plan(solving: TestClient) -> None:
     assert begun.headers["location"] == f"/rebalancers/{body.id}"
 
 
+@pytest.mark.slow
 def test_its_decisions_are_those_of_a_local_one(solving: TestClient, begin: Begin) -> None:
     """Of layers, of stages, of a lost device and of packing, one after another."""
     where, here = begin(), local()

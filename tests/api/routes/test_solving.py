@@ -64,6 +64,7 @@ def test_little_work_leaves_no_job(client: TestClient) -> None:
     assert (answer.headers["preference-applied"], jobs_of(client)) == ("wait=1", [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "headers"), [(LARGE, {}), (SMALL, {"Idempotency_Key": "k"})])
 def test_a_stored_job_is_waited_for(client: TestClient, body: object, headers: dict[str, str]) -> None:
     """Its report is the answer, and the job is there to be asked for again."""
@@ -72,6 +73,7 @@ def test_a_stored_job_is_waited_for(client: TestClient, body: object, headers: d
     assert [answer.headers["location"]] == [f"/jobs/{job['id']}" for job in jobs_of(client)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "headers", "priority"),
     [(SMALL, {"Idempotency_Key": "k"}, 1), (LARGE, {}, 5), (SMALL, {"Prefer": "respond-async"}, 10)],
@@ -129,6 +131,7 @@ def test_a_failed_job_is_answered_with_its_problem(client: TestClient, clerk: Cl
     assert answer.headers["location"].startswith("/jobs/")
 
 
+@pytest.mark.slow
 def test_a_key_finds_its_job(client: TestClient) -> None:
     """Whether it has ended or not, and however it is asked."""
     first = ask(client, Idempotency_Key="k")
@@ -146,6 +149,7 @@ def test_a_key_with_another_body_is_422(client: TestClient) -> None:
     assert len(jobs_of(client)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "status"), [(KeyReusedError(), 422), (QueueFullError(), 429), (DatabaseDownError(), 503)], ids=type
 )
@@ -163,6 +167,7 @@ def test_what_cannot_be_kept_is_a_problem(
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.slow
 def test_a_job_cancelled_meanwhile_is_409(client: TestClient) -> None:
     """The job says what it found until then."""
     place = ask(client, LARGE, Idempotency_Key="k", Prefer="respond-async").headers["location"]
@@ -202,6 +207,7 @@ def test_bug_a_job_whose_worker_was_lost_says_when_to_ask_again(client: TestClie
     assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
 
 
+@pytest.mark.slow
 def test_solves_and_cancels_are_counted(client: TestClient, clerk: Clerk) -> None:
     """Among the figures for those who run the service."""
     ask(client)

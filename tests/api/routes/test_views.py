@@ -101,6 +101,7 @@ def test_what_is_of_another_type_is_refused(stated: dict[str, object]) -> None:
         check(json.dumps(stated).encode(), LIMITS)
 
 
+@pytest.mark.slow
 def test_exactly_one_thing_is_asked_for() -> None:
     """As the OpenAPI document says of the five fields."""
     model: dict[str, Any] = document_requests([ViewRequest])["ViewRequest"]  # type: ignore[assignment]

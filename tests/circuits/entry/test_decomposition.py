@@ -24,6 +24,7 @@ def widest(circuit: QuantumCircuit) -> int:
     return max(len(instruction.qubits) for instruction in circuit.data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", WIDE_GATES, ids=lambda gate: type(gate).__name__)
 def test_bug_wide_gates_of_the_library_were_refused(gate: Gate) -> None:
     """Each is the same unitary on one and two qubits, without a qubit that has to begin in zero."""

@@ -57,6 +57,7 @@ def test_a_list_gets_a_list(circuits: list[QuantumCircuit]) -> None:
     assert tiger.layout([], LINE) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", [partial(ThreadPoolExecutor, 2), partial(ProcessPoolExecutor, 2)])
 def test_bug_workers_that_are_forked_wait_for_no_threads(
     circuits: list[QuantumCircuit], executor: type[Executor]
@@ -67,6 +68,7 @@ def test_bug_workers_that_are_forked_wait_for_no_threads(
         assert [alike(report) for report in tiger.layout(circuits, LINE, level=1, executor=workers)] == alone
 
 
+@pytest.mark.slow
 def test_bug_threads_in_a_forked_process_do_not_end_each_others_guard(circuits: list[QuantumCircuit]) -> None:
     """The first circuit that was done let Qiskit use threads again, which the others then waited for."""
     wanted = [report.extra_cx for report in tiger.layout(circuits * 3, LINE, level=0)]
@@ -89,6 +91,7 @@ def test_layouts_are_given_one_for_each(circuits: list[QuantumCircuit]) -> None:
     assert reports[3].initial_layout == given[3]
 
 
+@pytest.mark.slow
 def test_a_circuit_without_room_is_a_report(circuits: list[QuantumCircuit]) -> None:
     """The others are mapped all the same."""
     reports = tiger.layout([*circuits, ring(7)], LINE, level=1)
@@ -133,6 +136,7 @@ def test_what_fails_says_which_circuit(circuits: list[QuantumCircuit], monkeypat
     assert caught.value.__notes__ == ["circuit 0 of the list"]
 
 
+@pytest.mark.slow
 def test_circuits_of_a_list_have_islands_of_their_own() -> None:
     """An executor gets the circuits, whose islands share the threads there."""
     circuits = [ring(5), ring(5)]

@@ -62,6 +62,7 @@ def phased() -> QuantumCircuit:
     return circuit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [stored, stored_inside, phased])
 @pytest.mark.parametrize("device", [NOISY, LINE])
 def test_bug_layouts_take_what_acts_on_no_qubit(

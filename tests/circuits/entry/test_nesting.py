@@ -50,6 +50,7 @@ def test_what_is_never_closed_ends() -> None:
     check_nesting("circuit", "}" * 1000 + ";" * 1000 + ")]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", ["^", "+", "*"])
 def test_bug_a_long_expression_is_refused(operator: str) -> None:
     """In the definition of a gate, a million operators overflowed the stack of a parser and ended the process."""

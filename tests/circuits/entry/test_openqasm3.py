@@ -15,6 +15,7 @@ def places(text: str) -> list[int]:
     return [circuit.find_bit(each.qubits[0]).index for each in circuit.data]
 
 
+@pytest.mark.slow
 def test_bug_arguments_go_to_parameters_in_order() -> None:
     """Whatever their names, inside of other gates too."""
     gates = "gate g(b, a) q { rx(b) q; rz(a) q; } gate f(z, y, x) q { g(x, y) q; p(z) q; }"
@@ -69,6 +70,7 @@ def test_bug_ranges_of_aliases_lose_no_gates(text: str) -> None:
         read_circuit(f"{HEAD}qubit[4] q; {text}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -88,6 +88,7 @@ def keep(
 CHAIN, FAILING, SOLID = ((1, 2), (2, 3)), ((2, 3), (0, 1)), ((1, 2), (2, 3), (1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("objective", "best"), [("auto", FAILING), ("depth", FAILING), ("success", CHAIN)], ids=["auto", "depth", "success"]
 )
@@ -116,6 +117,7 @@ WIDE, LONG = 3 * ((0, 1), (2, 3)), ((0, 1), (1, 2), (0, 1), (1, 2), (0, 1))
 SHORTER, SHORT = ((0, 1), (2, 3), (1, 2), (0, 1), (1, 2)), ((0, 1), (2, 3), (0, 1), (2, 3), (1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("theirs", "shallow", "best"),
     [(WIDE, SHORT, SHORT), (WIDE, SHORTER, SHORTER), (WIDE, None, LONG), (LONG[:4], SHORT, LONG[:4])],

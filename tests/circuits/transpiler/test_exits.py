@@ -44,6 +44,7 @@ def compile_it(circuit: QuantumCircuit, level: int, routing: str | None = "tiger
                      routing_method=routing)  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("exit_name", ["break_loop", "continue_loop"])
 def test_bug_exits_of_loops_are_taken_where_all_fits(level: int, exit_name: str) -> None:
@@ -69,6 +70,7 @@ def test_swaps_outside_a_loop_are_no_matter() -> None:
     assert tiger.layout(circuit, LINE, level=1).swaps > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0, 1])
 def test_bug_exits_of_loops_that_need_swaps_are_refused(level: int) -> None:
     """With the reason, as qubits would not be back in their places."""

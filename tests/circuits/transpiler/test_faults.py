@@ -76,6 +76,7 @@ def faults(circuit: QuantumCircuit, target: Target) -> list[str]:
     return list_faults(circuit_to_dag(circuit), target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("methods", METHODS, ids=lambda methods: "+".join(methods))
 @pytest.mark.parametrize("level", [0, 1])
 def test_bug_a_device_without_working_pairs_was_refused(level: int, methods: dict[str, str]) -> None:
@@ -97,6 +98,7 @@ def test_bug_a_chain_over_the_whole_device_was_refused(level: int, methods: dict
     assert set(used) <= {"0-1", "0-5"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0, 1])
 def test_bug_a_layout_of_qiskits_on_faulty_pairs_was_refused(level: int) -> None:
     """The layout stays, and with it what it needs."""
@@ -127,6 +129,7 @@ def test_bug_the_faulty_one_of_two_directions_was_used(level: int) -> None:
     assert not {(0, 1), (2, 3)} & used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "width", "level", "line"),
     [

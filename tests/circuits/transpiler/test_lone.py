@@ -1,6 +1,7 @@
 """Places of qubits that meet no other."""
 
 import numpy as np
+import pytest
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, UGate
@@ -34,6 +35,7 @@ def rated(gates: list[float], readouts: dict[int, float]) -> Target:
     return target
 
 
+@pytest.mark.slow
 def test_bug_lone_qubits_are_placed_alike_in_every_call() -> None:
     """Where rates are known in part, Qiskit's search takes another of the places that are alike from call to call."""
     circuit = QuantumCircuit(6)

@@ -54,6 +54,7 @@ def test_mapped_circuits_are_the_original(data: st.DataObject, level: int) -> No
     assert replay(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
 
 
+@pytest.mark.slow
 @given(data=st.data(), level=st.sampled_from([2, 3]), seed=st.integers(0, 99))
 def test_never_more_cx_than_qiskit(data: st.DataObject, level: int, seed: int) -> None:
     """SABRE with the same level and seed never wins, blocks of control flow included."""

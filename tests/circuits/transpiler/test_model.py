@@ -13,6 +13,7 @@ from tiger.errors import InputError
 PAULIS = {"z": np.diag([1, -1]), "x": np.array([[0, 1], [1, 0]]), "y": np.array([[0, -1j], [1j, 0]])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(AXES))
 def test_axes_are_those_of_the_matrices(name: str) -> None:
     """A gate commutes with the Pauli matrix of its axis on each of its qubits."""

@@ -106,6 +106,7 @@ def _cx(circuit: QuantumCircuit) -> int:
     return circuit.count_ops().get("cx", 0) + 3 * circuit.count_ops().get("swap", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_an_initial_layout_wins(level: int) -> None:
     """Qubits start where the user puts them."""
@@ -115,6 +116,7 @@ def test_an_initial_layout_wins(level: int) -> None:
     assert same(mix(), out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_missing_basis_gates_do_not_matter(level: int) -> None:
     """A path is laid out without SWAPs on a bare coupling map from level 1 on."""
@@ -128,6 +130,7 @@ def test_missing_basis_gates_do_not_matter(level: int) -> None:
     assert level == 0 or out.count_ops() == {"cx": 4}
 
 
+@pytest.mark.slow
 def test_directed_edges_are_kept() -> None:
     """A device with CX one way only gets CX that way only."""
     ways = [(1, 0), (1, 2), (3, 2), (3, 4), (5, 4)]
@@ -140,6 +143,7 @@ def test_directed_edges_are_kept() -> None:
         assert same(mix(4), out)
 
 
+@pytest.mark.slow
 def test_control_flow_is_routed() -> None:
     """A conditional block and a loop compile for a backend with control flow."""
     circuit = QuantumCircuit(4, 1)
@@ -178,6 +182,7 @@ def test_faulty_qubits_and_edges_are_avoided() -> None:
         assert used <= {frozenset(pair) for pair in ((1, 2), (2, 3), (5, 0))}
 
 
+@pytest.mark.slow
 def test_disjoint_maps_are_used_in_parts() -> None:
     """Two circuits that do not meet go to two parts."""
     device = CouplingMap([[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]])
@@ -231,6 +236,7 @@ def test_a_target_without_pairs_couples_all_qubits() -> None:
         assert layout is None or out.layout.initial_index_layout(filter_ancillas=True) == layout
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_circuit() -> None:
     """Twice in a row, and from stages built anew."""
     for level in LEVELS:
@@ -239,6 +245,7 @@ def test_the_same_seed_gives_the_same_circuit() -> None:
         assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 def test_without_a_seed_it_runs() -> None:
     """A seed is drawn."""
     assert same(mix(), transpile(mix(), coupling_map=LINE, basis_gates=BASIS, layout_method="tiger"))
@@ -276,6 +283,7 @@ def test_level_3_compares_two_seeds() -> None:
         assert all(task.params.seed != 4 for task in made)
 
 
+@pytest.mark.slow
 def test_circuits_are_mapped_along_paths_where_the_layout_is_free() -> None:
     """With seeds of their own, at levels whose optimization fuses SWAPs with gates."""
     for level, layout, given, count in ((1, "tiger", None, 0), (2, "tiger", None, 3), (3, "tiger", None, 3),
@@ -377,6 +385,7 @@ def test_better_qubits_are_looked_for_after_routing() -> None:
         assert any(isinstance(task, VF2PostLayout) for task in _tasks(manager.routing)) == runs
 
 
+@pytest.mark.slow
 def test_better_qubits_are_taken() -> None:
     """A single gate ends up on the edge with the least error, and the layout tells so."""
     target = Target(num_qubits=4)
@@ -464,6 +473,7 @@ def test_lists_run_in_parallel() -> None:
         assert manager.run([mix(3), mix(4)], num_processes=2) == alone
 
 
+@pytest.mark.slow
 def test_a_layout_stage_of_the_users_own_is_kept() -> None:
     """TIGER's routing starts from it, and so does what it is compared with."""
     own = PassManager(SetLayout([6, 2, 4, 0, 1])) + common.generate_embed_passmanager(LINE)
@@ -492,6 +502,7 @@ def test_clifford_and_t_are_a_basis_too() -> None:
     assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
 
 
+@pytest.mark.slow
 def test_the_routing_stage_runs_by_itself() -> None:
     """On a circuit that is on device qubits, of which no layout is known."""
     for level in LEVELS:

@@ -62,6 +62,7 @@ def _physical(circuit: QuantumCircuit):
     return dag
 
 
+@pytest.mark.slow
 @given(circuit=gate_circuits(), seed=st.integers(0, 99))
 def test_routes_of_sabre_are_valid_and_cost_the_same(circuit: QuantumCircuit, seed: int) -> None:
     """A routed circuit becomes a route with its SWAPs, and written out again it is the original."""
@@ -148,6 +149,7 @@ def test_bug_a_time_limit_holds_for_perfect_layouts() -> None:
     assert time.process_time() - begun < 3
 
 
+@pytest.mark.slow
 def test_bug_a_time_limit_holds_for_perfect_layouts_on_many_qubits() -> None:
     """A call of either search takes up to fifty times as long on 1,024 qubits as on 64."""
     ring = QuantumCircuit(1019)
@@ -186,6 +188,7 @@ def test_bug_qubits_that_meet_no_other_changed_places_from_call_to_call() -> Non
     assert len(found) == 1
 
 
+@pytest.mark.slow
 def test_a_single_trial_has_to_do_in_little_time() -> None:
     """Where all trials would take longer than half of the limit; with time enough nothing changes."""
     circuit, rng = QuantumCircuit(12), np.random.default_rng(0)

@@ -23,6 +23,7 @@ def _quick() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @given(data=st.data(), level=st.sampled_from([0, 1, 2, 3]), seed=st.integers(0, 99))
 def test_circuits_are_the_original_and_no_worse_than_qiskits(data: st.DataObject, level: int, seed: int) -> None:
     """Laid out and routed circuits do the same, from level 2 on with no more CX gates than SABRE's."""
@@ -42,6 +43,7 @@ def test_a_layout_without_swaps_is_enough() -> None:
     assert count_cx(find_mapping_for_sabre(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams()).dag) == 2
 
 
+@pytest.mark.slow
 def test_more_effort_is_never_worse() -> None:
     """A longer climb begins like a shorter one."""
     circuit = QuantumCircuit(6)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.pictured import map_stencil
 from tiger.mapping.drawing.hops import draw_hops
@@ -23,6 +24,7 @@ def test_loads_of_links_fall_from_the_busiest():
     assert busiest.get_yticklabels()[0].get_text() == f"{REPORT.links[0].a} - {REPORT.links[0].b}"
 
 
+@pytest.mark.slow
 def test_bug_loads_between_groups_are_not_called_those_of_links():
     """Tests a view whose vertices stand for several nodes, and one that has not all links."""
     grouped = replace(VIEW, topology=replace(VIEW.topology, total=4096))

@@ -73,6 +73,7 @@ def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.Mo
     assert compiled[1].steps.tolist() == route.steps.tolist()
 
 
+@pytest.mark.slow
 def test_wide_beams_are_better() -> None:
     """On twenty random circuits, 32 states save at least a tenth of what 1 state pays."""
     cost = [sum(route_by_beam(draw(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]
@@ -100,6 +101,7 @@ def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert route_by_beam(far, LINE, 2, limit=3)[0] == 3
 
 
+@pytest.mark.slow
 def test_bug_nodes_that_were_done_out_of_order_were_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a route has done of gates that commute there, a view that keeps their order does not do once more."""
     use_plain_functions(monkeypatch)

@@ -97,6 +97,7 @@ def test_a_known_route_is_never_exceeded() -> None:
     assert search(dag, GRID, SearchOrigins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_the_result() -> None:
     """One thread or three find the same route."""
     one, three = (search(draw(2), GRID, SearchOrigins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
@@ -187,6 +188,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     assert find_flaw(dag, line, found) == ""
 
 
+@pytest.mark.slow
 def test_mappings_that_race_give_routes_as_all_others() -> None:
     """Whole routings of kept routes are valid, and never depend on threads."""
     dag = draw(1)
@@ -196,6 +198,7 @@ def test_mappings_that_race_give_routes_as_all_others() -> None:
     assert (threaded.steps == found.steps).all()
 
 
+@pytest.mark.slow
 def test_searchers_that_do_not_go_on_leave_their_work_to_others() -> None:
     """The widest beams run in fewer searchers, with all of the work, and never depend on threads."""
     dag, params = draw(0, gates=200), replace(RACE, width=512, phases=PhaseParams(wide_least=1, enough=512))
@@ -205,6 +208,7 @@ def test_searchers_that_do_not_go_on_leave_their_work_to_others() -> None:
     assert (threaded.steps == found.steps).all()
 
 
+@pytest.mark.slow
 def test_bug_routes_from_a_given_layout_raced(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them start alike, so that one of them was left for all searchers."""
     monkeypatch.setattr("tiger.routing.swaps.search._deal_best", None)
@@ -212,6 +216,7 @@ def test_bug_routes_from_a_given_layout_raced(monkeypatch: pytest.MonkeyPatch) -
     assert found.start.tolist() == list(range(9))
 
 
+@pytest.mark.slow
 def test_bug_what_a_phase_took_too_much_was_not_missing_from_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beams that took all of the work of both last phases were routed in each of them: 1.7 times the work."""
     done: dict[int, int] = {}
@@ -238,6 +243,7 @@ def test_bug_a_mapping_that_was_never_routed_took_a_place() -> None:
     assert (pool.cost[1:-1] == NEVER_COST).all()
 
 
+@pytest.mark.slow
 def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """No two routes that go on start alike, the cheapest goes on, and searchers hold no more than their share."""
     dealt: list[list[tuple[int, bytes]]] = []
@@ -302,6 +308,7 @@ def test_bug_searchers_in_turn_stop_between_each_other(monkeypatch: pytest.Monke
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 def test_bug_wide_beams_are_for_swaps_that_all_cost_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where some fuse with gates and cost less, ever wider beams find cheaper routes, and no beam is measured."""
     monkeypatch.setattr("tiger.routing.swaps.search._measure_beam", None)
@@ -313,6 +320,7 @@ def test_bug_wide_beams_are_for_swaps_that_all_cost_the_same(monkeypatch: pytest
     )
 
 
+@pytest.mark.slow
 def test_bug_there_are_no_beams_where_moves_find_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """What moves change would take a gigabyte where one qubit is next to a thousand others."""
     star = Coupling.of(1_001, [(0, p) for p in range(1, 1_001)])

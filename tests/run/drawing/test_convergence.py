@@ -1,5 +1,7 @@
 """Tests of the picture of what stages reach."""
 
+import pytest
+
 from tiger.model.units import TIMES
 from tiger.run.drawing.convergence import Course, draw_convergence
 from tiger.run.stage import Stage
@@ -36,6 +38,7 @@ def test_the_axis_is_in_the_unit_of_the_values():
     assert axes.yaxis.get_major_formatter()(0.004) == "4"
 
 
+@pytest.mark.slow
 def test_many_kinds_of_stages_share_the_last_marker():
     """Tests ten kinds: six by name, the rest together."""
     assert legend(draw_convergence(course(*range(10)))) == [*"abcdef", "other stages"]

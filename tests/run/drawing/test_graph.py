@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def test_merged_edges_keep_all_that_is_between_groups(size, count, seed, directe
     assert np.isclose(kept.sum(weight).sum(), np.sort(merged.sum(weight))[-2:].sum())
 
 
+@pytest.mark.slow
 def test_a_large_stencil_is_shown_as_a_small_one():
     """Tests 50 x 60 tasks: blocks with edges to those beside them alone, and all edges counted."""
     view, groups = view_tasks(task_graph_of(nx.grid_2d_graph(50, 60)))

@@ -134,6 +134,7 @@ def test_no_two_vertices_lie_on_each_other(graph):
     assert least_distance(np.stack([x, y], axis=1)) > 0.2 / len(graph)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 25), st.integers(0, 60), st.integers(0, 2**32 - 1))
 def test_any_graph_lies_within_its_frame(size, edges, seed):
     """Tests that positions are finite and in [0, 1], and the same again."""

@@ -37,6 +37,7 @@ def random_graph(size, topology, rule="one-to-one"):
     return Problem(tasks=task_graph_of(graph), topology=build(topology), rule=rule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_is_at_most_as_dear_as_descent(rule, random_problem):
     """Tests that every restart begins below."""
@@ -140,6 +141,7 @@ def test_slices_do_not_change_descent(rule, random_problem, monkeypatch):
         assert (search(DESCENT, problem, launch_order(problem)) == places).all()
 
 
+@pytest.mark.slow
 def test_chunks_keep_annealing_feasible(random_problem, monkeypatch):
     """Tests chunks far shorter than a temperature, in shuffles too."""
     monkeypatch.setattr(local, "CHUNK", 7)
@@ -183,6 +185,7 @@ def test_bug_many_tasks_a_node_do_not_delay_annealing():
     assert time.process_time() - begun < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
 def test_bug_the_unit_of_cost_does_not_matter(unit, random_problem):
     """Tests the same mapping whatever the unit of traffic or distance, from a matrix of small numbers too."""

@@ -82,6 +82,7 @@ def test_many_tasks_are_moved_in_parts(monkeypatch, pairs):
     assert slots[places].all()
 
 
+@pytest.mark.slow
 def test_bug_a_matching_ends_on_a_long_torus_with_holes():
     """Tests 693 tasks on 716 of 889 nodes, whose sparse matching did not end."""
     slots = np.ones(127 * 7, np.int64)

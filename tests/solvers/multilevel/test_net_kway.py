@@ -19,6 +19,7 @@ from tiger.topologies.spec import build
 FEW = NetKWayParams(parts=4, moves=40, quick=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hardware", "led"), [("torus:3x3", False), ("torus:3x3", True), ("tree:2x4@1,10", True)])
 def test_it_keeps_to_slots_and_gains(hardware: str, *, led: bool) -> None:
     """From a mapping that is good and one that is not, with one tier and two; the same seed ends alike."""
@@ -97,6 +98,7 @@ def test_bug_sets_that_were_all_within_clusters_were_contracted_again() -> None:
     assert objective.value(places) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("led", [True, False])
 def test_bug_the_best_mapping_was_annealed_in_place_where_nothing_is_joined(*, led: bool) -> None:
     """Clusters of one task have one level, whose places were those of the mapping kept: it ended worse or overfull."""

@@ -51,6 +51,7 @@ def draw(seed, most=200):
     return (graph_of(graph), Regions(np.abs(np.subtract.outer(place, place)), slots), rng.permutation(full))
 
 
+@pytest.mark.slow
 def test_cold_annealing_takes_no_move_that_costs():
     """What vertices cost in every region is kept as others move; with room for all, nothing but the cost counts."""
     gained = 0
@@ -155,6 +156,7 @@ def test_pairs_of_which_neither_has_changed_stay():
     assert measure(graph, regions, region) == 1.0
 
 
+@pytest.mark.slow
 def test_bug_a_cycle_that_gains_nothing_changed_what_followed():
     """Tests that a path, which is cut as well as can be, is mapped as without; random numbers went on elsewhere."""
     problem = problem_of(nx.path_graph(512), "tree:4x4x4@1,10,100", slots=8)
