@@ -8,9 +8,12 @@ that of the project. A comment above a block says where that differs:
     <!-- not run: REASON -->       never
 
 A block with a `title` is a file. Pages on how to add something run in a copy of the project, to which a `diff` applies.
+Pages that are run together share their folder, the service, and the process of their Python, where each has its own
+names.
 """
 
 import ast
+import itertools
 import json
 import os
 import re
@@ -99,11 +102,17 @@ def copies(page: Path) -> bool:
 QUICK = [page for page in PAGES if not copies(page) and any(block.quick for block in blocks(page))]
 SLOW = [page for page in PAGES if copies(page) or any(block.slow for block in blocks(page))]
 # The first takes minutes, and the others half a minute or more; other tests solve most of what they show one by one.
+# What the start page shows is in README, and its Python among the quick tests.
 LONG = [
     Path("examples/README.md"),
+    Path("docs/index.md"),
     *(Path("docs/uses", name) for name in ("hardware.md", "local.md", "placement.md", "qiskit.md", "ranks.md")),
     Path("docs/operations.md"),
 ]
+TOGETHER = {
+    "pages on how to add something": [page for page in SLOW if copies(page)],
+    "other pages": [page for page in SLOW if not copies(page) and page not in LONG],
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -172,17 +181,6 @@ def test_a_summary_is_that_of_its_tables(name: str) -> None:
     assert name != "summary" or text.count("\n") <= 13
 
 
-@pytest.mark.slow
-def test_the_output_in_readme_is_that_of_the_command_above_it() -> None:
-    """Line by line from the first one."""
-    page = blocks(Path("README.md"))
-    shown = next(k for k, block in enumerate(page) if block.language == "text")
-    command = page[shown - 1].code.partition(" --plot")[0].split()
-    tiger = [sys.executable, "-m", *command]
-    printed = subprocess.run(tiger, check=True, cwd=ROOT, capture_output=True, text=True).stdout
-    assert printed.startswith(page[shown].code)
-
-
 @pytest.mark.parametrize("page", QUICK, ids=str)
 def test_quick_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python that is not left to the slow tests."""
@@ -222,30 +220,46 @@ def test_bug_a_change_applies_without_the_program_patch(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=pytest.mark.long) if page in LONG else page for page in SLOW],
-    ids=str,
+    "pages",
+    [
+        *(pytest.param(pages, id=name) for name, pages in TOGETHER.items()),
+        *(pytest.param([page], id=str(page), marks=pytest.mark.long) for page in SLOW if page in LONG),
+    ],
 )
-def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    """Its files, changes and commands in their order, then its Python in one process."""
-    own = [block for block in blocks(page) if not block.never]
-    home = _copy_project(tmp_path / "project") if copies(page) else tmp_path
-    if not copies(page):
+def test_all_code_of_pages_runs(pages: list[Path], tmp_path: Path) -> None:
+    """Files, changes and commands of each in their order, README's command with its output, then all Python."""
+    home = _copy_project(tmp_path / "project") if copies(pages[0]) else tmp_path
+    if not copies(pages[0]):
         (home / "examples").symlink_to(ROOT / "examples")
-    with _serve(tmp_path, needed=any("service" in block.mark for block in own)) as url:
-        script = ""
-        for block in own:
-            code = block.code.replace("localhost:8000", url.removeprefix("http://"))
-            if block.title:
-                (home / block.title).write_text(code, encoding="utf-8")
-            elif block.language == "diff":
-                for path, text in _change(home, code):
-                    path.write_text(text, encoding="utf-8")
-            elif block.language == "bash":
-                _run(["bash", "-euo", "pipefail", "-c", code], home)
-            elif block.language == "python":
-                script += code
+    own = {page: [block for block in blocks(page) if not block.never] for page in pages}
+    needed = any("service" in block.mark for block in itertools.chain(*own.values()))
+    with _serve(tmp_path, needed=needed) as url:
+        script, shown = "", []
+        for page in pages:
+            code = ""
+            for block, below in itertools.pairwise([*own[page], None]):
+                assert block is not None
+                text = block.code.replace("localhost:8000", url.removeprefix("http://"))
+                printed = _run_block(block, text, home)
+                if page == Path("README.md") and below is not None and below.language == "text":
+                    shown.append(printed.startswith(below.code))
+                if block.language == "python" and not block.title:
+                    code += text
+            script += f"exec(compile({code!r}, {str(page)!r}, 'exec'), {{'__name__': '__page__'}})\n"
         _run([sys.executable, "-c", script], home)
+    assert shown == [True] * (Path("README.md") in pages)
+
+
+def _run_block(block: Block, code: str, home: Path) -> str:
+    """Write a file, make a change or run a command, and return what it printed; leave Python for later."""
+    if block.title:
+        (home / block.title).write_text(code, encoding="utf-8")
+    elif block.language == "diff":
+        for path, text in _change(home, code):
+            path.write_text(text, encoding="utf-8")
+    elif block.language == "bash":
+        return _run(["bash", "-euo", "pipefail", "-c", code], home)
+    return ""
 
 
 @pytest.mark.long
@@ -287,7 +301,7 @@ def _serve(folder: Path, *, needed: bool) -> Iterator[str]:
         yield ""
         return
     command = [sys.executable, "-m", "tiger", "serve", "--port", "0"]
-    environment = _environment(ROOT) | {"TIGER_DATA_DIR": str(folder / "data")}
+    environment = _environment(ROOT) | {"TIGER_DATA_DIR": str(folder / "data"), "TIGER_WORKERS": "1"}
     with (
         (folder / "log").open("w") as log,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as server,
@@ -307,8 +321,9 @@ def _environment(project: Path) -> dict[str, str]:
     return own | {"PATH": path, "PYTHONPATH": str(project)}
 
 
-def _run(command: list[str], folder: Path) -> None:
-    """Run a command in a folder, and show what it printed where it fails."""
+def _run(command: list[str], folder: Path) -> str:
+    """Run a command in a folder and return its output, or show what it printed where it fails."""
     project = folder if (folder / "tiger").exists() else ROOT
     made = subprocess.run(command, cwd=folder, env=_environment(project), capture_output=True, text=True, check=False)
     assert made.returncode == 0, f"{command[-1][:2000]}\n{made.stdout[-2000:]}{made.stderr[-4000:]}"
+    return made.stdout

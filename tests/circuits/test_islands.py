@@ -67,15 +67,15 @@ def test_one_island_stays_here() -> None:
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Executor]:
-    """Return two processes."""
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    """Return another process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         yield pool
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2])
 def test_executors_do_not_matter(processes: Executor, monkeypatch: pytest.MonkeyPatch, level: int) -> None:
-    """Processes find the route that this one finds, which costs no more than that of one island."""
+    """Another process finds the route that this one finds, which costs no more than that of one island."""
     shorten_levels(monkeypatch, 20_000)
     dag = circuit(9, 60)[1].gate_dag
     params = LayoutParams(seed=5, level=level, islands=3)

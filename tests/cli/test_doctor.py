@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
@@ -235,13 +234,6 @@ def test_a_table_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ["two", "no", "note", "get", "it"],
         ["three", "no", "fault", "get", "that"],
     ]
-
-
-@pytest.mark.slow
-def test_this_machine_is_well() -> None:
-    """The one that runs the tests; in a process of its own, where warnings of D-Wave's software are no errors."""
-    done = subprocess.run([sys.executable, "-m", "tiger", "doctor"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "all that is needed works")
 
 
 def test_a_driver_of_the_database_that_is_missing_is_a_fault(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def all_done(count: int, first: int = 0) -> set[tuple[str | None, bytes | None]]
     return {("done", json.dumps({"n": n, "ended": False}).encode()) for n in range(first, first + count)}
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def site(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
     """Return a place for servers on either database."""
     with ExitStack() as stack:

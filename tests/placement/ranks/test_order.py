@@ -27,7 +27,7 @@ def test_the_order_is_the_best_of_all(seed, drawn_layers, drawn_cluster, least_o
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [3, 4, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 40))])
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 40))])
 def test_the_order_is_the_best_of_all_elsewhere(seed, drawn_layers, drawn_cluster, least_of_all_orders):
     """The same on more clusters, of four to six devices."""
     layers, cluster = drawn_layers(8 + seed % 7, seed), drawn_cluster(4 + seed % 3, seed)

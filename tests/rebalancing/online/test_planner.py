@@ -98,7 +98,7 @@ def test_bug_plans_that_are_as_good_as_each_other_are_not_tried_for_ever(devices
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_a_step_is_a_move_and_keeps_to_memory(seed: int, world: Callable[..., World]) -> None:
     """One boundary or one pair of devices changes, and what a device holds fits; noise makes no difference."""
     here, rng = world(seed, memory_bytes=12.0), np.random.default_rng(seed)
@@ -122,7 +122,7 @@ def end(here: World) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 8))])
 def test_exact_costs_lead_to_the_best_cuts(seed: int, world: Callable[..., World]) -> None:
     """Where only speeds are unknown and nothing disturbs, the cuts are those of the dynamic program within 3 %."""
     assert end(world(seed, spread=0.0)) <= 1.03
