@@ -8,6 +8,7 @@ import pytest
 
 import tiger
 from tiger.circuits.entry.report import CircuitReport
+from tiger.circuits.use import CIRCUITS
 from tiger.client import reports
 from tiger.client.errors import ServiceError
 from tiger.objectives.cost import Violation
@@ -48,7 +49,7 @@ UNMET = Report(
 )
 
 
-def send(report: Report | CircuitReport | PlacementReport) -> reports.AnyReport:
+def send(report: Report | CircuitReport | PlacementReport) -> "reports.AnyReport":
     """Return a report as it comes out of JSON."""
     return reports.read_report(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
 
@@ -96,4 +97,4 @@ def test_what_is_no_report(document: dict[str, object]) -> None:
 def test_a_report_of_another_kind_than_asked_for() -> None:
     """A mapping is no circuit."""
     with pytest.raises(ServiceError, match=r"tiger\.circuit/1"):
-        reports.read_circuit(UNMET.to_dict())
+        reports.read_as(CIRCUITS, UNMET.to_dict())

@@ -8,7 +8,7 @@ from tiger.circuits.entry.arguments import LayoutCall
 from tiger.errors import InputError
 from tiger.model.spelling import spelled
 from tiger.run import outfile
-from tiger.run.use import Command, Delivery, Kernels, Late, Use
+from tiger.run.use import Command, Delivery, Kernels, Late, Remote, Use
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
@@ -46,6 +46,7 @@ CIRCUITS = Use(
     summary=Late("tiger.circuits.summary", "circuit_summary"),
     explanation=Late("tiger.circuits.explanation", "explain_circuit"),
     pictures=Late("tiger.circuits.drawing.pictures", "list_pictures"),
+    remote=Remote(path="assign", state=Late("tiger.circuits.entry.remote", "state_layout")),
     kernels=Kernels(command="layout", stages=Late("tiger.circuits.warm", "STAGES")),
     commands=(
         Command(

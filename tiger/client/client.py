@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -82,9 +82,8 @@ class Client:
 
         Files are read here. Raises as `tiger.assign` does, InputError also for what no service takes (`assignment`).
         """
-        from tiger.client.requests import request_assignment
-
-        return self._answer(request_assignment(call), call.progress)
+        report: Report = self._ask("assign", call, call.progress)
+        return report
 
     @method_from_fields(LayoutCall)
     def layout(self, call: LayoutCall) -> "CircuitReport":
@@ -93,23 +92,20 @@ class Client:
         The report has the routed circuit as `qasm` alone. Raises as `tiger.layout` does, InputError also for what no
         service takes (`circuit_layout`).
         """
-        from tiger.client.requests import request_layout
-
-        return self._answer(request_layout(call), call.progress)
+        report: CircuitReport = self._ask("layout", call, call.progress)
+        return report
 
     @method_from_fields(PlaceCall)
     def place(self, call: PlaceCall) -> "PlacementReport":
         """Place a model on a cluster, as `tiger.place` does for the same arguments; raise as it does."""
-        from tiger.client.requests import request_placement
-
-        return self._answer(request_placement(call), call.progress)
+        report: PlacementReport = self._ask("place", call, call.progress)
+        return report
 
     @method_from_fields(PlanCall)
     def plan(self, call: PlanCall) -> "PlanReport":
         """Plan how a cluster trains a model, as `tiger.plan` does for the same arguments; raise as it does."""
-        from tiger.client.requests import request_planning
-
-        return self._answer(request_planning(call), call.progress)
+        report: PlanReport = self._ask("plan", call, call.progress)
+        return report
 
     def rebalancer(
         self,
@@ -136,9 +132,8 @@ class Client:
 
         The report has no transitions to draw.
         """
-        from tiger.client.requests import request_experts
-
-        return self._answer(request_experts(call), call.progress)
+        report: ExpertReport = self._ask("experts", call, call.progress)
+        return report
 
     def submit(self, asked: "Asked[Result]") -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
@@ -188,12 +183,15 @@ class Client:
             # The query alone, so that nothing but this service ever sees the key.
             path = f"jobs?{urlsplit(following).query}" if isinstance(following, str) else None
 
-    def _answer(self, request: "Asked[Result]", progress: Watch | None) -> Result:
-        """Return the answer to a request; where that becomes a job, it is cancelled if the wait ends early."""
+    def _ask(self, name: str, call: object, progress: Watch | None) -> Any:
+        """Return the report of a use; where that becomes a job, it is cancelled if the wait ends early."""
+        from tiger.client.requests import ask
+
+        request = ask(name, call)
         wait_s = WAIT_S if progress is None else WATCHED_WAIT_S
         headers = {"Prefer": f"wait={wait_s}"}
-        call = Call(method="POST", path=request.path, headers=headers, body=request.body, wait_s=wait_s)
-        status, document = self._connection.document(call)
+        sent = Call(method="POST", path=request.path, headers=headers, body=request.body, wait_s=wait_s)
+        status, document = self._connection.document(sent)
         if status != ACCEPTED:
             return request.read(document)
         job = RemoteJob(self._connection, document, request.read)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from tiger.client.connection import Call, Connection
 from tiger.client.errors import Document, ServiceError
-from tiger.client.networks import cluster_document, model_document
 from tiger.client.requests import body_of
 from tiger.errors import InputError
 from tiger.model.document import Document as Documented
@@ -21,6 +20,7 @@ from tiger.rebalancing.rebalancer import line_of
 from tiger.rebalancing.state import RebalancerState
 from tiger.training.arguments import Hardware, Model
 from tiger.training.costs.plan import Plan
+from tiger.training.documents import cluster_document, model_document
 
 Kind = TypeVar("Kind", bound=Documented)
 

@@ -1,58 +1,32 @@
-"""Requests of a service: the arguments of the local entries, read here and stated as documents."""
+"""Requests of a service: the arguments of the local entries, read here and stated as documents.
+
+The room of each use states them (`tiger.run.use.Remote`).
+"""
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from tiger.circuits.entry.arguments import LayoutArguments
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.params import LayoutOptions
-from tiger.client import reports
-from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
-from tiger.client.graphs import task_document
-from tiger.client.hardware import state_hardware
-from tiger.client.networks import cluster_document, read_network, read_planning
+from tiger.client.reports import read_as
 from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertArguments
-from tiger.expert_maps.loads_file import read_loads
-from tiger.expert_maps.params import ExpertOptions, check_options
 from tiger.expert_maps.report import ExpertReport
-from tiger.expert_maps.request import read_request
-from tiger.expert_maps.traces import read_trace
-from tiger.formats.files import is_pattern
-from tiger.launchers.formats import check_fit
-from tiger.launchers.order import LaunchNodes
-from tiger.mapping.entry import state_problem
-from tiger.mapping.options import AssignArguments, MappingOptions
-from tiger.mapping.request import Request
-from tiger.model.arrays import IntArray
-from tiger.model.checking import check_values
-from tiger.model.options import from_fields, narrow
-from tiger.model.problem import Problem
-from tiger.model.sharing import SharingOptions
-from tiger.model.tasks import TaskGraph
-from tiger.model.text import read_text
+from tiger.mapping.options import AssignArguments
+from tiger.model.options import from_fields
 from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import check_request
-from tiger.placement.params import Aim, PlaceOptions, PlaceParams
 from tiger.planning.arguments import PlanArguments
-from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
-from tiger.planning.request import check_plan_options
-from tiger.qubo.params import IsingParams
-from tiger.run.node_choice import keep_hosts, open_slots
 from tiger.run.report import Report
-from tiger.training.hardware.options import HostArguments
+from tiger.uses import list_uses
 
 Result = TypeVar("Result")
-ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
-REFUSED = "expected it left out, as the service decides that itself"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,94 +38,11 @@ class Asked(Generic[Result]):
     read: Callable[[Document], Result]
 
 
-def request_assignment(arguments: AssignArguments) -> Asked[Report]:
-    """State what `tiger.assign` answers for some arguments; files are read and the problem is checked here."""
-    if arguments.executor is not None:
-        raise InputError("executor", f"{REFUSED}, got one")
-    params = arguments.ising or IsingParams()
-    options = asdict(narrow(MappingOptions, arguments))
-    Request(**options, ising=params)
-    problem = open_slots(state_problem(arguments), arguments.nodes)
-    if arguments.emit is not None:
-        check_fit(arguments.emit, problem.tasks.size, LaunchNodes.of(problem.topology), arguments.nodes)
-    remarks = problem.tasks.remarks + problem.topology.remarks
-    document = {
-        "tasks": _state_tasks(arguments, problem.tasks),
-        **state_hardware(arguments, problem.topology),
-        **asdict(narrow(SharingOptions, arguments, rule=problem.rule)),
-        "pinned": problem.pinned,
-        "forbidden": sorted(map(list, problem.forbidden)),
-        "solver": _solver_name(arguments.solver),
-        **options,
-        "ising": _ising_options(params),
-    }
-
-    def read(answer: Document) -> Report:
-        """Add what documents do not carry: what the readers here found odd, and the problem."""
-        report = reports.read_assignment(answer)
-        new = [remark for remark in remarks if remark not in report.warnings]
-        chosen = arguments.nodes is not None and report.feasible
-        on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
-        complete = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
-        return complete.emitting(arguments.emit)
-
-    return Asked("assign", body_of(document), read)
-
-
-def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
-    """State what `tiger.layout` answers for some arguments; files are read here, and circuits written as OpenQASM."""
-    if arguments.threads != 1:
-        raise InputError("threads", f"{REFUSED}, got {arguments.threads}")
-    if arguments.executor is not None:
-        raise InputError("executor", f"{REFUSED}, got one")
-    options = narrow(LayoutOptions, arguments)
-    check_values(options)
-    document = {
-        **asdict(options),
-        "solver": _solver_name(options.solver),
-        "circuit": circuit_text(arguments.circuit),
-        "topology": device_document(arguments.coupling),
-        "initial_layout": layout_list(arguments.initial_layout),
-    }
-
-    def read(answer: Document) -> CircuitReport:
-        """Add what documents do not carry: the device, as it was stated."""
-        return replace(reports.read_circuit(answer), device=arguments.coupling)
-
-    return Asked("assign", body_of(document), read)
-
-
-def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
-    """State what `tiger.place` answers for some arguments; files are read here."""
-    pinned = {} if arguments.pinned is None else arguments.pinned
-    # Which solvers there are is for the service to say.
-    params = narrow(PlaceParams, arguments, pinned=pinned, solver="auto")
-    stated = read_network(arguments, check_request(params, narrow(Aim, arguments)))
-    options = {**asdict(narrow(PlaceOptions, arguments)), "solver": _solver_name(arguments.solver), "pinned": pinned}
-    return Asked("place", body_of({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
-
-
-def request_planning(arguments: PlanArguments) -> Asked[PlanReport]:
-    """State what `tiger.plan` answers for some arguments; files are read here."""
-    if arguments.executor is not None:
-        raise InputError("executor", f"{REFUSED}, got one")
-    # Which solvers there are is for the service to say.
-    check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
-    stated = read_planning(arguments)
-    options = {**asdict(narrow(PlanOptions, arguments)), "solver": _solver_name(arguments.solver)}
-    return Asked("plan", body_of({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
-
-
-def request_experts(arguments: ExpertArguments) -> Asked[ExpertReport]:
-    """State what `tiger.experts` answers for some arguments; files are read and all is checked here."""
-    options = check_options(narrow(ExpertOptions, arguments))
-    hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
-    source = (read_loads if options.kind == "loads" else read_trace)(arguments.trace)
-    known = replace(arguments, trace=source, cluster=cluster, node_topology=None, bandwidths=None, labels=None)
-    asked = read_request(known, options)
-    in_use = None if asked.slots.in_use is None else asked.slots.in_use.tolist()
-    document = {**asdict(options), "trace": source.tolist(), "cluster": hardware, "in_use": in_use}
-    return Asked("experts", body_of(document), reports.read_experts)
+def ask(name: str, arguments: object) -> Asked[Any]:
+    """Return the request of a use by its name, for its arguments; raise as the function of that name does."""
+    use, remote = next((use, use.remote) for use in list_uses() if use.name == name and use.remote is not None)
+    call = remote.state.load()(arguments)
+    return Asked(remote.path, body_of(call.document), lambda answer: call.complete(read_as(use, answer)))
 
 
 @from_fields(AssignArguments)
@@ -161,7 +52,7 @@ def assignment(arguments: AssignArguments) -> Asked[Report]:
     Raises as `tiger.assign` does, and InputError for what no service takes: an executor, a sampler object, distances
     without links, sizes in `ising`.
     """
-    return request_assignment(arguments)
+    return ask("assign", arguments)
 
 
 @from_fields(LayoutArguments)
@@ -170,7 +61,7 @@ def circuit_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
 
     Raises as `tiger.layout` does for what cannot be read, and InputError for what no service takes: several `threads`.
     """
-    return request_layout(arguments)
+    return ask("layout", arguments)
 
 
 @from_fields(PlaceArguments)
@@ -179,7 +70,7 @@ def placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
 
     The report emits and draws plans as a local one does. Raises as `tiger.place` does for what cannot be read.
     """
-    return request_placement(arguments)
+    return ask("place", arguments)
 
 
 @from_fields(PlanArguments)
@@ -188,7 +79,7 @@ def planning(arguments: PlanArguments) -> Asked[PlanReport]:
 
     The report emits its best plan as a local one does. Raises as `tiger.plan` does for what cannot be read.
     """
-    return request_planning(arguments)
+    return ask("plan", arguments)
 
 
 @from_fields(ExpertArguments)
@@ -197,39 +88,7 @@ def expert_placement(arguments: ExpertArguments) -> Asked[ExpertReport]:
 
     The report has no transitions to draw. Raises as `tiger.experts` does.
     """
-    return request_experts(arguments)
-
-
-def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:
-    """Return a pattern as it is, a file that has hardware of its own as name and text, and other tasks as a graph."""
-    source = arguments.tasks
-    if is_pattern(source):
-        return source
-    if arguments.topology is None and isinstance(source, str | Path):
-        return {"file": Path(source).name, "text": read_text(Path(source), "tasks")}
-    return task_document(tasks)
-
-
-def _used_nodes(report: Report, problem: Problem) -> IntArray:
-    """Return the nodes of a mapping."""
-    used = set(report.mapping.values())
-    return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
-
-
-def _solver_name(solver: object) -> str:
-    """Return the name of a solver."""
-    if not isinstance(solver, str):
-        raise InputError("solver", f"expected a name, as a service takes no object, got {type(solver).__name__}")
-    return solver
-
-
-def _ising_options(params: IsingParams) -> dict[str, object]:
-    """Return the options of the Ising path that a service takes; raise InputError for any other that is set."""
-    usual = IsingParams()
-    for field in fields(params):
-        if field.name not in ISING_FIELDS and getattr(params, field.name) != getattr(usual, field.name):
-            raise InputError(f"ising/{field.name}", f"{REFUSED}, got another value than usual")
-    return {name: getattr(params, name) for name in ISING_FIELDS}
+    return ask("experts", arguments)
 
 
 def body_of(document: Mapping[str, object]) -> bytes:

@@ -8,7 +8,7 @@ from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertCall
 from tiger.model.spelling import spelled
 from tiger.run import outfile
-from tiger.run.use import Command, Delivery, Kernels, Late, Use
+from tiger.run.use import Command, Delivery, Kernels, Late, Remote, Use
 
 if TYPE_CHECKING:
     from tiger.expert_maps.report import ExpertReport
@@ -50,6 +50,7 @@ EXPERTS = Use(
     summary=Late("tiger.expert_maps.summary", "expert_summary"),
     explanation=Late("tiger.expert_maps.explanation", "explain_experts"),
     pictures=Late("tiger.expert_maps.pictures", "list_pictures"),
+    remote=Remote(path="experts", state=Late("tiger.expert_maps.remote", "state_experts")),
     kernels=Kernels(command="place", stages=Late("tiger.expert_maps.warm", "STAGES"), ahead=False),
     commands=(
         Command(

@@ -11,7 +11,7 @@ from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
 from tiger.mapping.mapper import solve_problem
-from tiger.mapping.options import AssignCall, HardwareArguments, Pins, ProblemArguments
+from tiger.mapping.options import AssignArguments, AssignCall, HardwareArguments, Pins, ProblemArguments
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
@@ -47,10 +47,15 @@ def assign(call: AssignCall) -> Report:
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
-    problem = open_slots(state_problem(call), call.nodes)
-    if call.emit is not None:
-        check_fit(call.emit, problem.tasks.size, LaunchNodes.of(problem.topology), call.nodes)
-    return solve_problem(problem, call, call.progress).emitting(call.emit)
+    return solve_problem(pose_problem(call), call, call.progress).emitting(call.emit)
+
+
+def pose_problem(arguments: AssignArguments) -> Problem:
+    """Return the problem of `assign`, on all nodes that may be taken; raise InputError for what no launcher takes."""
+    problem = open_slots(state_problem(arguments), arguments.nodes)
+    if arguments.emit is not None:
+        check_fit(arguments.emit, problem.tasks.size, LaunchNodes.of(problem.topology), arguments.nodes)
+    return problem
 
 
 def state_problem(arguments: ProblemArguments) -> Problem:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tiger.launchers.formats import EmitOptions, describe_use
 from tiger.mapping.options import AssignCall, hardware
 from tiger.model.spelling import Spelling
-from tiger.run.use import Command, Delivery, Kernels, Late, Use, check_printed
+from tiger.run.use import Command, Delivery, Kernels, Late, Remote, Use, check_printed
 
 if TYPE_CHECKING:
     from tiger.run.report import Report
@@ -82,6 +82,7 @@ MAPPING = Use(
     summary=Late("tiger.mapping.summary", "summary"),
     explanation=Late("tiger.mapping.explanation", "explain_mapping"),
     pictures=Late("tiger.mapping.drawing.pictures", "list_pictures"),
+    remote=Remote(path="assign", state=Late("tiger.mapping.remote", "state_assignment")),
     kernels=Kernels(command="assign", stages=Late("tiger.mapping.warm", "STAGES")),
     commands=(ASSIGN, RANKS),
 )

@@ -2,7 +2,7 @@
 
 from tiger.placement.emission.delivery import PlanForSystem
 from tiger.planning.arguments import PlanCall
-from tiger.run.use import Command, Late, Use
+from tiger.run.use import Command, Late, Remote, Use
 
 PLANNING = Use(
     answer=Late("tiger", "plan"),
@@ -11,6 +11,7 @@ PLANNING = Use(
     summary=Late("tiger.planning.summary", "plan_summary"),
     explanation=Late("tiger.planning.explanation", "explain_plan"),
     pictures=Late("tiger.planning.pictures", "list_pictures"),
+    remote=Remote(path="plan", state=Late("tiger.planning.remote", "state_planning")),
     commands=(
         Command(
             name="plan",

@@ -12,7 +12,6 @@ REBALANCING = Use(
     pictures=Late("tiger.rebalancing.pictures", "list_pictures"),
     # A step takes milliseconds, and loading its kernels half a second.
     kernels=Kernels(command="place", stages=Late("tiger.rebalancing.warm", "STAGES")),
-    remote=False,
     commands=(
         Command(
             name="rebalance",

@@ -14,6 +14,7 @@ from tiger.model.spelling import Spelling
 from tiger.run.drawing.artists import Artists
 
 Thing = TypeVar("Thing")
+Report = TypeVar("Report")
 Reported = TypeVar("Reported", contravariant=True)
 # A stage of a search by its name, with what loads its kernels into a process.
 Stage = tuple[str, Callable[[], None]]
@@ -80,6 +81,16 @@ class Command:
     other: Late[HandOver] | None = None
 
 
+REFUSED = "expected it left out, as the service decides that itself"
+
+
+def solver_name(solver: object) -> str:
+    """Return the name of a solver, which is what a service takes; raise InputError of `solver` for an object."""
+    if not isinstance(solver, str):
+        raise InputError("solver", f"expected a name, as a service takes no object, got {type(solver).__name__}")
+    return solver
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernels:
     """Name the compiled code of a use: by stages, each with what loads it or compiles it.
@@ -92,12 +103,31 @@ class Kernels:
     ahead: bool = True
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RemoteCall(Generic[Report]):
+    """Hold what a service is asked, a document whose fields that are None are left out.
+
+    `complete` adds to the report that answers it what no JSON carries.
+    """
+
+    document: Mapping[str, object]
+    complete: Callable[[Report], Report]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """Say where a service answers a use, by the path of a route, and how the arguments of a call are stated to it."""
+
+    path: str
+    state: Late[Callable[..., RemoteCall[object]]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Use:
     """State a use: the function that answers the fields of a `call` with a `report`, and the commands that ask it.
 
     The first command has the name of the use. `schema` is that of reports as JSON. A report is said in short by
-    `summary` and at length by `explanation`, and drawn by `pictures`. A service answers what is `remote`.
+    `summary` and at length by `explanation`, and drawn by `pictures`. A service answers it where there is a `remote`.
     """
 
     commands: tuple[Command, ...]
@@ -108,7 +138,7 @@ class Use:
     explanation: Late[Callable[..., object]]
     pictures: Late[Callable[..., Artists]]
     kernels: Kernels | None = None
-    remote: bool = True
+    remote: Remote | None = None
 
     @property
     def name(self) -> str:

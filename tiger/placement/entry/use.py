@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.model.spelling import spelled
 from tiger.placement.emission.delivery import PlanForSystem
 from tiger.placement.entry.arguments import PlaceCall
-from tiger.run.use import Command, Kernels, Late, Use
+from tiger.run.use import Command, Kernels, Late, Remote, Use
 
 EXPERT_MODE = "experts"
 # The options of the command that the mode experts alone has, and those that it has, too.
@@ -66,6 +66,7 @@ PLACEMENT = Use(
     summary=Late("tiger.placement.entry.summary", "placement_summary"),
     explanation=Late("tiger.placement.entry.explanation", "explain_placement"),
     pictures=Late("tiger.placement.drawing.pictures", "list_pictures"),
+    remote=Remote(path="place", state=Late("tiger.placement.entry.remote", "state_placement")),
     kernels=Kernels(command="place", stages=Late("tiger.placement.warm", "STAGES"), ahead=False),
     commands=(
         Command(

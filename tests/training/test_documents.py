@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import tiger
-from tiger.client.networks import cluster_document, deployment_of, model_document
 from tiger.errors import InputError
+from tiger.placement.entry.remote import deployment_of
+from tiger.training.documents import cluster_document, model_document
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.reading import cluster_of_document, read_cluster
 from tiger.training.models.layers import Layers

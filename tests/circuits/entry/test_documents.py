@@ -10,14 +10,14 @@ from qiskit import QuantumCircuit, qpy
 from qiskit.circuit.library import CXGate
 from qiskit.transpiler import CouplingMap, Target
 
+from tiger.circuits.entry.documents import circuit_text, device_document, layout_list
 from tiger.circuits.entry.hardware import device_of_document, read_device
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
-from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.errors import InputError
 from tiger.routing.error_rates import errors_of_target
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples/circuits"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/circuits"
 TEXT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'
 
 
@@ -59,7 +59,7 @@ def test_circuits_that_cannot_be_read(source: Path | str | bytes | QuantumCircui
 
 def test_a_file_may_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not read to its end."""
-    monkeypatch.setattr("tiger.client.circuits.CircuitLimits", lambda: CircuitLimits(max_bytes=10))
+    monkeypatch.setattr("tiger.circuits.entry.documents.CircuitLimits", lambda: CircuitLimits(max_bytes=10))
     (tmp_path / "c.qasm").write_text(TEXT)
     with pytest.raises(InputError, match=r"^circuit: expected at most 10 bytes"):
         circuit_text(tmp_path / "c.qasm")

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiger.client.graphs import task_document, topology_document
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.model.hyperedges import Hyperedges
 from tiger.model.metrics import DenseMetric
 from tiger.model.tasks import TaskGraph

@@ -1,0 +1,139 @@
+"""What a service is asked for a mapping: specifications and files as they are, other tasks and hardware as graphs."""
+
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.files import is_pattern, is_topology_file
+from tiger.formats.hardware.composition import HostContents, list_insides
+from tiger.mapping.entry import pose_problem
+from tiger.mapping.graph_documents import task_document, topology_document
+from tiger.mapping.hardware import list_allocation, list_shares, read_network
+from tiger.mapping.options import AssignArguments, HardwareArguments, MappingOptions
+from tiger.mapping.request import Request
+from tiger.model.arrays import IntArray
+from tiger.model.options import narrow
+from tiger.model.problem import Problem
+from tiger.model.sharing import SharingOptions
+from tiger.model.tasks import TaskGraph
+from tiger.model.text import FileText, read_text
+from tiger.model.topology import Topology
+from tiger.qubo.params import IsingParams
+from tiger.run.node_choice import keep_hosts
+from tiger.run.report import Report
+from tiger.run.use import REFUSED, RemoteCall, solver_name
+
+NetworkSource = str | dict[str, object]
+ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
+
+
+def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
+    """State what `tiger.assign` answers for some arguments; files are read and the problem is checked here.
+
+    Raises InputError and TypeError as `tiger.assign` does, and InputError for what no service takes: an executor, a
+    sampler object, distances without links, sizes in `ising`.
+    """
+    if arguments.executor is not None:
+        raise InputError("executor", f"{REFUSED}, got one")
+    params = arguments.ising or IsingParams()
+    options = asdict(narrow(MappingOptions, arguments))
+    Request(**options, ising=params)
+    problem = pose_problem(arguments)
+    remarks = problem.tasks.remarks + problem.topology.remarks
+    document = {
+        "tasks": _state_tasks(arguments, problem.tasks),
+        **_state_hardware(arguments, problem.topology),
+        **asdict(narrow(SharingOptions, arguments, rule=problem.rule)),
+        "pinned": problem.pinned,
+        "forbidden": sorted(map(list, problem.forbidden)),
+        "solver": solver_name(arguments.solver),
+        **options,
+        "ising": _ising_options(params),
+    }
+
+    def complete(report: Report) -> Report:
+        """Add what the readers here found odd, and the problem."""
+        new = [remark for remark in remarks if remark not in report.warnings]
+        chosen = arguments.nodes is not None and report.feasible
+        on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
+        full = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
+        return full.emitting(arguments.emit)
+
+    return RemoteCall(document, complete)
+
+
+def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:
+    """Return a pattern as it is, a file that has hardware of its own as name and text, and other tasks as a graph."""
+    source = arguments.tasks
+    if is_pattern(source):
+        return source
+    if arguments.topology is None and isinstance(source, str | Path):
+        return {"file": Path(source).name, "text": read_text(Path(source), "tasks")}
+    return task_document(tasks)
+
+
+def _used_nodes(report: Report, problem: Problem) -> IntArray:
+    """Return the nodes of a mapping."""
+    used = set(report.mapping.values())
+    return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
+
+
+def _ising_options(params: IsingParams) -> dict[str, object]:
+    """Return the options of the Ising path that a service takes; raise InputError for any other that is set."""
+    usual = IsingParams()
+    for field in fields(params):
+        if field.name not in ISING_FIELDS and getattr(params, field.name) != getattr(usual, field.name):
+            raise InputError(f"ising/{field.name}", f"{REFUSED}, got another value than usual")
+    return {name: getattr(params, name) for name in ISING_FIELDS}
+
+
+def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, object]:
+    """Return the fields of a request that state hardware; `whole` is that of the tasks where none is given.
+
+    Raises InputError as `tiger.mapping.hardware.build_hardware` does, and for a table of distances, which no service
+    takes.
+    """
+    insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
+    source = arguments.topology
+    # Without hardware the tasks have their own.
+    network = whole if source is None else read_network(source, arguments.labels, arguments.units).topology({})
+    shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
+    allocated = list_allocation(network, arguments.allocation)
+    return {
+        "topology": None if source is None else _state_network(source, network),
+        "node_topology": insides or None,
+        "levels": arguments.levels,
+        "labels": arguments.labels,
+        "units": arguments.units,
+        "allocation": _list_turns(network) if allocated is None else allocated,
+        "running": shares or None,
+    }
+
+
+def _state_network(source: object, network: Topology) -> NetworkSource:
+    """Return a specification or a file as it is, and other hardware as a graph."""
+    return _state_source("topology", source if isinstance(source, str | Path | FileText) else network)
+
+
+def _list_turns(network: Topology) -> list[str] | None:
+    """Return the nodes in the order in which launchers fill them, where that is not the order of the topology."""
+    return [network.names[host] for host in network.launch_hosts] if network.turn.any() else None
+
+
+def _state_source(field: str, source: "str | Path | FileText | Topology") -> NetworkSource:
+    """Return a specification as it is, and a file as its name and text."""
+    if isinstance(source, Topology):
+        return topology_document(source)
+    if isinstance(source, FileText):
+        return {"file": source.file, "text": source.text}
+    if isinstance(source, Path) or is_topology_file(source):
+        return {"file": Path(source).name, "text": read_text(Path(source), field)}
+    return source
+
+
+def _state_inside(inside: HostContents) -> dict[str, object]:
+    """Return what is inside some nodes, or inside all."""
+    hosts = {} if inside.hosts is None else {"hosts": inside.hosts}
+    return {**hosts, "topology": _state_source("node_topology", inside.source)}

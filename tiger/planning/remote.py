@@ -1,0 +1,42 @@
+"""What a service is asked for a training plan: model and cluster as documents."""
+
+from dataclasses import asdict, replace
+
+from tiger.errors import InputError
+from tiger.model.options import narrow
+from tiger.placement.entry.remote import deployment_of
+from tiger.planning.arguments import PlanArguments
+from tiger.planning.params import PlanOptions
+from tiger.planning.report import PlanReport
+from tiger.planning.request import check_plan_options
+from tiger.run.use import REFUSED, RemoteCall, solver_name
+from tiger.training.documents import cluster_document, model_document
+from tiger.training.hardware.options import HostArguments
+from tiger.training.models.sizes import model_of
+
+
+def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
+    """State what `tiger.plan` answers for some arguments; files are read here.
+
+    The report emits its best plan as a local one does. Raises InputError and TypeError as `tiger.plan` does for what
+    cannot be read.
+    """
+    if arguments.executor is not None:
+        raise InputError("executor", f"{REFUSED}, got one")
+    # Which solvers there are is for the service to say.
+    check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
+    document, _ = model_document(arguments.model)
+    hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
+    model = model_of(arguments.model)
+
+    def complete(report: PlanReport) -> PlanReport:
+        """Add the deployment of the best plan, whose layers are those of its microbatch."""
+        if report.placement is None or report.degrees is None:
+            return report
+        size = report.degrees.microbatch
+        layers = model.given if size is None else model.layers(size)
+        deployment = deployment_of(report.placement, layers, cluster)
+        return replace(report, placement=replace(report.placement, deployment=deployment))
+
+    options = {**asdict(narrow(PlanOptions, arguments)), "solver": solver_name(arguments.solver)}
+    return RemoteCall({**options, "model": document, "cluster": hardware}, complete)

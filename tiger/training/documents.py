@@ -1,0 +1,98 @@
+"""Models and clusters as the documents that a service takes."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from tiger.model.jsontext import read_json
+from tiger.model.text import read_text
+from tiger.training.arguments import Hardware, Model
+from tiger.training.hardware.cluster import NO_LINK, Cluster
+from tiger.training.hardware.options import HostArguments
+from tiger.training.hardware.reading import NO_ARGUMENTS, read_with_document
+from tiger.training.models.csvrows import rows_of_csv
+from tiger.training.models.layers import Layers
+from tiger.training.models.limits import LAYER_LIMIT
+from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.models.spec import PREFIX
+
+
+def model_document(source: Model) -> tuple[object, Layers]:
+    """Return a model as a document, and its layers; raise InputError of `model`, and TypeError."""
+    if isinstance(source, Layers):
+        return {"layers": _rows(source), "tied": _tied_groups(source)}, source
+    if not isinstance(source, str | Path | Mapping | list):
+        raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+    document = _model_of_file(source) if isinstance(source, str | Path) else source
+    document = dict(document) if isinstance(document, Mapping) else document
+    return document, model_of_document(document)
+
+
+def cluster_document(source: Hardware, hosts: HostArguments = NO_ARGUMENTS) -> tuple[object, Cluster]:
+    """Return a cluster as a document, and itself; raise InputError of `cluster`, and TypeError."""
+    if isinstance(source, Cluster):
+        hosts.check_absent("a Cluster")
+        return _devices(source), source
+    if not isinstance(source, str | Path | Mapping):
+        raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
+    return read_with_document(source, hosts)
+
+
+def _model_of_file(source: str | Path) -> object:
+    """Return a SPEC as it is, and what a file holds as a document."""
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return source
+    ending = Path(source).suffix.lower()
+    if ending not in (".txt", ".csv", ".json"):
+        return read_model(source)
+    text = read_text(Path(source), "model")
+    if ending == ".csv":
+        return {"layers": rows_of_csv(text, LAYER_LIMIT)}
+    return {"graph": text} if ending == ".txt" else read_json(text, "model")
+
+
+def _rows(layers: Layers) -> list[dict[str, object]]:
+    """Return layers as a table: a chain in which each sends on what crosses the boundary behind it."""
+    columns: dict[str, list[object]] = {
+        "name": list(layers.names),
+        "kind": list(layers.kinds),
+        "module": list(layers.modules),
+        "activation_bytes": layers.crossing_bytes[1:].tolist(),
+    }
+    costs = ("forward_s", "backward_s", "weight_s", "parameter_bytes", "state_bytes", "held_bytes")
+    # A table that has these says that its layers can be cut.
+    sliced = ("reduced_bytes", "reductions") if layers.slices != 1 else ()
+    columns |= {name: getattr(layers, name).tolist() for name in (*costs, *sliced)}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _tied_groups(layers: Layers) -> list[list[str]]:
+    """Return groups of layers that share parameters, by name; a group of one says nothing."""
+    return [[layers.names[member] for member in group] for group in layers.tied if len(group) > 1]
+
+
+def _devices(cluster: Cluster) -> dict[str, object]:
+    """Return a cluster device by device, the most frequent time of messages as that of all that are not listed."""
+    devices: list[dict[str, object]] = []
+    for k, name in enumerate(cluster.names):
+        memory = float(cluster.memory_bytes[k])
+        room = {"memory_bytes": memory} if math.isfinite(memory) else {}
+        label = str(int(cluster.machine[k]))
+        devices.append(
+            {"name": name, "kind": cluster.kinds[k], "speed": float(cluster.speed[k]), "machine": label, **room}
+        )
+    tables = [list(map(list, zip(c.size_bytes.tolist(), c.seconds.tolist(), strict=True))) for c in cluster.curves]
+    low, high = np.triu_indices(cluster.size, 1)
+    numbers = cluster.link[low, high].tolist()
+    pairs = list(zip(low.tolist(), high.tolist(), numbers, strict=True))
+    usual = NO_LINK if NO_LINK in numbers or not numbers else Counter(numbers).most_common(1)[0][0]
+    links = [
+        {"a": cluster.names[a], "b": cluster.names[b], "table": tables[k]}
+        for a, b, k in pairs
+        if k not in (NO_LINK, usual)
+    ]
+    uniform = {} if usual == NO_LINK else {"uniform_table": tables[usual]}
+    return {"devices": devices, "links": links, **uniform}
