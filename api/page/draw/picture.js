@@ -64,8 +64,8 @@ export function Keep({ name, title, height, draw, told }) {
   const keepPng = async () => download(`${name}.png`, "image/png", await toPng(draw, height));
   return html`<p class="keep">
     <span class="told" aria-live="off">${told}</span>
-    <button class="plain" onClick=${keepSvg} aria-label=${`Save ${name} as SVG`}>SVG</button>
-    <button class="plain" onClick=${keepPng} aria-label=${`Save ${name} as PNG`}>PNG</button>
+    <button type="button" class="plain" onClick=${keepSvg} aria-label=${`Save ${name} as SVG`}>SVG</button>
+    <button type="button" class="plain" onClick=${keepPng} aria-label=${`Save ${name} as PNG`}>PNG</button>
   </p>`;
 }
 

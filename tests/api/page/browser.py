@@ -11,17 +11,23 @@ from typing import Any, NoReturn
 
 import pytest
 
-# Debian's browser; sandboxes and the network's extras are of no use to a test.
+# Debian's browser; sandboxes, processes by the dozen and the network's extras are of no use to a test.
 CHROMIUM = "chromium"
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
+    "--renderer-process-limit=1",
+    "--in-process-gpu",
+    "--disable-gpu-compositing",
+    "--disable-software-rasterizer",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 )
+# Of the server that tests share.
+KEY = "a-key-for-the-page-alone"
 # Milliseconds that a busy machine may take for what a user waits for.
 PATIENCE_MS = 20_000
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -85,3 +91,9 @@ def run_job(page: Any) -> None:
     page.wait_for_url("**/#/jobs/*")
     page.locator(".status.done").wait_for()
     page.locator(".headline").wait_for()
+
+
+def begin_anew(page: Any, use: str = "Tasks") -> None:
+    """Go back to the form, which keeps what was stated of each use."""
+    page.get_by_role("link", name="New", exact=True).click()
+    page.get_by_role("button", name=use, exact=True).click()

@@ -1,12 +1,18 @@
 """Pages of a browser, each with a note of everything that went wrong in it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.api.page.browser import FLAGS, PATIENCE_MS, require_browser, run_server
+from tests.api.page.browser import FLAGS, KEY, PATIENCE_MS, require_browser, run_server
+
+# How a page is looked at, unless a test asks for something else; who looks has the key.
+USUAL: dict[str, Any] = {
+    "viewport": {"width": 1280, "height": 900},
+    "color_scheme": "light",
+    "extra_http_headers": {"X-API-Key": KEY},
+}
 
 
 @pytest.fixture(scope="module")
@@ -23,15 +29,9 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run a server without keys for all tests of the page, and return its URL."""
-    with run_server(tmp_path_factory.mktemp("server")) as address:
+    """Run a server that has a key for all tests of the page, and return its URL."""
+    with run_server(tmp_path_factory.mktemp("server"), TIGER_API_KEYS=KEY) as address:
         yield address
-
-
-@pytest.fixture
-def look(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Return how a page is looked at: a wide light one, unless a test asks for something else."""
-    return {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", **getattr(request, "param", {})}
 
 
 @pytest.fixture
@@ -40,14 +40,24 @@ def faults() -> list[str]:
     return []
 
 
+@pytest.fixture(scope="module")
+def window(chromium: Any) -> Any:
+    """Open a window whose tabs load the files of the page once."""
+    return chromium.new_context(**USUAL)
+
+
 @pytest.fixture
-def page(chromium: Any, look: dict[str, Any], faults: list[str], tmp_path: Path) -> Iterator[Any]:
-    """Open a page; at the end nothing may be in its console that the test has not expected."""
-    context = chromium.new_context(**look)
+def page(request: pytest.FixtureRequest, chromium: Any, window: Any, faults: list[str]) -> Iterator[Any]:
+    """Open a page, looked at as a test asks for; at its end its console has nothing that the test did not expect."""
+    look = getattr(request, "param", None)
+    context = chromium.new_context(**USUAL | look) if look else window
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE_MS)
     opened.on("console", lambda message: message.type in ("error", "warning") and faults.append(message.text))
     opened.on("pageerror", lambda error: faults.append(str(error)))
     yield opened
-    context.close()
+    for tab in context.pages:
+        tab.close()
+    if look:
+        context.close()
     assert faults == []
