@@ -117,7 +117,7 @@ def test_servers_share_a_queue(able, script) -> None:
         assert {wait_for_end(job)["status"] for job in seen} == {"done"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cluster_changes_no_answer(running, mapping) -> None:
     """Its worker does its share once the server has connected to them, and the mapping is that of one process."""
 
@@ -130,7 +130,7 @@ def test_a_cluster_changes_no_answer(running, mapping) -> None:
     until(is_shared)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_cancelled_leaves_the_cluster(running) -> None:
     """Its workers are free within two seconds."""
     job = submit(running.urls[0], effort=10**6, time_limit_s=60.0)

@@ -41,7 +41,7 @@ def test_members_that_were_always_there_are_asked_for(path: Path) -> None:
             explain_text(damaged)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_database_of_the_release_before_is_taken_over(tmp_path: Path) -> None:
     """What had ended stays as it was, and what a killed server had begun is done."""
     database = sqlite3.connect(tmp_path / "tiger.sqlite")

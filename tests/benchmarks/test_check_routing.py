@@ -71,7 +71,7 @@ def test_a_bridge_is_complete_and_leaves_no_sum(gates: str, reason: str) -> None
         count_added("cx q[0],q[2]; x q[0];", ROUTED + gates, LINE)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_accepted_does_the_same_to_every_word() -> None:
     """However gates of a BRIDGE and of the original are mixed up, lost or added."""
     rng, accepted = random.Random(0), 0
@@ -176,7 +176,7 @@ def test_the_command_needs_python_alone(tmp_path: Path) -> None:
     assert answer.stdout == "2 SWAPs, 0 BRIDGEs\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_that_are_none_and_circuits_that_differ_have_exit_codes(tmp_path: Path) -> None:
     """And one line each, never a traceback."""
     texts = {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3", "e.json": "[[1e999, 0]]"}

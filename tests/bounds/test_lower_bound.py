@@ -121,7 +121,7 @@ def test_the_rearranged_bound_of_nug12_is_the_published_one(monkeypatch):
     assert lower_bound(problem, np.arange(12)) == 493
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("rule", "mesh", "least", "optimum"), ORIGINAL)
 def test_the_bounds_of_the_original_tools_example(rule, mesh, least, optimum):
     """Tests against proved optima, and that the strong bound proves one of them."""

@@ -41,7 +41,7 @@ def places_of(problem, mapping):
     return np.array([index[mapping[task]] for task in problem.tasks.names])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_what_another_program_drew_from_the_file_becomes_a_mapping(rule, random_problem, brute_force, tmp_path):
     """Tests the round trip: write the model, anneal what dimod reads, and decode what comes back."""

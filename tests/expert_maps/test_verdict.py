@@ -28,7 +28,7 @@ def _draw(draw_loads, seed):
     return draw_loads(seed), balance(draw_loads(seed + 1000)).phy2log
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_fifty_changes_that_do_not_pay_are_kept(draw_loads, part):
     """Loads that stay for a step, whose gain is below what moving an expert takes, or below the threshold."""
@@ -39,7 +39,7 @@ def test_fifty_changes_that_do_not_pay_are_kept(draw_loads, part):
         assert (verdict.advice, verdict.phy2log.tolist()) == ("keep", in_use.tolist())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_fifty_changes_that_pay_are_not_kept(draw_loads, part):
     """Loads that have drifted far and stay for long: the gain is above the threshold, paid long before the end."""
@@ -51,7 +51,7 @@ def test_fifty_changes_that_pay_are_not_kept(draw_loads, part):
         assert verdict.bound <= verdict.largest_after < verdict.largest_before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_figures_are_those_of_the_change(draw_loads):
     """Seconds are those of the GPU that receives most, and the gain is of the seconds of a step."""
     loads, in_use = _draw(draw_loads, 0)
@@ -63,7 +63,7 @@ def test_figures_are_those_of_the_change(draw_loads):
     assert verdict.break_even_steps == pytest.approx(verdict.move_s / verdict.gain_s)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("most", [0, 3])
 def test_moves_keep_to_the_cap(draw_loads, most):
     """And more of them do not make the load larger."""
@@ -73,7 +73,7 @@ def test_moves_keep_to_the_cap(draw_loads, most):
     assert verdict.largest_after >= weigh(loads, in_use, MoveCosts(**COSTS, most_moves=most + 4)).largest_after
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_balanced_map_is_kept(draw_loads):
     """Nothing moves, and no change is paid."""
     loads = draw_loads(0)
@@ -102,7 +102,7 @@ def test_wrong_costs_are_named(changed):
     assert [caught.value.field] == list(changed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_whole_numbers_of_numpy_are_costs(draw_loads):
     """As they are in the fields of loads."""
     loads, in_use = _draw(draw_loads, 0)

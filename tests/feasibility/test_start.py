@@ -395,7 +395,7 @@ def test_too_many_equal_components_are_refused_quickly():
     assert [violation.kind for violation in quick(problem)] == ["disconnected"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_parts_of_thousands_of_nodes_are_decided():
     """Tests chains in the wrong order on more task-node pairs than a program may have."""
     problem = Problem(tasks=chains_of(1000, 1001), topology=islands_of(1001, 1000), rule="one-to-one")
@@ -409,7 +409,7 @@ def test_forbidden_pairs_inside_parts_count_when_tasks_are_dealt_out():
     assert sorted(launch_order(problem)[:2].tolist()) == [3, 4]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("tasks", "parts"), [(24, [4]), (40, [5]), (24, [1, 3]), (48, [4, 4])])
 def test_memory_that_fits_exactly_is_packed(tasks, parts):
     """Tests loads of up to 10^12 bytes that fill every node exactly, beside slots, pins, forbidden pairs and parts."""
@@ -437,7 +437,7 @@ def test_memory_that_almost_fits_is_proved_not_to():
     assert [violation.kind for violation in found] == ["memory"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fill", [0.9, 0.99])
 def test_hundreds_of_tasks_fill_memory_and_slots(fill):
     """Tests 300 random loads on 30 equal nodes with just enough slots."""

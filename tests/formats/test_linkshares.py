@@ -48,7 +48,7 @@ def test_what_is_wrong_is_named(read, text, reason):
     assert caught.value.field == "running"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @cases(quick=100, long=2_000)
 @given(text=st.text("ab01,.\"'#\n\r\t e-", min_size=1, max_size=40))
 def test_any_text_is_read_or_refused(tmp_path_factory, text):

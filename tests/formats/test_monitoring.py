@@ -75,7 +75,7 @@ def test_faults_are_found_at_their_lines(text, reason):
         read_task_graph(text)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["E\t" * 10**6, "x" * 10**7, "D\tMPI_COMM_WORLD\tprocs: " + "1," * 10**6,
                                   "E\t0\t1\t" + "9" * 10**6, "\t" * 10**6])  # fmt: skip
 def test_long_lines_are_refused_at_once_and_briefly(line):

@@ -101,7 +101,7 @@ def questions(draw: st.DrawFn) -> DynamicCase:
     return DynamicCase(program.write(draw(st.integers(1, 8))), exits, draw(targets()), draw(st.integers(0, 99)))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=2, long=300)
 @given(asked=questions(), stages=st.sampled_from(STAGES))

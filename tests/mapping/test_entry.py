@@ -181,7 +181,7 @@ def rounds(report: tiger.Report) -> list[dict[str, object]]:
     return stage.to_dict()["rounds"]  # type: ignore[return-value]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("scale", [0.3, 1, 2.5])
 def test_a_penalty_scale_holds_in_every_round(scale: float) -> None:
     """What was asked for is what every round reports, and costs are centred below the safe bound alone."""
@@ -198,7 +198,7 @@ def test_temperatures_are_those_asked_for() -> None:
     assert [row["beta_range"] for row in found] == [[0.25, 4.0]] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_capacities_may_go_without_slack_bits() -> None:
     """The QUBO has a variable less for every slack bit."""
     sizes = []

@@ -73,7 +73,7 @@ def test_a_report_tells_the_truth(name, rule, random_problem, brute_force):
     json.dumps(report.to_dict(), allow_nan=False)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
     """Tests that six tasks are solved to a proven optimum."""
@@ -101,7 +101,7 @@ def stencil(rows=4):
     return Problem(tasks=task_graph_of(graph), topology=build(f"torus:{rows}x4"), rule="one-to-one")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_and_effort_give_the_same_report(name):
     """Tests every solver on no thread and on two."""
@@ -122,7 +122,7 @@ def dense(tasks, solver="auto", **options):
     return solve(problem, solver=solver, seed=2, **options)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_islands_find_the_same_on_any_executor():
     """Tests islands on no executor and on fewer and more threads; how many islands there are plays a part."""
     alone = dense(24, effort=2, islands=3)
@@ -173,7 +173,7 @@ def test_any_ocean_sampler_object_is_accepted(path_problem):
     assert (report.cost, report.solver) == (7, "ExactSolver")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_stages_record_what_each_reached(random_problem):
     """Tests names, falling costs, and the rounds of the tuner."""
     report = solve(random_problem("levels", 3), solver="neal", ising=BRIEF)
@@ -184,7 +184,7 @@ def test_stages_record_what_each_reached(random_problem):
     assert figures | {"best_raw", "best_repaired", "best_polished"} == set(rounds[0])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_time_limit_ends_a_search_without_end():
     """Tests that search goes on until the limit, stops near it and says so, unlike one that ends by itself."""
     problem = Problem(
@@ -289,7 +289,7 @@ class CountingSampler(SimulatedAnnealingSampler):
         return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sampling_stops_between_reads():
     """Tests that neal hears a time limit while it samples, by the reads under the first limit that lets it begin."""
     problem = Problem(
@@ -310,7 +310,7 @@ def test_an_unsatisfiable_problem_is_a_report():
     assert report.violations[0].kind == "slots"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [{}, {"pinned": {"0": "0", "1": "1", "2": "2"}}])
 def test_problems_without_a_choice_are_solved(limits):
     """Tests a task alone, and a problem where every task is pinned, by every solver."""
@@ -390,7 +390,7 @@ def test_the_public_names_resolve():
         tiger.nothing  # noqa: B018
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_options_that_had_no_effect_are_named(random_problem):
     """Tests that a solver which samples no QUBO says so, and only where something was set."""
     problem = random_problem("one-to-one", 3, tasks=30, nodes=32)

@@ -47,7 +47,7 @@ def lines(report: Report) -> list[str]:
     return [" ".join(line.split()) for line in summary(report).splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line",
     [

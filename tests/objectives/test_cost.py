@@ -241,7 +241,7 @@ def test_dilation_is_read_off_the_traffic(random_problem, random_feasible, seed,
     assert found["mean_dilation"] * volumes.sum() == pytest.approx(communication, rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_large_problems_are_quick():
     """65,536 tasks on 256 nodes are built, priced, checked and measured without loops over tasks."""
     rng, size = np.random.default_rng(0), 65_536

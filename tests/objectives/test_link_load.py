@@ -42,7 +42,7 @@ def line(*bandwidths, **fields):
 STAR = [[0, 3, 1, 2], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 def test_the_value_is_the_metric(rule, random_problem, random_feasible):
     """Both are the largest load over bandwidth, and its link alone has stress 1."""
@@ -54,7 +54,7 @@ def test_the_value_is_the_metric(rule, random_problem, random_feasible):
         assert found.stress(places).max() == (1 if load else 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("routing", ["equal", "weighted"])
 def test_split_transfers_are_bounded(routing, random_problem, random_feasible):
     """The value is the load that the report states, and no mapping of some has a lower one than the bound."""
@@ -80,7 +80,7 @@ def test_split_transfers_between_two_corners_meet_the_bound():
         assert found.bound() == pytest.approx(4)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("routing", ["single", "equal", "weighted"])
 def test_gpus_that_talk_share_two_nvlinks(routing):
     """Whatever else carries a part, which is less than in the block order, where a pair has one; PCIe is for parts."""

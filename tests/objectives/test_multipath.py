@@ -50,7 +50,7 @@ def test_weighted_paths_reach_the_linear_program(hardware, seed):
     assert found.loads.worst <= link_loads(problem, places).worst * (1 + 1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(seed=st.integers(0, 2**32 - 1))
 def test_weighted_paths_of_random_networks(seed):
     """Within 1 % of the linear program."""

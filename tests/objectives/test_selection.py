@@ -190,7 +190,7 @@ def test_stages_follow_those_of_the_cost():
     assert report.stages[5].detail["effort"] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_stages_are_announced():
     """Progress goes on with the names of the stages."""
     seen = []

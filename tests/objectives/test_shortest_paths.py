@@ -192,7 +192,7 @@ def test_transfers_between_parts_load_nothing():
     assert find_load(link(2), [(0, 1, 9)]) == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_sources_are_walked_in_portions():
     """All neighbours on a ring of 2,500 talk, and one pair talks across the border of a portion."""
     size = 2_500

@@ -41,7 +41,7 @@ def report(shape: dict[str, object], cluster: Cluster) -> PlanReport:
     return plan(shape, replace(cluster, memory_bytes=np.full(3, 5e6)), batch=2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_plan_is_reported(report: PlanReport) -> None:
     """With its degrees, its placement, and what it comes to."""
     best = report.best
@@ -72,7 +72,7 @@ def test_the_report_is_plain(report: PlanReport) -> None:
     assert {each["reason"] for each in document["pruned"]} <= {"links", "memory", "work", "cuts", "budget"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fewer_plans_are_reported_where_that_is_asked(model: Model, cluster: Cluster) -> None:
     """The best alone."""
     assert len(plan(model.given, cluster, batch=2, tensor=1, data=1, top=1).ranked) == 1

@@ -123,7 +123,7 @@ def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None
     assert {each.reason for each in found.pruned} == {"memory"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) -> None:
     """No ring and no pipeline can be, but one device may hold it all."""
     apart = replace(cluster, link=np.full((3, 3), -1), memory_bytes=np.full(3, 1e3))
@@ -179,7 +179,7 @@ def test_bug_searches_end_where_another_group_takes_twice_the_work_left(
     assert len(placed) == 2 * groups
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("islands", [2, 5])
 def test_islands_find_the_same_on_any_executor(model: Model, cluster: Cluster, found: PlanResult, islands: int) -> None:
     """The plan is no worse than that of one island, and whoever judges choices changes nothing."""

@@ -172,7 +172,7 @@ def test_windows_that_do_not_touch_are_solved_together():
     assert [len(batch) for batch in _batches(problem, [blocks[0], blocks[0]])] == [1, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_executors_change_nothing_but_the_time(random_problem):
     """Tests one and two threads, windows and all, on a problem whose windows do not all touch."""
     graph = nx.disjoint_union_all([nx.gnm_random_graph(8, 14, seed=k) for k in range(6)])
@@ -250,7 +250,7 @@ def test_fixed_penalties_and_temperatures_are_kept():
     assert {row["beta_range"] for row in rounds} == {(0.25, 4.0)}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_true_cost_never_rises_over_windows(random_problem):
     """Tests the cost after every stage on problems of all rules."""
     for seed in range(3):

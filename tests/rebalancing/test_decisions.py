@@ -101,7 +101,7 @@ def test_there_are_cases() -> None:
     assert len(CASES) > 8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", CASES)
 def test_decisions_are_within_a_share_of_the_best(seed: int) -> None:
     """With all figures as they are by other means, a bound below all cuts, and no plan that does not fit."""

@@ -52,7 +52,7 @@ def test_devices_may_come_and_go() -> None:
     assert sorted(words.get_text() for words in lower.texts) == ["x", "y", "z"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_report_that_was_read_has_its_picture_and_its_card() -> None:
     """Nothing that is drawn is missing in the document."""
     read = tiger.RebalanceReport.from_dict(REBALANCING.to_dict())

@@ -20,7 +20,7 @@ def nodes_of(report):
     return {*report.mapping.values()}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_as_many_nodes_are_taken_as_asked_for():
     """They share a rack where one has enough of them."""
     report = tiger.assign("halo:4x4", "tree:3x6@1,10", slots=4, allocation=FREE, nodes=4)
@@ -28,7 +28,7 @@ def test_as_many_nodes_are_taken_as_asked_for():
     assert {node[0] for node in nodes_of(report)} == {"1"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nodes_are_no_worse_than_any_others():
     """Of few nodes, all choices can be tried."""
     ask = {"slots": 4, "seed": 1}
@@ -49,7 +49,7 @@ def test_nodes_with_few_slots_are_left_out():
     assert nodes_of(report) == {"n1", "n2"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_slots_that_nobody_states_hold_an_even_share():
     """Of nine nodes with a slot each, four hold sixteen tasks by four; the choice is a stage."""
     report = tiger.assign("halo:4x4", "ring:9", nodes=4, emit="slurm")
@@ -57,7 +57,7 @@ def test_slots_that_nobody_states_hold_an_even_share():
     assert [stage.name for stage in report.stages[:2]] == ["nodes", "baseline"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_choice_is_the_same_for_the_same_seed():
     """Also where another thread runs parts of the work."""
     with ThreadPoolExecutor(2) as pool:

@@ -28,7 +28,7 @@ def test_all_arrays_are_read_only_and_contiguous(rule, random_problem):
             assert not isinstance(part, np.ndarray) or (part.flags.c_contiguous and not part.flags.writeable)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_neighbour_lists_add_up_to_the_traffic(rule, random_problem):
     """Tests both directions, self-loops apart."""

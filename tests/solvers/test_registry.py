@@ -79,7 +79,7 @@ def test_solvers_without_their_software_say_how_to_get_it(monkeypatch):
         assert {info.name for info in registry.list_solvers() if info.description.endswith(note)} == noted
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_listing_solvers_loads_none():
     """Tests that D-Wave's software is left alone, also by making its samplers."""
     code = (

@@ -51,7 +51,7 @@ def test_distances_out_of_range_are_refused(distance):
         heavy_hex(distance)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rows", "width", "qubits", "couplings"), [(7, 15, 127, 144), (13, 27, 433, 504), (21, 43, 1121, 1320)]
 )

@@ -58,6 +58,7 @@ def follow(here: tiger.Rebalancer, numbers: range) -> list[Decision]:
     return [replace(here.step(loads_of(k)), seconds=0.0) for k in numbers]
 
 
+@pytest.mark.long
 def test_a_killed_server_goes_on_with_the_same_decisions(stack: ExitStack, tmp_path: Path) -> None:
     """As if it had never been killed, a lost device and all; no other key knows of it, or may have more than half."""
     service = serve(stack, tmp_path / "a", TIGER_API_KEYS=",".join(KEYS), TIGER_MAX_REBALANCERS="2")

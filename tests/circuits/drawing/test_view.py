@@ -34,7 +34,7 @@ def _routed() -> tuple[CircuitReport, Device]:
     return tiger.layout(circuit, "grid:2x3", seed=1), read_device("grid:2x3")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gates_and_layers_are_those_of_the_text(routed):
     """Tests how many there are, and the depth of the routed circuit as Qiskit reads it."""
     report, device = routed

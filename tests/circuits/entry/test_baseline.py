@@ -48,7 +48,7 @@ def test_a_layout_without_swaps_is_found() -> None:
     assert preset_extra_cx(circuit, LINE, LayoutParams(level=2)) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_layout_may_be_given(star: QuantumCircuit) -> None:
     """Then it is routed from there."""
     assert (preset_extra_cx(star, LINE, LayoutParams(level=1), [0, 4, 1, 2]) or 0) >= 6

@@ -64,7 +64,7 @@ def on_edges(report: CircuitReport, pairs: list[list[int]]) -> bool:
     return bool(check.property_set["is_swap_mapped"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [{"level": level} for level in (0, 1, 2, 3)] + [{"initial_layout": [5, 0, 3, 1]}], ids=str
 )
@@ -112,7 +112,7 @@ def test_a_given_layout_is_kept(complete: QuantumCircuit) -> None:
     assert report.initial_layout == {0: 5, 1: 0, 2: 3, 3: 1}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_circuit(complete: QuantumCircuit) -> None:
     """On two threads as well."""
     first, second = (tiger.layout(complete, LINE, seed=5, threads=threads) for threads in (1, 2))
@@ -137,7 +137,7 @@ def test_the_text_is_the_circuit(complete: QuantumCircuit) -> None:
     assert read_circuit(report.qasm).count_ops() == report.circuit.count_ops()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
 def test_random_circuits_stay_the_same(seed: int) -> None:
     """Gates on one and two qubits of any kind."""

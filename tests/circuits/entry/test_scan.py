@@ -175,7 +175,7 @@ def test_no_text_takes_long(head: str, part: str) -> None:
     assert time.process_time() - begun < 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_large_text_is_scanned_quickly() -> None:
     """Thirty thousand gates take less than three seconds, under coverage and on a slow machine too."""
     text = TWO + "qreg q[50];" + "cx q[0],q[1];\n" * 30_000

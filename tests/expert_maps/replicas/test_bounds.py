@@ -43,7 +43,7 @@ def test_two_large_experts_meet_or_leave_each_other_few_gpus(copies, spare, leas
     assert bound_pairs(Pools(weight, 2, 5, copies)) == pytest.approx([least])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_node_has_the_heaviest_group_and_no_less_than_the_smallest_experts():
     """The hot expert has two replicas at most there, and its node a mean load of 27."""
     weight = np.array([[60.0, 1.0, 1.0, 1.0], *[[8.0, 7.0, 1.0, 1.0]] * 3]).ravel()

@@ -32,7 +32,7 @@ def large_halo() -> tuple[Problem, np.ndarray]:
     return problem, places
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 @pytest.mark.parametrize("hardware", ["dense", "links", "grid", "torus", "tree"])
 def test_sums_are_those_of_the_problem(random_problem, rule, hardware):
@@ -54,7 +54,7 @@ def test_sums_are_those_of_the_problem(random_problem, rule, hardware):
         assert worst == pytest.approx(loads.worst)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_loads_are_as_the_report_has_them():
     """Tests the largest load of a link under every routing."""
     for routing in ("single", "equal", "weighted"):
@@ -142,7 +142,7 @@ def test_an_order_that_breaks_a_rule_is_none():
     assert [order.name for order in view_mapping(alone, dict.fromkeys("012", "0")).orders] == ["TIGER"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["torus:2x2x2", "tree:2x4@1,1", "fat-tree:4", "dragonfly:2,2,2", "complete:8"])
 def test_documents_come_back_from_strict_json(spec):
     """Tests that every number is finite, and every member read as it was."""

@@ -100,7 +100,7 @@ def test_balance_counts_the_devices_that_may_be_used() -> None:
     assert balance_s(layers, cluster, LineParams()) == 2.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
 def test_nothing_tried_is_better(seed: int) -> None:
     """All orders, subsets and cuts of random chains, with memory, ties, pins and missing links."""

@@ -129,7 +129,7 @@ def test_the_title_tells_how_many_devices_there_are(virtual, ranks, places):
     assert charts._places(4, virtual, ranks) == places
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_microbatches_are_numbered_from_1_where_there_is_room(monkeypatch):
     """Tests that numbers go with too many passes, and the picture stays."""
     made = simulate(two_stages(), "1f1b", 3)

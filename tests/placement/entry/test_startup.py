@@ -17,7 +17,7 @@ print(*({{*{HEAVY!r}}} & {{*sys.modules}}))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_small_chain_is_placed_without_heavy_libraries() -> None:
     """They would take longer than the answer."""
     done = subprocess.run([sys.executable, "-c", CODE], check=True, capture_output=True, text=True)

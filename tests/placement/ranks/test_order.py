@@ -44,7 +44,7 @@ def test_a_sampler_finds_the_best_of_all(seed, drawn_layers, drawn_cluster, leas
     assert line.bottleneck_s == pytest.approx(least_of_all_orders(layers, cluster), rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_bottleneck_is_that_of_the_plan(drawn_layers, drawn_cluster):
     """What a line claims is what its stages cost."""
     layers, cluster = drawn_layers(12, 3), drawn_cluster(5, 3)

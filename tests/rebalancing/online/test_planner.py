@@ -144,7 +144,7 @@ def test_a_model_and_a_cluster_are_what_place_takes() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_planner_settles_and_stays(world: Callable[..., World]) -> None:
     """Once settled, the same times change nothing, and the estimate is what is measured."""
     here = world(1)
@@ -171,7 +171,7 @@ def test_a_planner_that_was_told_the_truth_ends_where_it_starts(seed: int, world
     assert here.gap(planner.plan) == pytest.approx(1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_device_that_slows_loses_layers(world: Callable[..., World]) -> None:
     """Two measurements tell that the fastest device is half as fast, and a few moves later the plan is good again."""
     here = world(3)
@@ -186,7 +186,7 @@ def test_a_device_that_slows_loses_layers(world: Callable[..., World]) -> None:
     assert slower.gap(planner.plan) <= 1.03
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_hiccup_changes_nothing(world: Callable[..., World]) -> None:
     """A time that is three times as long once is measured again before it counts."""
     here = world(1)
@@ -201,7 +201,7 @@ def test_one_hiccup_changes_nothing(world: Callable[..., World]) -> None:
     assert planner.settled
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_costs_may_be_relative(world: Callable[..., World]) -> None:
     """Without messages the unit of costs makes no difference to plans."""
     here = world(4)
@@ -213,7 +213,7 @@ def test_costs_may_be_relative(world: Callable[..., World]) -> None:
         other.step(here.times(other.plan))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_arguments_make_the_same_plans(world: Callable[..., World]) -> None:
     """Two planners with the same seed agree step by step."""
     here = world(5)

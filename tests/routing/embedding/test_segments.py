@@ -54,7 +54,7 @@ def test_two_paths_are_two_segments() -> None:
     assert all(order in ([0, 2, 1, 3], [3, 1, 2, 0]) for order in orders[1:3])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_anchors_are_layouts_at_a_time(seed: int) -> None:
     """Every anchor has a permutation and is closed under what nodes wait for; together segments cover the circuit."""
@@ -113,7 +113,7 @@ def test_the_search_stops_when_told() -> None:
     assert len(list(find_anchors(dag, _grid(3, 3), SegmentParams(segments=2)))) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_same_circuit_same_anchors() -> None:
     """Two searches agree in every anchor."""
     one, same = (

@@ -50,7 +50,7 @@ def test_samplers_gain_and_stay_feasible(name: str, seed: int) -> None:
     assert tasks.cost(found) < tasks.cost(start)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_small_windows_cut_levels() -> None:
     """Where a window takes two gates the levels are cut, and the cost does not rise."""
     tasks = random_tasks(3)

@@ -68,7 +68,7 @@ def test_layers_follow_their_nodes_backwards() -> None:
     assert build((0, 1), (1, 2)).reverse().layers.tolist() == [LAYERS[1], LAYERS[0]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_windows_shorten_routes() -> None:
     """Of routes in the making those of less depth are preferred, at a price that differs little."""
     rng = np.random.default_rng(1)

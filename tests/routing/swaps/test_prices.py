@@ -78,7 +78,7 @@ def draw(seed: int, gates: int = 40) -> GateDag:
     return replace(dag, price=np.array(price, np.int32))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_searches_find_cheaper_routes(seed: int) -> None:
     """With prices known the search, and then windows, end with routes that cost less, and that are routes."""

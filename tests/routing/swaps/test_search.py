@@ -188,7 +188,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     assert find_flaw(dag, line, found) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_mappings_that_race_give_routes_as_all_others() -> None:
     """Whole routings of kept routes are valid, and never depend on threads."""
     dag = draw(1)
@@ -198,7 +198,7 @@ def test_mappings_that_race_give_routes_as_all_others() -> None:
     assert (threaded.steps == found.steps).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_searchers_that_do_not_go_on_leave_their_work_to_others() -> None:
     """The widest beams run in fewer searchers, with all of the work, and never depend on threads."""
     dag, params = draw(0, gates=200), replace(RACE, width=512, phases=PhaseParams(wide_least=1, enough=512))

@@ -45,7 +45,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("coupling", [LINE, GRID], ids=["line", "grid"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_result_is_a_route_that_costs_no_more(coupling: Coupling, seed: int) -> None:
@@ -70,7 +70,7 @@ def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest
     assert compiled.start.tolist() == interpreted.start.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_long_routes_are_searched_in_pieces() -> None:
     """A hundred gates and more need SWAPs enough for a piece for every searcher."""
     dag = draw(3, 9, 400)

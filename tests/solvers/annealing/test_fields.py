@@ -60,7 +60,7 @@ def in_unit(model, order):
     return pairs + fields.bias[np.arange(len(order)), order].sum()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_prices_are_differences_of_cost(seed, model, either):
     """Tests every swap, forbidden ones included, exactly from the flows and in single precision from the fields."""

@@ -64,7 +64,7 @@ def test_the_total_is_the_cost(rule, drawn):
         assert cost_changes.total(inst, places) == pytest.approx(cost_of(problem, places).total)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_cost_changes_are_differences_of_costs(rule, drawn):
     """Tests every relocation and every swap of a mapping, legal or not."""
@@ -124,7 +124,7 @@ def same(problem, state, other):
     return bool(plain and placed and (within >= 0).all() and (within < state.occupied[state.place]).all())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_the_state_follows_every_move(rule, drawn):
     """Tests long random walks against a state made anew, and that they stay feasible."""
@@ -242,7 +242,7 @@ def single_moves(problem, places):
                 yield t, other
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_the_best_move_is_the_best_of_all(rule, drawn):
     """Tests its cost change against trying every single move of the task."""

@@ -31,7 +31,7 @@ def start(problem, seed=0):
     return registry.bisect(problem, seed, bool)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("hardware", ["grid:8x8", "torus:4x4x4", "tree:4x16@1,10", "hypercube:6"])
 def test_stencils_land_far_below_the_launch_order(hardware):
     """Tests 64 shuffled stencil tasks on each kind of metric: at most half of the cost, each node used once."""
@@ -67,7 +67,7 @@ def test_fewer_tasks_than_nodes_stay_together():
     assert away.max() <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_shared_nodes_fill_up_to_their_slots(random_problem):
     """Tests that no node takes more tasks than it has slots, whatever else is limited."""
     for seed in range(20):

@@ -139,7 +139,7 @@ def test_memory_is_kept():
     assert cost_of(problem, places).total < 0.7 * cost_of(problem, launch_order(problem)).total
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_same_seed_same_mapping():
     """Tests that nothing but the seed decides."""
     problem = problem_of(nx.random_regular_graph(3, 64, seed=1), "torus:4x4", slots=4)

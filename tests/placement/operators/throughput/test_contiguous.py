@@ -59,7 +59,7 @@ def test_small_searches_are_exact(seed: int) -> None:
     assert line is None or is_in_order(terms, line)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4, 9))
 def test_stages_are_in_order(seed: int) -> None:
     """And reported once a stage of the search, each no worse than the one before."""

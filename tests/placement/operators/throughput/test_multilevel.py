@@ -54,7 +54,7 @@ def test_groups_stay_where_they_may_go() -> None:
     assert is_within(terms, place)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_places() -> None:
     """And the reported loads fall."""
     terms, reported = lattice(10, 20, "aaa", 80.0), list[float]()

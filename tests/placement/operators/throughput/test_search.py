@@ -52,7 +52,7 @@ def test_small_searches_are_exact(seed: int) -> None:
     assert least_load(terms) == pytest.approx(least_of_all(terms))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [7, 8, 16])
 def test_missing_links_are_kept_to(seed: int) -> None:
     """Half of them gone, and pins."""
@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
     assert reported[-1][1] == largest_load_s(terms, first)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "devices"), [(1, 1), (5, 1), (1, 3), (6, 64)])
 def test_degenerate_sizes(size: int, devices: int) -> None:
     """One operator, one device, more devices than operators; no edges, and no work."""
@@ -108,7 +108,7 @@ def test_stopping_at_once_finds_what_there_is() -> None:
     assert reported[0] == "linear"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_scattered_groups_with_few_tries_are_annealed_cold(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """A chain in groups of twenty anywhere: lower loads, with no more tries than of runs that begin hot."""
