@@ -189,9 +189,9 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
     @property
     def is_small(self) -> bool:
         """Guess whether tasks and edges, times the effort, are few; a search with a time limit alone takes it all."""
-        if self.effort is None and self.time_limit_s is not None:
+        effort = self.work_factor
+        if effort is None:
             return False
-        effort = (self.effort or 1) * self.islands
         usual = self.solver == "auto" and self.rule != "levels" and self.objective == "cost"
         plain = usual and not self._has_hyperedges
         text = None if isinstance(self.tasks, str) else self.tasks.get("text")

@@ -19,7 +19,7 @@ def test_every_name_has_a_launcher() -> None:
 
 def test_unknown_names_are_refused() -> None:
     """With those that are known."""
-    with pytest.raises(InputError, match=r"^emit: expected one of openmpi, prrte, .*, dot, got 'lsf'$"):
+    with pytest.raises(InputError, match=r"^emit: expected one of openmpi, prrte, .*, got 'lsf'$"):
         find_launcher("lsf")
 
 

@@ -105,6 +105,12 @@ class MappingOptions:
         metadata=TIME_LIMIT | about("Seconds to search, at most the server's own limit."),
     )
 
+    @property
+    def work_factor(self) -> int | None:
+        """Return by what effort multiplies the work of a search, None where time alone limits it."""
+        bounded = self.effort is None and self.time_limit_s is not None
+        return None if bounded else (self.effort or 1) * self.islands
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SolveArguments(MappingOptions):
