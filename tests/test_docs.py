@@ -101,13 +101,13 @@ def copies(page: Path) -> bool:
 
 QUICK = [page for page in PAGES if not copies(page) and any(block.quick for block in blocks(page))]
 SLOW = [page for page in PAGES if copies(page) or any(block.slow for block in blocks(page))]
-# The first takes minutes, and the others half a minute or more; other tests solve most of what they show one by one.
-# What the start page shows is in README, and its Python among the quick tests.
+# The first takes minutes, and the others up to half a minute; other tests solve most of what they show one by one. What
+# the start page shows is in README, and its Python among the quick tests.
 LONG = [
     Path("examples/README.md"),
     Path("docs/index.md"),
     *(Path("docs/uses", name) for name in ("hardware.md", "local.md", "placement.md", "qiskit.md", "ranks.md")),
-    Path("docs/operations.md"),
+    *(Path("docs", name) for name in ("client.md", "operations.md", "samplers.md")),
 ]
 TOGETHER = {
     "pages on how to add something": [page for page in SLOW if copies(page)],
@@ -222,7 +222,8 @@ def test_bug_a_change_applies_without_the_program_patch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "pages",
     [
-        *(pytest.param(pages, id=name) for name, pages in TOGETHER.items()),
+        pytest.param(TOGETHER["pages on how to add something"], id="how to add", marks=pytest.mark.long),
+        pytest.param(TOGETHER["other pages"], id="other pages"),
         *(pytest.param([page], id=str(page), marks=pytest.mark.long) for page in SLOW if page in LONG),
     ],
 )

@@ -41,7 +41,7 @@ def test_signatures_are_the_fields(use: Use) -> None:
         }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_few_files_of_fronts_name_an_option() -> None:
     """One where JSON has another form, and the client that makes it of what Python is given."""
     counts = {option: files for option, files in count_files().items() if len(files) > 2}

@@ -70,7 +70,7 @@ def test_every_reference_is_to_a_component(document: Schema) -> None:
     assert {part["$ref"] for _, part in walk(document) if isinstance(part.get("$ref"), str)} == named
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_requests_and_answers_have_different_names(bare: Schema) -> None:
     """Of two components of one name, one would be lost."""
     answers = bare["components"]["schemas"]

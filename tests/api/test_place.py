@@ -134,7 +134,7 @@ def test_the_route_answers(refusing: TestClient, engine: list[PlaceParams], monk
     assert [stage["ops"] for stage in found.json()["stages"]] == [["a", "b"], ["c", "d"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_answers(place: Post) -> None:
     """Two layers of three seconds a device, and half a second for a message there and back."""
     found = place()

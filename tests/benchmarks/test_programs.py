@@ -49,7 +49,7 @@ def interactions() -> dict[str, rx.PyGraph]:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.long
 # Classes of Qiskit's library that its functions do not replace gate by gate.
 @pytest.mark.filterwarnings("ignore:The class:DeprecationWarning")
 @pytest.mark.parametrize(("device", "target"), list(devices()), ids=[name for name, _ in devices()])

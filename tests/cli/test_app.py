@@ -141,7 +141,7 @@ def test_objectives_that_a_problem_does_not_have(cli: Run, tasks: str, objective
     assert is_refused(cli("assign", tasks, "--topology", "grid:4", "--objective", objective), "objective")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_picture_is_drawn_beside_the_summary(cli: Run, tmp_path: Path) -> None:
     """A page has all pictures; there is none of what cannot be met."""
     assert cli("assign", "pair.json", "--topology", "path.json", "--plot", "p.html")[1].startswith("solved: ")
@@ -298,7 +298,7 @@ def test_bad_options_name_their_field(cli: Run, tmp_path: Path, options: list[st
     assert set(tmp_path.iterdir()) == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_options_of_the_ising_path_reach_the_sampler(cli: Run, ring: str) -> None:
     """Every round of the report shows the penalty scale and the temperatures that were asked for."""
     options = ["--penalty-scale", "0.4", "--beta-range", "0.2,3", "--capacity-encoding", "slack-free"]
@@ -479,7 +479,7 @@ def graph(*weights: float, nodes: tuple[object, ...] = ("a", "b"), **more: objec
     return json.dumps({"nodes": [{"id": node} for node in nodes], "edges": edges, **more})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "text", "field"),
     [
@@ -622,7 +622,7 @@ def test_no_command_shows_the_help(cli: Run) -> None:
     assert "\nMap:\n" in err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [[], ["assign"], ["layout"], ["encode"], ["decode"], ["topologies"], ["solvers"], ["serve"], ["warm"]],

@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_read_has_no_files(monkeypatch: pytest.MonkeyPat
     assert completion.complete_tasks("ring") == ["ring:64"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_completion_loads_nothing_that_solves() -> None:
     """It is asked at every key, and answers in a quarter of a second that way."""
     code = (

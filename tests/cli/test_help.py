@@ -77,7 +77,7 @@ def test_examples_run_as_they_are(name: str, tmp_path: Path) -> None:
     assert (done.returncode, "error" in done.stderr) == (0, False), done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_help_loads_no_library_that_formats_or_solves() -> None:
     """It answers within half a second that way."""
     heavy = {"rich", "scipy", "networkx", "numba", "pydantic_settings", "qiskit", "tiger.run.summary"}

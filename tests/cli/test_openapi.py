@@ -10,7 +10,7 @@ from tiger.api.pool import processes
 from tiger.cli.app import run
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_document_is_that_of_the_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,7 +107,7 @@ def test_options_reach_the_engine(cli: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert seen == [replace(groups, solver="neal", effort=2, time_limit_s=9.0)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_does_not_fit_is_a_result(cli: Run, tmp_path: Path) -> None:
     """Exit status 1 and a reason; nothing that could be pasted, and no picture."""
     small = CLUSTER | {"devices": [{"name": name, "memory_bytes": 1e9} for name in ("x", "y")]}

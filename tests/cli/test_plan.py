@@ -88,7 +88,7 @@ def test_the_best_plan_is_emitted(cli: Run) -> None:
     assert "planned" not in out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_plans_are_drawn(cli: Run, tmp_path: Path) -> None:
     """Into the file that is named."""
     assert cli(SPEC, *ONE, "--plot", "plans.svg")[0] == 0

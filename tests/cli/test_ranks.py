@@ -200,7 +200,7 @@ def test_what_cannot_be_met_has_no_order(cli: Run) -> None:
     assert err.startswith("infeasible: ")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_order_is_drawn_beside_what_is_emitted(cli: Run, tmp_path: Path) -> None:
     """The picture goes to its file alone."""
     arguments = ("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--emit", "slurm")

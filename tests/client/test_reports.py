@@ -60,7 +60,7 @@ def test_a_report_comes_back_as_it_was(report: Report | CircuitReport) -> None:
     assert send(report) == report
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mapping_comes_back_as_it_was() -> None:
     """With stages whose figures are nested, and an objective of its own."""
     report = tiger.assign(nx.path_graph(4), "grid:2x2", solver="search", objective="max-link-load")

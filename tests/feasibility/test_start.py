@@ -456,7 +456,7 @@ def hard():
     return Problem(tasks=tasks_of(100, memory=memory), topology=topology, rule="capacity")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_time_limit_is_kept_and_named():
     """Tests that a hard problem ends as undecided after the seconds given, from Python and by a solve."""
     (violation,) = quick(hard(), 10.0, limit_s=0.2)

@@ -303,7 +303,7 @@ def _damage(draw: st.DrawFn, tree: dict[str, object]) -> None:
             del at[name]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(
     made=bodies(),
     prefer=st.sampled_from(["respond-async", "respond-async", "wait=0", "wait=2"] if LONG else ["wait=0"]),

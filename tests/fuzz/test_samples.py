@@ -55,7 +55,7 @@ def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
             decode_samples(other, rows)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(data=st.data())
 @cases(quick=15, long=5000)
 def test_changed_files_are_read_or_refused(data):

@@ -136,7 +136,7 @@ def test_islands_find_the_same_on_any_executor():
     assert drop_seconds(fewer) == drop_seconds(dense(24, effort=2))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_give_the_same_report():
     """Tests islands and parts of a search in another process that starts afresh."""
     context = multiprocessing.get_context("spawn")
@@ -461,7 +461,7 @@ def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch
     assert {"greedy", "geometry", "dense"} & {stage.name for stage in report.stages}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("objective", ["cost", "max-link-load"])
 @pytest.mark.parametrize("solver", ["greedy", "random"])
 def test_nothing_is_worse_than_the_cyclic_order(solver, objective):
@@ -483,7 +483,7 @@ def test_loads_of_links_follow_the_routing():
     assert ([link.load for link in report.links], report.baseline_max_link_load) == ([4] * 4, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("routing", ["single", "equal", "weighted"])
 def test_links_know_their_loads_in_the_block_order(routing):
     """There each task talks to its opposite on the ring, and neighbours do in the mapping."""

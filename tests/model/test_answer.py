@@ -17,7 +17,7 @@ def test_a_report_draws_itself():
     assert len(REPORT.plot("hops").axes) == len(tiger.draw(REPORT, "hops").axes) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_notebook_shows_the_card():
     """Tests that it is that of `tiger.card`."""
     assert REPORT._repr_html_() == tiger.card(REPORT)

@@ -40,7 +40,7 @@ def test_endless_numbers_are_read_and_left_to_the_checks():
     assert str(read_json("NaN")) == "nan"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)

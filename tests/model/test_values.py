@@ -39,7 +39,7 @@ def test_amounts_are_finite_numbers(value):
     assert check_amount("f", value) == float(value)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("value", NO_NUMBER)
 @pytest.mark.parametrize("check", [check_amount, check_positive, check_whole])
 def test_other_values_are_refused(check, value):

@@ -122,7 +122,7 @@ def test_tasks_not_placed_yet_break_nothing(random_problem, naive_broken, seed, 
     assert violations(problem, np.full(problem.tasks.size, -1)) == ()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE, flags=FLAGS)
 def test_feasible_mappings_break_nothing(random_problem, random_feasible, seed, rule, hardware, flags):
     """Two independent checkers agree."""

@@ -129,7 +129,7 @@ def test_bounds_without_traffic_or_links():
     assert aim(talking([[0, 1], [0, 0]], apart.with_slots([2, 2]), "capacity")).bound() == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_surrogate_adds_prices_to_distances():
     """With one busy link of two, crossing it costs more; in all 0.3 times the distances are added."""
     found = aim(talking([[0, 1, 0], [0, 0, 1], [0, 0, 0]], line(1, 1)))

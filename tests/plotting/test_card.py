@@ -21,7 +21,7 @@ def _made() -> str:
     return card(MAPPING)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_card_has_headline_picture_and_stages(made):
     """Tests a mapping: one picture, whose words are text, and a row for each stage."""
     assert made.count("<svg ") == 1

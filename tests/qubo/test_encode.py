@@ -164,7 +164,7 @@ def test_the_safe_bound_is_not_idle(rule, random_problem, brute_force):
     assert broken
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_variables_are_only_made_for_allowed_pairs(random_problem):
     """Tests that they are numbered row by row, and that forbidden and taken nodes get none."""
     for seed in range(12):
@@ -217,7 +217,7 @@ def test_dense_and_sparse_models_are_the_same(rule, random_problem, monkeypatch)
             assert models[0].num_interactions == models[1].num_interactions
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_couplers_never_exceed_the_count(random_problem):
     """Tests that the estimate taken before building is an upper bound."""
     for seed in range(21):

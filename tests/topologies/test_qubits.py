@@ -18,7 +18,7 @@ def test_distance_three_has_these_links():
     assert sorted(f"{u}-{v}" for u, v in zip(links.u, links.v, strict=True)) == sorted(DISTANCE_THREE.split())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("distance", "qubits", "couplings", "degrees"),
     [

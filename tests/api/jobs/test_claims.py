@@ -82,7 +82,7 @@ def test_servers_that_claim_at_the_same_time_get_a_job_each(ann: Claims, bob: Cl
     assert sorted(found) == ids
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_cancelled_while_it_is_claimed_runs_and_is_told_or_never_runs(
     ann: Claims, bob: Claims, store: Store
 ) -> None:
@@ -210,7 +210,7 @@ def test_old_jobs_are_forgotten(ann: Claims, lease: Lease, store: Store) -> None
     assert store.get(lease.job_id, "") is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["done", "cancelled", "cancelled while its server died"])
 def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: Store, end: str) -> None:
     """It would fill the disk until the job is deleted; its key still stands for it alone."""

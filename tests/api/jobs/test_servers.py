@@ -127,6 +127,7 @@ def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Servi
     assert rows(database)[:6] == found
 
 
+@pytest.mark.long
 def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: Postgres) -> None:
     """It says so and takes no job; what it solved meanwhile is written, and what waited is done, once it is back."""
     check_small_solves_while_the_database_hangs(alone, postgres)

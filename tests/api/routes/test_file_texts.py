@@ -50,7 +50,7 @@ def place(limits: Limits = LIMITS, **fields: object) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", TASKS)
 def test_tasks_are_those_of_the_file(name: str) -> None:
     """Whatever its format."""
@@ -182,7 +182,7 @@ def test_operators_are_those_of_the_file(name: str) -> None:
     assert stages_of(place(**fields)) == stages_of(here.to_dict())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_a_cluster_is_that_of_the_file(name: str) -> None:
     """JSON of devices and of machines, and what nvidia-smi prints."""

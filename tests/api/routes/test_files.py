@@ -73,7 +73,7 @@ def test_a_plan_is_written_for_the_systems_that_take_it() -> None:
     assert {"megatron.txt", "deepspeed.py", "vllm.sh", "torch.json"} <= found.keys()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_plan_of_degrees_leaves_its_placement() -> None:
     """As the request for that one would have."""
     shape = {"model": CHAIN, "cluster": {**LISTED, "devices": [{"name": name} for name in "ab"]}, "batch": 4}

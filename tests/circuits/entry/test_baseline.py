@@ -31,7 +31,7 @@ def preset_extra_cx(
     return None if made is None else 3 * (count_swaps(made) - count_swaps(circuit))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_every_level_has_an_answer(star: QuantumCircuit, level: int) -> None:
     """At least one SWAP is needed, and the same seed gives the same."""

@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_circuit(complete: QuantumCircuit) -> None:
     assert first.initial_layout == second.initial_layout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_islands_give_the_same_circuit_on_any_executor(complete: QuantumCircuit) -> None:
     """In this process, on threads of it, and on an executor; the report says how many there were."""
     found = [tiger.layout(complete, LINE, level=1, seed=5, islands=3, threads=threads) for threads in (1, 2)]
@@ -225,7 +225,7 @@ def test_bug_data_movement_is_that_of_the_circuit(complete: QuantumCircuit, opti
     assert report.data_movement.trivial == 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_placement_is_routed(complete: QuantumCircuit) -> None:
     """From level 2 on; before it is known of the result alone."""
     names = ("trivial", "static_qubo", "levels", "routed")
@@ -324,7 +324,7 @@ def test_a_time_limit_that_was_hit_is_said(complete: QuantumCircuit) -> None:
     assert tiger.layout(complete, LINE, time_limit_s=1e6, **CHEAP).warnings == ()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_time_limit_that_ended_one_stage_is_said(complete: QuantumCircuit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though there was time left at the end."""
     complete.compose(complete, inplace=True)

@@ -129,7 +129,7 @@ def test_bug_the_faulty_one_of_two_directions_was_used(level: int) -> None:
     assert not {(0, 1), (2, 3)} & used
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("target", "width", "level", "line"),
     [

@@ -106,7 +106,7 @@ def _cx(circuit: QuantumCircuit) -> int:
     return circuit.count_ops().get("cx", 0) + 3 * circuit.count_ops().get("swap", 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("level", LEVELS)
 def test_an_initial_layout_wins(level: int) -> None:
     """Qubits start where the user puts them."""
@@ -130,7 +130,7 @@ def test_missing_basis_gates_do_not_matter(level: int) -> None:
     assert level == 0 or out.count_ops() == {"cx": 4}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_directed_edges_are_kept() -> None:
     """A device with CX one way only gets CX that way only."""
     ways = [(1, 0), (1, 2), (3, 2), (3, 4), (5, 4)]
@@ -472,7 +472,7 @@ def test_lists_run_in_parallel() -> None:
         assert manager.run([mix(3), mix(4)], num_processes=2) == alone
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_layout_stage_of_the_users_own_is_kept() -> None:
     """TIGER's routing starts from it, and so does what it is compared with."""
     own = PassManager(SetLayout([6, 2, 4, 0, 1])) + common.generate_embed_passmanager(LINE)
@@ -501,7 +501,7 @@ def test_clifford_and_t_are_a_basis_too() -> None:
     assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_routing_stage_runs_by_itself() -> None:
     """On a circuit that is on device qubits, of which no layout is known."""
     for level in LEVELS:

@@ -188,7 +188,7 @@ def test_bug_qubits_that_meet_no_other_changed_places_from_call_to_call() -> Non
     assert len(found) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_single_trial_has_to_do_in_little_time() -> None:
     """Where all trials would take longer than half of the limit; with time enough nothing changes."""
     circuit, rng = QuantumCircuit(12), np.random.default_rng(0)

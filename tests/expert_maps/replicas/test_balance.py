@@ -95,9 +95,7 @@ def test_the_peer_gives_the_map_of_eplbs_readme(readme):
     ]
 
 
-@pytest.mark.parametrize(
-    "skew", [pytest.param(skew, marks=pytest.mark.slow if skew == 0.4 else pytest.mark.long) for skew in SKEWS]
-)
+@pytest.mark.parametrize("skew", [pytest.param(skew, marks=pytest.mark.long) for skew in SKEWS])
 def test_moves_are_at_most_half_of_eplbs(skew):
     """From EPLB's map to a load no larger than that of its next one, over a skew's first cases."""
     moves = []

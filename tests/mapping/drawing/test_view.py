@@ -95,7 +95,7 @@ def test_places_are_those_of_the_mapping(random_problem):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_group_of_tasks_lies_where_most_of_it_does():
     """Tests a path of 2,500 tasks in groups of five, four of which share a node."""
     problem = problem_of(nx.path_graph(2500), "grid:2", slots=2500)
@@ -157,7 +157,7 @@ def test_unknown_nodes_are_refused():
         view_mapping(problem_of(nx.path_graph(2), "grid:2"), {"0": "9", "1": "0"})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_thousand_tasks_take_half_a_second():
     """Tests the seconds of the processor, and the bounds of what is shown."""
     problem, places = large_halo()

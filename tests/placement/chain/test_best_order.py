@@ -143,7 +143,7 @@ def test_merged_classes_bound_from_below(seed: int) -> None:
     assert bound_s(layers, cluster, params) == pytest.approx(np.inf if found is None else found.bottleneck_s)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
 def test_a_device_more_is_never_worse(seed: int, speed: float) -> None:
     """It may be left out."""

@@ -60,7 +60,7 @@ def test_small_windows_cut_levels() -> None:
     assert tasks.cost(found) <= tasks.cost(start)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_places() -> None:
     """Sampling is deterministic."""
     tasks = random_tasks(1)

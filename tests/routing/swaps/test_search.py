@@ -97,7 +97,7 @@ def test_a_known_route_is_never_exceeded() -> None:
     assert search(dag, GRID, SearchOrigins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_threads_do_not_change_the_result() -> None:
     """One thread or three find the same route."""
     one, three = (search(draw(2), GRID, SearchOrigins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
@@ -243,7 +243,7 @@ def test_bug_a_mapping_that_was_never_routed_took_a_place() -> None:
     assert (pool.cost[1:-1] == NEVER_COST).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """No two routes that go on start alike, the cheapest goes on, and searchers hold no more than their share."""
     dealt: list[list[tuple[int, bytes]]] = []

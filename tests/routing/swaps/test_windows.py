@@ -91,7 +91,7 @@ def test_the_number_of_threads_changes_nothing(gates: int) -> None:
     assert one.start.tolist() == three.start.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_given_layout_is_kept(seed: int) -> None:
     """The circuit's qubits start where they did, spare ones anywhere."""

@@ -55,7 +55,7 @@ def test_distances_are_those_of_the_metric(metric, drawn):
         assert arrays.kind == DENSE or cost_changes.distance(walked, p, q) == pytest.approx(away)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_the_total_is_the_cost(rule, drawn):
     """Tests against the objective, asymmetric distances and self-loops included."""
@@ -83,7 +83,7 @@ def test_cost_changes_are_differences_of_costs(rule, drawn):
             assert cost_changes.swap_change(inst, places, t, u) == pytest.approx(change, abs=1e-7)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_moves_are_legal_exactly_where_nothing_is_violated(rule, drawn):
     """Tests every relocation and every swap within a group of a feasible mapping."""
@@ -167,7 +167,7 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
         assert (Polish(problem).improve(places, whole(problem), bool) == state.place).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
     """Tests over two calls that it is feasible, and as cheap as the start and the states they end in."""

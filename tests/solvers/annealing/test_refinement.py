@@ -75,7 +75,7 @@ def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain
         assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("side", "topology", "slots", "rule", "most"),
     [

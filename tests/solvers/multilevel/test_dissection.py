@@ -47,7 +47,7 @@ def test_a_stencil_on_its_own_grid_is_nearly_optimal():
     assert min(cost_of(problem, start(problem, seed)).total for seed in range(3)) <= 1.5 * 112
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_seeds_repeat_and_differ():
     """Tests that a seed decides where hardware without coordinates is cut."""
     problem = Problem(

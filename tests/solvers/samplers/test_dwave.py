@@ -169,7 +169,7 @@ def test_chains_are_as_strong_as_the_torque_on_them():
         assert figures["chain_strength"] == pytest.approx(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_chains_hold_without_couplings():
     """Tests a model whose couplings are all 0, where there is no torque."""
     model = dimod.BinaryQuadraticModel(dict.fromkeys(range(20), -1.0), {(0, 1): 0.0}, dimod.BINARY)
@@ -334,7 +334,7 @@ def test_other_samplers_stay_as_they_are(name):
     assert adapt(tracked) is tracked
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @ONE_SOON
 def test_sixty_four_tasks_are_mapped_through_mock_windows(kind):
     """Tests a solve from end to end, without the starts that leave nothing to windows, and what embeddings took."""

@@ -70,7 +70,7 @@ def test_stages_are_in_order(seed: int) -> None:
     assert all(late <= early for (_, early), (_, late) in itertools.pairwise(reported))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_line() -> None:
     """Places and order."""
     first, second = (split(draw_terms(4), AnnealerParams(seed=2), never_stop, ignore) for _ in range(2))

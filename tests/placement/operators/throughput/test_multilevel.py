@@ -42,7 +42,7 @@ def test_a_cycle_joins_no_groups_of_different_devices() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_groups_stay_where_they_may_go() -> None:
     """Every tenth is bound to a device."""
     terms = lattice(10, 20, "aaaa", 60.0)
