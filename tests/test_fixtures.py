@@ -45,7 +45,7 @@ def test_the_same_seed_draws_the_same_problem(random_problem, rule):
     assert first.tasks.work.tolist() != other.tasks.work.tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_draws_that_cannot_be_feasible_are_refused(random_problem):
     """Five tasks do not fit on four nodes one to one."""
     with pytest.raises(ValueError, match="no feasible problem of 5 tasks on 4 nodes"):

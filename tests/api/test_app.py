@@ -34,7 +34,7 @@ def edge(source: object, target: object, **fields: object) -> dict[str, Any]:
     return {"source": source, "target": target, **fields}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_problem_is_answered_with_its_report(ask: Post) -> None:
     """Two tasks that talk become neighbours."""
     answer = ask(seed=3)
@@ -65,7 +65,7 @@ def test_what_cannot_be_met_is_an_answer(ask: Post, fields: dict[str, object]) -
     assert report["violations"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [

@@ -176,7 +176,7 @@ def test_the_command_needs_python_alone(tmp_path: Path) -> None:
     assert answer.stdout == "2 SWAPs, 0 BRIDGEs\n"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_files_that_are_none_and_circuits_that_differ_have_exit_codes(tmp_path: Path) -> None:
     """And one line each, never a traceback."""
     texts = {"a.qasm": ORIGINAL, "b.qasm": ROUTED, "c.json": json.dumps(LINE), "d.json": "3", "e.json": "[[1e999, 0]]"}

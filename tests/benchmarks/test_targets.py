@@ -12,7 +12,7 @@ from benchmarks.memory import read_peak_mb
 from benchmarks.targets import CASES, build_target, measure_peak_mb
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_devices_are_ibms_and_have_ecr_one_way() -> None:
     """The other gates have both."""
     sizes = {build_target(case).num_qubits for case in CASES}

@@ -47,7 +47,7 @@ def test_a_stencil_is_bounded_by_half_of_its_cost_or_more(hardware, slots, best)
     assert best / 2 <= bound <= best
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_thousands_of_tasks_are_bounded_by_half_of_their_cost():
     """1,728 tasks in a box, eight to a node of a torus, of which the best mapping known cuts 2,160 edges."""
     assert 2160 / 2 <= spreading_bound(make_problem(nx.grid_graph((12, 12, 12)), "torus:6x6x6", 8)) <= 2160
@@ -62,7 +62,7 @@ def test_few_columns_give_valid_bounds(monkeypatch, hardware, slots, best):
         assert share * best <= spreading_bound(problem) <= best
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, capacity.PARTS])
 @pytest.mark.parametrize(
     ("graph", "cut"),
@@ -81,7 +81,7 @@ def test_halves_are_bounded_by_regions_of_any_size(monkeypatch, graph, cut, part
     assert 0.75 * cut <= spreading_bound(make_problem(graph, "grid:2", len(graph) // 2)) <= cut
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("graph", "most", "share"),
     [(nx.complete_graph(128), 64 * 64, 0.2), (nx.star_graph(999), 500, 0.05), (nx.wheel_graph(1000), 502, 0.05)],

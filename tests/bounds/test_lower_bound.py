@@ -121,7 +121,7 @@ def test_the_rearranged_bound_of_nug12_is_the_published_one(monkeypatch):
     assert lower_bound(problem, np.arange(12)) == 493
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "mesh", "least", "optimum"), ORIGINAL)
 def test_the_bounds_of_the_original_tools_example(rule, mesh, least, optimum):
     """Tests against proved optima, and that the strong bound proves one of them."""
@@ -217,7 +217,7 @@ def test_traffic_is_free_for_large_problems_where_all_partners_share_a_node(slot
     assert quick_bound(Problem(tasks=tasks, topology=nodes, rule="capacity"), np.zeros(4, int)) == bound
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_short_time_left_is_for_a_quicker_bound():
     """Tests a random graph on a grid, whose corners the quicker bound takes for its middle."""
     tasks = task_graph_of(nx.gnm_random_graph(64, 300, seed=1))

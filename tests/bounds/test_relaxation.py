@@ -31,7 +31,7 @@ def square(random_problem, brute_force):
     return fold(problem, whole(problem), places), cost
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_seats_count_the_smallest_tasks_that_fit(random_problem):
     """Tests slots and memory against adding one task after another."""
     for seed in range(20):

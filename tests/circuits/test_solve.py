@@ -71,7 +71,7 @@ def test_bug_the_exact_search_lays_out_no_pairs_inside_control_flow(monkeypatch:
     assert halves.part[found.route.start[3]] == halves.part[found.route.start[4]]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_another_objective_does_not_end_at_the_bound() -> None:
     """It wants several routes with the fewest SWAPs to choose from."""
     steps = [Operation((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]
@@ -81,7 +81,7 @@ def test_another_objective_does_not_end_at_the_bound() -> None:
     assert (found.lower_bound, found.stages[-2].name) == (3, "windows")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_stages_never_cost_more_than_those_before() -> None:
     """The last one's cost is the route's."""
     found = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams())
@@ -190,7 +190,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         map_circuit(circuit(3, 9)[1].gate_dag, Coupling.of(4, [(0, 1), (2, 3)]), LayoutParams())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_routes_from_shortest_paths_are_beaten() -> None:
     """By level 1 already, on the average of ten circuits."""
     circuits = [circuit(8, 40, seed)[1].gate_dag for seed in range(10)]

@@ -479,7 +479,7 @@ def graph(*weights: float, nodes: tuple[object, ...] = ("a", "b"), **more: objec
     return json.dumps({"nodes": [{"id": node} for node in nodes], "edges": edges, **more})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "field"),
     [

@@ -118,7 +118,7 @@ raise SystemExit(app.run(["doctor"]))
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_bug_every_kernel_is_compiled_by_stages_that_are_counted_and_then_the_machine_is_well() -> None:
     """In a process that has done nothing else, as a kernel that no stage loads would cost the first run; no error."""
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)

@@ -213,7 +213,7 @@ def test_energies_that_say_nothing_are_not_looked_at(energy, path_problem):
     assert (report.warnings[-1], report.stages[-1].detail["checked"]) == (UNCHECKED, "nothing")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_energies_without_slack_bits_are_not_looked_at(random_problem, tmp_path):
     """Tests the slack-free encoding, whose energies are costs and a penalty."""
     problem = random_problem("capacity", 2)

@@ -14,7 +14,7 @@ from tiger.expert_maps.costs import ExpertProblem, hop_sum
 Draw = Callable[..., ExpertProblem]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(
     st.integers(2, 3), st.sampled_from([(2, 1), (4, 2), (4, 4), (6, 2), (5, 5)]), st.integers(0, 9_999), st.floats(1, 9)
 )

@@ -15,7 +15,7 @@ from tiger.expert_maps.costs import ExpertProblem, device_costs, hop_sum
 Draw = Callable[..., ExpertProblem]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.integers(2, 4), st.sampled_from([(2, 2), (4, 2), (6, 3), (4, 4)]), st.integers(0, 99), st.floats(1, 9))
 @cases(quick=15, long=2_000)
 def test_hops_are_those_of_every_transition(

@@ -31,7 +31,7 @@ def test_it_is_the_best_of_all(
     assert hop_sum(problem, place_by_layers(problem, ways)) == pytest.approx(least_hops(problem), rel=1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("far", "orbits"), [(1.0, 105), (2.0, 315)])
 def test_equal_devices_leave_few_ways(
     drawn_problem: Draw, is_balanced: Callable[[ExpertProblem, IntArray], bool], far: float, orbits: int

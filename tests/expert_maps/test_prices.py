@@ -43,7 +43,7 @@ def ask_loads(**changes: Any) -> ExpertReport:
     return tiger.experts(**{"trace": LOADS, "cluster": PAIR, "kind": "loads", "replicas": 2, **changes})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_step_is_priced_as_it_is_documented() -> None:
     """Largest loads in seconds, and transitions over links as a mean over devices, each pair of replicas alike."""
     report = ask(replicas=4, held_out=0.0, step_tokens=800.0)
@@ -62,7 +62,7 @@ def test_a_step_is_priced_as_it_is_documented() -> None:
     assert np.array(report.loads.after) == pytest.approx(load)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"replicas": 4, "groups": 4}, {"replicas": 8, "duplicates": 2}])
 def test_one_objective_is_below_each_part_alone(changes: dict[str, Any]) -> None:
     """Of loads, by their map, and of transitions, by theirs; the bound is below it."""
@@ -144,7 +144,7 @@ def test_maps_are_read_back_from_files(tmp_path: Path, system: str) -> None:
     assert again.advice == "keep"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_has_the_same_answer() -> None:
     """With all parts."""
     asked = {"replicas": 4, "in_use": np.array([[*range(8), *range(4)]] * 4), "expert_bytes": 1e3}

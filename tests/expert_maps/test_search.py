@@ -69,7 +69,7 @@ def test_answers_are_the_same_and_never_below_their_bound(
     assert is_balanced(problem, first.solution)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.integers(0, 9_999), st.sampled_from([(4, 2), (5, 5)]))
 @cases(quick=10, long=200)
 def test_names_do_not_matter(drawn_problem: Draw, seed: int, size: tuple[int, int]) -> None:

@@ -51,7 +51,7 @@ def test_fifty_changes_that_pay_are_not_kept(draw_loads, part):
         assert verdict.bound <= verdict.largest_after < verdict.largest_before
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_figures_are_those_of_the_change(draw_loads):
     """Seconds are those of the GPU that receives most, and the gain is of the seconds of a step."""
     loads, in_use = _draw(draw_loads, 0)
@@ -73,7 +73,7 @@ def test_moves_keep_to_the_cap(draw_loads, most):
     assert verdict.largest_after >= weigh(loads, in_use, MoveCosts(**COSTS, most_moves=most + 4)).largest_after
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_balanced_map_is_kept(draw_loads):
     """Nothing moves, and no change is paid."""
     loads = draw_loads(0)
@@ -102,7 +102,7 @@ def test_wrong_costs_are_named(changed):
     assert [caught.value.field] == list(changed)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_whole_numbers_of_numpy_are_costs(draw_loads):
     """As they are in the fields of loads."""
     loads, in_use = _draw(draw_loads, 0)

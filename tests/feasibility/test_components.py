@@ -50,7 +50,7 @@ def test_bug_two_chains_find_their_paths_at_once(length):
     assert time.process_time() - begun < 5
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_equal_components_are_no_puzzle():
     """Tests 100 pairs on 50 paths of four, 2,000 single tasks on 200 of ten, and 60 triples that fit 50 times."""
     begun = time.process_time()

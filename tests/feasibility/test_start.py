@@ -409,7 +409,7 @@ def test_forbidden_pairs_inside_parts_count_when_tasks_are_dealt_out():
     assert sorted(launch_order(problem)[:2].tolist()) == [3, 4]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "parts"), [(24, [4]), (40, [5]), (24, [1, 3]), (48, [4, 4])])
 def test_memory_that_fits_exactly_is_packed(tasks, parts):
     """Tests loads of up to 10^12 bytes that fill every node exactly, beside slots, pins, forbidden pairs and parts."""
@@ -437,7 +437,7 @@ def test_memory_that_almost_fits_is_proved_not_to():
     assert [violation.kind for violation in found] == ["memory"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("fill", [0.9, 0.99])
 def test_hundreds_of_tasks_fill_memory_and_slots(fill):
     """Tests 300 random loads on 30 equal nodes with just enough slots."""

@@ -102,7 +102,7 @@ def test_bug_wrong_names_in_a_file_are_told_as_such(tmp_path):
     assert (caught.value.field, "no file" in caught.value.reason) == ("allocation/1", False)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @cases(quick=60, long=2_000)
 @given(pieces=st.lists(st.sampled_from([*"nr0179[]-,; \n\0\u0663", "n[", "gpu[0]", "[0-", "99999999999"]), max_size=12))
 def test_any_text_is_read_or_refused(pieces):

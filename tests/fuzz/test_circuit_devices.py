@@ -55,7 +55,7 @@ def fits(circuit: QuantumCircuit, device: CouplingMap) -> bool:
     return circuit.num_qubits <= device.size() and device.is_connected()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @cases(quick=4, long=1000)
 @given(circuit=circuits(), device=devices(), level=LEVELS, objective=OBJECTIVES, seed=st.integers(0, 9))
 def test_a_layout_is_the_circuit(
@@ -73,7 +73,7 @@ def test_a_layout_is_the_circuit(
         assert same(circuit, report.circuit, start, end)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @cases(quick=8, long=1000)
 @given(circuit=circuits(), device=devices(), level=LEVELS, routing=METHODS)
 def test_a_transpiled_circuit_is_the_circuit(

@@ -122,7 +122,7 @@ def descriptions(draw: st.DrawFn, target: Target) -> tuple[Target, bool]:
                                      custom_name_mapping=flows), True  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=4, long=300)
 @given(asked=questions())
@@ -181,7 +181,7 @@ def wide_questions(draw: st.DrawFn) -> tuple[QuantumCircuit, list[tuple[int, int
     return draw(circuits(width, 40, clifford=True)), draw(couplings(width)), draw(st.integers(0, 99))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=3, long=200)
 @given(asked=wide_questions())
@@ -212,7 +212,7 @@ def stage_questions(draw: st.DrawFn) -> PluginCase:
     return PluginCase(circuit, target, draw(st.booleans()), draw(st.integers(0, 99)), (None, None), None)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [level for level in LEVELS if level > 0])
 @cases(quick=6, long=350)
 @given(asked=stage_questions())

@@ -35,7 +35,7 @@ def graphs(draw):
     return graph
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(graph=graphs(), seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1.0, 0.4, 2.0]), lacking=st.booleans())
 @cases(quick=12, long=1000)
 def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
@@ -55,7 +55,7 @@ def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
             decode_samples(other, rows)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(data=st.data())
 @cases(quick=15, long=5000)
 def test_changed_files_are_read_or_refused(data):

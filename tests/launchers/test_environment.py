@@ -44,7 +44,7 @@ def test_bug_devices_were_repeated() -> None:
         write(shared)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(order=orders())
 def test_ranks_are_read_back(order) -> None:
     """Each on its host; the local ranks of a host are 0, 1, .. by slot, and choose the device of the rank's node."""

@@ -190,7 +190,7 @@ def test_a_penalty_scale_holds_in_every_round(scale: float) -> None:
     assert [(row["penalty_scale"], row["centred"]) for row in found] == [(scale, scale < 1)] * 3
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_temperatures_are_those_asked_for() -> None:
     """Every round reports them."""
     asked = tiger.IsingParams(beta_range=(0.25, 4.0), whole=Sampling(rounds=2, reads=2, sweeps=20))

@@ -73,7 +73,7 @@ def test_a_report_tells_the_truth(name, rule, random_problem, brute_force):
     json.dumps(report.to_dict(), allow_nan=False)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
     """Tests that six tasks are solved to a proven optimum."""
@@ -101,7 +101,7 @@ def stencil(rows=4):
     return Problem(tasks=task_graph_of(graph), topology=build(f"torus:{rows}x4"), rule="one-to-one")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_and_effort_give_the_same_report(name):
     """Tests every solver on no thread and on two."""
@@ -173,7 +173,7 @@ def test_any_ocean_sampler_object_is_accepted(path_problem):
     assert (report.cost, report.solver) == (7, "ExactSolver")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_stages_record_what_each_reached(random_problem):
     """Tests names, falling costs, and the rounds of the tuner."""
     report = solve(random_problem("levels", 3), solver="neal", ising=BRIEF)
@@ -184,7 +184,7 @@ def test_stages_record_what_each_reached(random_problem):
     assert figures | {"best_raw", "best_repaired", "best_polished"} == set(rounds[0])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_time_limit_ends_a_search_without_end():
     """Tests that search goes on until the limit, stops near it and says so, unlike one that ends by itself."""
     problem = Problem(
@@ -310,7 +310,7 @@ def test_an_unsatisfiable_problem_is_a_report():
     assert report.violations[0].kind == "slots"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [{}, {"pinned": {"0": "0", "1": "1", "2": "2"}}])
 def test_problems_without_a_choice_are_solved(limits):
     """Tests a task alone, and a problem where every task is pinned, by every solver."""
@@ -390,7 +390,7 @@ def test_the_public_names_resolve():
         tiger.nothing  # noqa: B018
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_options_that_had_no_effect_are_named(random_problem):
     """Tests that a solver which samples no QUBO says so, and only where something was set."""
     problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
@@ -461,7 +461,7 @@ def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch
     assert {"greedy", "geometry", "dense"} & {stage.name for stage in report.stages}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["cost", "max-link-load"])
 @pytest.mark.parametrize("solver", ["greedy", "random"])
 def test_nothing_is_worse_than_the_cyclic_order(solver, objective):
@@ -483,7 +483,7 @@ def test_loads_of_links_follow_the_routing():
     assert ([link.load for link in report.links], report.baseline_max_link_load) == ([4] * 4, 4)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("routing", ["single", "equal", "weighted"])
 def test_links_know_their_loads_in_the_block_order(routing):
     """There each task talks to its opposite on the ring, and neighbours do in the mapping."""

@@ -71,7 +71,7 @@ STAGES = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("limits", "greedy"), [({}, False), ({"forbidden": [("0", "0,0")]}, True)])
 def test_large_problems_begin_with_a_bisection(limits, greedy):
     """Tests a long path: where a mapping may have to be repaired, a greedy one comes before."""

@@ -122,7 +122,7 @@ def test_tasks_not_placed_yet_break_nothing(random_problem, naive_broken, seed, 
     assert violations(problem, np.full(problem.tasks.size, -1)) == ()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE, flags=FLAGS)
 def test_feasible_mappings_break_nothing(random_problem, random_feasible, seed, rule, hardware, flags):
     """Two independent checkers agree."""
@@ -241,7 +241,7 @@ def test_dilation_is_read_off_the_traffic(random_problem, random_feasible, seed,
     assert found["mean_dilation"] * volumes.sum() == pytest.approx(communication, rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_large_problems_are_quick():
     """65,536 tasks on 256 nodes are built, priced, checked and measured without loops over tasks."""
     rng, size = np.random.default_rng(0), 65_536

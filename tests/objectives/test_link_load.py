@@ -42,7 +42,7 @@ def line(*bandwidths, **fields):
 STAR = [[0, 3, 1, 2], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 def test_the_value_is_the_metric(rule, random_problem, random_feasible):
     """Both are the largest load over bandwidth, and its link alone has stress 1."""
@@ -54,7 +54,7 @@ def test_the_value_is_the_metric(rule, random_problem, random_feasible):
         assert found.stress(places).max() == (1 if load else 0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("routing", ["equal", "weighted"])
 def test_split_transfers_are_bounded(routing, random_problem, random_feasible):
     """The value is the load that the report states, and no mapping of some has a lower one than the bound."""
@@ -129,7 +129,7 @@ def test_bounds_without_traffic_or_links():
     assert aim(talking([[0, 1], [0, 0]], apart.with_slots([2, 2]), "capacity")).bound() == 0.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_surrogate_adds_prices_to_distances():
     """With one busy link of two, crossing it costs more; in all 0.3 times the distances are added."""
     found = aim(talking([[0, 1, 0], [0, 0, 1], [0, 0, 0]], line(1, 1)))

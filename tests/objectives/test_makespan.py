@@ -81,7 +81,7 @@ def test_makespan_literals(places, expected):
     assert makespan(crossing(), np.array(places)) == expected
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=SEEDS, rule=st.sampled_from(["one-to-one", "levels", "capacity"]))
 def test_makespan_is_that_of_a_simulation(random_problem, random_feasible, seed, rule):
     """For every rule and hardware, several tasks of a level on a node among them; never above the cost."""

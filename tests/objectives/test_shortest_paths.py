@@ -140,7 +140,7 @@ def test_tree_literals():
     assert find_load(boxes, [(1, 2, 3), (3, 3, 9)]) == 3.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=SEEDS, kind=st.sampled_from(["links", "split"]))
 def test_links_without_choice_are_loaded_along_the_only_way(random_problem, random_feasible, seed, kind):
     """Where every shortest path is unique, the load is that of networkx's paths."""
@@ -295,7 +295,7 @@ def test_links_are_listed_by_load_over_bandwidth(topology, expected):
     assert loads.list_busiest(topology.link_ends, 1)[0].share == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=SEEDS)
 def test_switches_forward_as_nodes_without_slots_do(random_topology, random_problem, seed):
     """Loads, lengths, bandwidths and the next links are those of the same hardware with all ends as nodes."""

@@ -48,7 +48,7 @@ def test_kinds_are_those_that_can_be_read():
         assert build(kind.example).size >= 64
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "rows"),
     [

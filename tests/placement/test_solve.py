@@ -103,7 +103,7 @@ def test_pins_are_kept(drawn_layers: DrawnLayers) -> None:
         assert placed.plan.grid[3, 0, 0] == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rank_order_is_proved_on_regular_hardware() -> None:
     """With TP 8 in each of two equal machines nothing is better than ranks in order."""
     params = PlaceParams(schedule="1f1b", pipeline=2, tensor=8, microbatches=8)
@@ -160,7 +160,7 @@ def test_more_stages_than_layers_are_a_result(drawn_layers: DrawnLayers) -> None
     assert violation.kind == "stages"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_interleaved_stages_are_squeezed_into_memory(drawn_layers: DrawnLayers) -> None:
     """Where no candidate fits, the cuts move until one does."""
     layers = replace(drawn_layers(12, 5), state_bytes=np.array([9.0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9]))

@@ -34,7 +34,7 @@ def test_what_no_bound_rules_out_may_fit_nowhere(model: Model, cluster_of: Make)
     assert "the closest lacks 10 B" in report.violations[0].message
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_search_that_proves_there_is_no_room_says_so(model: Model, cluster_of: Make) -> None:
     """A pipeline of two needs more than the smaller device has, as bounds know the larger alone."""
     uneven = replace(cluster_of((0, 0)), memory_bytes=np.array([200.0, 20.0]))

@@ -99,7 +99,7 @@ def test_every_choice_is_tried_or_ruled_out(found: PlanResult) -> None:
     assert len(found.attempts) + sum(each.choices for each in found.pruned) == found.choices
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer(found: PlanResult, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
     again = explore(SearchInputs(model, cluster, PARAMS), never_stop, ignore)
@@ -132,7 +132,7 @@ def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) ->
     assert "links" in {each.reason for each in found.pruned}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_progress_is_told(model: Model, cluster: Cluster) -> None:
     """Every stage, with the best seconds so far."""
     told: list[Progress] = []
@@ -217,7 +217,7 @@ def test_islands_find_the_same_in_processes(model: Model, cluster: Cluster) -> N
     assert describe(shared) == describe(explore(SearchInputs(model, cluster, params), never_stop, ignore))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_island_stays_here(model: Model, cluster: Cluster, found: PlanResult) -> None:
     """Nothing is sent anywhere for one."""
     with ThreadPoolExecutor(1) as pool:

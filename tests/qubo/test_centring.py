@@ -105,7 +105,7 @@ def test_literals():
     assert split.spread == pytest.approx([2**0.5, 2**0.5])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_split_costs_what_the_window_costs(rule, random_problem, random_feasible):
     """Tests constant, linear costs and rests on random feasible mappings of windows."""

@@ -29,7 +29,7 @@ def test_decoding_undoes_encoding(rule, random_problem, random_feasible):
         assert (window.place(places, reads.local(0)) == places).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_reads_are_feasible_exactly_where_nothing_is_violated(rule, random_problem):
     """Tests the flag on random one-hot samples against the violations of the mapping."""
@@ -112,7 +112,7 @@ def test_no_reads_break_nothing(path_problem):
     assert (reads.missed.tolist(), reads.crowded.tolist(), reads.feasible.tolist()) == ([0] * 3, [0] * 3, [])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels"])
 def test_repair_of_noise_is_feasible(rule, random_problem):
     """Tests that random bits become a feasible mapping under groups, pins and forbidden pairs included."""
@@ -139,7 +139,7 @@ def test_repair_under_capacities_is_feasible_or_says_so(random_problem):
     assert found > 7
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_repair_leaves_a_feasible_read_alone(rule, random_problem, random_feasible):
     """Tests that nothing is moved where nothing is wrong."""

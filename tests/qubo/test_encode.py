@@ -69,7 +69,7 @@ def test_energy_of_a_window_is_the_cost_of_the_full_mapping(rule, random_problem
             check_law(problem, fold(problem, Block(tasks=tasks, nodes=problem.topology.hosts), places), [places])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_energy_is_the_cost_on_disconnected_hardware(rule, random_problem, random_feasible):
     """Tests the law up to rounding of the distance that stands for no way at all, which has to cancel."""
@@ -164,7 +164,7 @@ def test_the_safe_bound_is_not_idle(rule, random_problem, brute_force):
     assert broken
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_variables_are_only_made_for_allowed_pairs(random_problem):
     """Tests that they are numbered row by row, and that forbidden and taken nodes get none."""
     for seed in range(12):
@@ -217,7 +217,7 @@ def test_dense_and_sparse_models_are_the_same(rule, random_problem, monkeypatch)
             assert models[0].num_interactions == models[1].num_interactions
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_couplers_never_exceed_the_count(random_problem):
     """Tests that the estimate taken before building is an upper bound."""
     for seed in range(21):
@@ -260,7 +260,7 @@ def test_only_nodes_that_can_overflow_have_slack(rooms, slots, slack):
     assert [budget.slack for budget in encode(make_window([4, 2, 6], rooms, slots)).budgets] == slack
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_slack_bits_never_overshoot_the_room():
     """Tests that they add up to the room in units, rounded up by less than one, and are few."""
     for room in (*range(3, 70), 10**6, 2**50 + 1):

@@ -250,7 +250,7 @@ def test_fixed_penalties_and_temperatures_are_kept():
     assert {row["beta_range"] for row in rounds} == {(0.25, 4.0)}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_true_cost_never_rises_over_windows(random_problem):
     """Tests the cost after every stage on problems of all rules."""
     for seed in range(3):

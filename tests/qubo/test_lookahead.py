@@ -8,7 +8,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.lookahead import assign_level, place_forward
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_forward_starts_are_feasible(random_problem):
     """Tests pins and forbidden pairs, level by level."""
     for seed in range(12):
@@ -59,7 +59,7 @@ def test_later_levels_are_absent(path_problem, random_problem):
     assert np.allclose(first[0][np.isfinite(first[0])], own[np.isfinite(first[0])])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_start_costs_what_its_mapping_costs(random_problem):
     """Tests that exact levels in order are no worse than the launch order on most graphs."""
     better = 0

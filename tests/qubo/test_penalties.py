@@ -88,7 +88,7 @@ def test_safe_penalties_aim_at_centred_ones(rule, random_problem):
                 assert np.isfinite(weights).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
 def test_the_aim_is_far_below_the_safe_bound_where_all_tasks_talk(rule):
     """Tests the scale on dense problems, and that it is the ratio of the mean weights."""

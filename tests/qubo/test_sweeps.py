@@ -15,7 +15,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.sweeps import Sweeps
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_no_level_can_be_placed_better_alone(random_problem):
     """Tests against all placements of every level, the others fixed, with pins and forbidden pairs."""
     for seed in range(6):

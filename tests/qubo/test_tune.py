@@ -348,7 +348,7 @@ def annealing(bqm, penalties, seed):
     return ask(registry.sampler("neal"), bqm, draw)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 def test_tuned_reads_find_optima(rule, random_problem, brute_force):
     """Tests raw reads without polish, against enumeration, and that their share is in the band at last."""
@@ -373,7 +373,7 @@ def full(seed):
     return Problem(tasks=tasks, topology=nodes, rule="capacity")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("capacity", "variables"), [("slack", 18 + 3 * (2 + 4)), ("slack-free", 18)])
 def test_both_encodings_of_capacities_find_optima(capacity, variables, brute_force):
     """Tests nodes that only three pairs of tasks fill, end to end, from models with slack bits and without."""
@@ -386,7 +386,7 @@ def test_both_encodings_of_capacities_find_optima(capacity, variables, brute_for
     assert sum(found) >= 3
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_slack_free_mappings_fit_and_cost_what_they_cost(random_problem, brute_force):
     """Tests that what draws reads to balance is no part of the cost, where balance is not best."""
     for seed in range(4):

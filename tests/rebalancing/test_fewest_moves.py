@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tiger
-from tiger.rebalancing.fewest_moves import CutProgram, propose_cuts
+from tiger.rebalancing.fewest_moves import CutProgram, cheapest_cuts, fewest_moves
 from tiger.rebalancing.layer_times import LayerTimes
 from tiger.rebalancing.line_costs import LineCosts
 from tiger.rebalancing.moving import homes_of, prices_s
@@ -36,4 +36,15 @@ def test_proposals_end_with_cuts_that_move_nothing(make: Make) -> None:
     line = make().line
     costs = LineCosts(line=line, times=LayerTimes.of(line.layers))
     price = prices_s(line, homes_of((0, 3, 8, 12), line.devices))
-    assert (0, 3, 8, 12) in propose_cuts(costs, price)
+    assert (0, 3, 8, 12) in cheapest_cuts(costs, price)
+
+
+def test_the_kernel_runs_without_compilation() -> None:
+    """Three layers of 1 s on two positions: the cheaper of both cuts, and none below 2 s."""
+    ahead, zero = np.arange(4.0), np.zeros((2, 4))
+    prices = np.cumsum([[0.0, 0, 1, 1], [0.0, 1, 0, 0]], axis=1)
+    last = np.full((2, 4), 3)
+    plain = getattr(fewest_moves, "py_func", fewest_moves)
+    value, cuts = plain(ahead, np.ones(2), (zero, zero), last, prices, 2.0)
+    assert (value, cuts.tolist()) == (0.0, [0, 1, 3])
+    assert np.isinf(plain(ahead, np.ones(2), (zero, zero), last, prices, 1.5)[0])

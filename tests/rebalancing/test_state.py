@@ -44,7 +44,7 @@ def test_a_restored_rebalancer_decides_as_the_one_before(make: Make, balancer: L
         assert parts.state == whole.state
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_one_without_a_plan_stays_so(make: Make) -> None:
     """Devices that are left cannot hold the layers, before and after."""
     rebalancer = make(memory_bytes=5e9)

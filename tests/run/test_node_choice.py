@@ -20,7 +20,7 @@ def nodes_of(report):
     return {*report.mapping.values()}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_as_many_nodes_are_taken_as_asked_for():
     """They share a rack where one has enough of them."""
     report = tiger.assign("halo:4x4", "tree:3x6@1,10", slots=4, allocation=FREE, nodes=4)
@@ -28,7 +28,7 @@ def test_as_many_nodes_are_taken_as_asked_for():
     assert {node[0] for node in nodes_of(report)} == {"1"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nodes_are_no_worse_than_any_others():
     """Of few nodes, all choices can be tried."""
     ask = {"slots": 4, "seed": 1}
@@ -57,7 +57,7 @@ def test_slots_that_nobody_states_hold_an_even_share():
     assert [stage.name for stage in report.stages[:2]] == ["nodes", "baseline"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_choice_is_the_same_for_the_same_seed():
     """Also where another thread runs parts of the work."""
     with ThreadPoolExecutor(2) as pool:

@@ -24,7 +24,7 @@ def search(problem, start, visits=5_000_000, effort=1, stop=bool):
     return Exact(visits).search(problem, start, effort=effort, seed=0, stop=stop)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_optimum_is_found_and_proved(rule, random_problem, brute_force):
     """Tests random problems with every kind of limit."""

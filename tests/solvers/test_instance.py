@@ -18,7 +18,7 @@ from tiger.topologies.spec import build
 RULES = ("one-to-one", "levels", "capacity")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_all_arrays_are_read_only_and_contiguous(rule, random_problem):
     """Tests what compiled code is specialised for: one kind of array, whatever the problem."""
@@ -28,7 +28,7 @@ def test_all_arrays_are_read_only_and_contiguous(rule, random_problem):
             assert not isinstance(part, np.ndarray) or (part.flags.c_contiguous and not part.flags.writeable)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_neighbour_lists_add_up_to_the_traffic(rule, random_problem):
     """Tests both directions, self-loops apart."""
@@ -100,7 +100,7 @@ def test_seats_hold_the_tasks_of_every_node(random_problem, random_feasible):
         assert state.place is not places
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_limits_are_those_of_the_problem(rule, random_problem):
     """Tests slots, memory with their defaults, forbidden nodes, groups, what may move and where to."""
@@ -116,7 +116,7 @@ def test_limits_are_those_of_the_problem(rule, random_problem):
         assert inst.hosts.tolist() == problem.topology.hosts.tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels"])
 def test_occupants_are_the_tasks_of_each_group(rule, random_problem, random_feasible):
     """Tests who a node holds of every group."""

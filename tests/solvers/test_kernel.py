@@ -249,7 +249,7 @@ def test_compiling_is_announced_by_module(caplog):
     assert lines == [why, "compiling: solvers.dense", "compiling: solvers.annealing"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_kernel_is_compiled_once_for_all_integers_it_is_called_with():
     """Tests constants and 32 bits; the kernel itself has no machine code, the one that calls it has."""
 

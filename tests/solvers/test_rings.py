@@ -166,7 +166,7 @@ def two_rings(rng, away, slots):
     return problem_of(traffic, away, slots, "capacity")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_several_rings_are_bounded_and_improved(seed):
     """Tests two rings against all mappings: bounds hold, and the search never falls behind where it starts."""
@@ -237,7 +237,7 @@ def test_pins_are_kept():
     assert report.objective.value <= 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_tree_and_rails_are_ordered_with_proof():
     """Tests eight machines of four devices in shuffled order: two crossings a machine, and no more."""
     machines = np.random.default_rng(0).permutation(32) // 4

@@ -14,7 +14,7 @@ def test_warming_says_what_comes_next():
     assert tuple(said) == warm.KERNELS
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 def test_warming_leaves_no_kernel_out(rule, random_problem):
     """Tests that nothing is compiled afterwards, by listening to numba."""

@@ -18,7 +18,7 @@ def test_distance_three_has_these_links():
     assert sorted(f"{u}-{v}" for u, v in zip(links.u, links.v, strict=True)) == sorted(DISTANCE_THREE.split())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distance", "qubits", "couplings", "degrees"),
     [
@@ -51,7 +51,7 @@ def test_distances_out_of_range_are_refused(distance):
         heavy_hex(distance)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "width", "qubits", "couplings"), [(7, 15, 127, 144), (13, 27, 433, 504), (21, 43, 1121, 1320)]
 )

@@ -12,7 +12,7 @@ from tiger.model.arrays import FloatArray
 from tiger.placement.chain.fitting_runs import prefix_sums
 from tiger.placement.search.cut_moves import move_cuts
 from tiger.rebalancing.diffusion import diffuse_cuts
-from tiger.rebalancing.fewest_moves import propose_cuts
+from tiger.rebalancing.fewest_moves import cheapest_cuts
 from tiger.rebalancing.line_costs import Cuts, LineCosts
 
 # Passes that a decision simulates at most, about half a microsecond each, so that it takes milliseconds: 23 simulations
@@ -73,7 +73,7 @@ def balance_exactly(interval: Interval, now: Cuts | None) -> Balanced | None:
     take longer than uniform cuts under a schedule. Therefore the simulator of the schedule chooses, and cuts then move
     for as long as that gains.
     """
-    proposed = [*propose_cuts(interval.costs, interval.price_s), *([] if now is None else [now])]
+    proposed = [*cheapest_cuts(interval.costs, interval.price_s), *([] if now is None else [now])]
     proposed.sort(key=interval.bound_s)
     line = interval.costs.line
     budget = max(PASSES // (line.positions * line.microbatches), SIMULATIONS)

@@ -82,7 +82,7 @@ def test_servers_that_claim_at_the_same_time_get_a_job_each(ann: Claims, bob: Cl
     assert sorted(found) == ids
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_cancelled_while_it_is_claimed_runs_and_is_told_or_never_runs(
     ann: Claims, bob: Claims, store: Store
 ) -> None:

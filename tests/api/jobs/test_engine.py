@@ -226,7 +226,6 @@ def test_what_is_no_cursor_is_refused(loop: Runner, jobs: DurableJobs) -> None:
         loop.run(jobs.page("", "x", 3))
 
 
-@pytest.mark.long
 def test_too_many_jobs_that_wait_are_refused(loop: Runner, jobs: DurableJobs) -> None:
     """A key that came before is answered all the same; requests at the same moment may each find the last place."""
 

@@ -50,7 +50,7 @@ def place(limits: Limits = LIMITS, **fields: object) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_tasks_are_those_of_the_file(name: str) -> None:
     """Whatever its format."""

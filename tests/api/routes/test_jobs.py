@@ -142,7 +142,6 @@ OF_A_JOB = [
 STRANGE = ("none", "%00", "a" * 200, "%F0%9F%90%AF")
 
 
-@pytest.mark.long
 def test_a_job_of_another_key_is_unknown(client: TestClient) -> None:
     """It answers just as one that never was."""
     place = submit(client)

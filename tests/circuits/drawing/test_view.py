@@ -34,7 +34,7 @@ def _routed() -> tuple[CircuitReport, Device]:
     return tiger.layout(circuit, "grid:2x3", seed=1), read_device("grid:2x3")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_gates_and_layers_are_those_of_the_text(routed):
     """Tests how many there are, and the depth of the routed circuit as Qiskit reads it."""
     report, device = routed
@@ -71,7 +71,7 @@ def test_a_report_from_a_document_has_its_circuit_as_text(routed):
     assert view_circuit(CircuitReport.from_dict(report.to_dict()), device) == view_circuit(report, device)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_errors_are_those_of_the_device():
     """Tests gates and readout of a Target, and a device without any."""
     circuit = QuantumCircuit(2)
@@ -109,7 +109,7 @@ def test_no_circuit_is_no_view(routed):
         view_circuit(replace(report, circuit=None, qasm=None), device)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_device_of_many_qubits_is_shown_in_groups(monkeypatch):
     """Tests a line of 100 qubits, five a vertex."""
     circuit = QuantumCircuit(2)

@@ -31,7 +31,7 @@ def preset_extra_cx(
     return None if made is None else 3 * (count_swaps(made) - count_swaps(circuit))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_every_level_has_an_answer(star: QuantumCircuit, level: int) -> None:
     """At least one SWAP is needed, and the same seed gives the same."""
@@ -48,7 +48,7 @@ def test_a_layout_without_swaps_is_found() -> None:
     assert preset_extra_cx(circuit, LINE, LayoutParams(level=2)) == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_layout_may_be_given(star: QuantumCircuit) -> None:
     """Then it is routed from there."""
     assert (preset_extra_cx(star, LINE, LayoutParams(level=1), [0, 4, 1, 2]) or 0) >= 6

@@ -91,7 +91,7 @@ def test_layouts_are_given_one_for_each(circuits: list[QuantumCircuit]) -> None:
     assert reports[3].initial_layout == given[3]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_circuit_without_room_is_a_report(circuits: list[QuantumCircuit]) -> None:
     """The others are mapped all the same."""
     reports = tiger.layout([*circuits, ring(7)], LINE, level=1)
@@ -136,7 +136,7 @@ def test_what_fails_says_which_circuit(circuits: list[QuantumCircuit], monkeypat
     assert caught.value.__notes__ == ["circuit 0 of the list"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_circuits_of_a_list_have_islands_of_their_own() -> None:
     """An executor gets the circuits, whose islands share the threads there."""
     circuits = [ring(5), ring(5)]

@@ -64,7 +64,7 @@ def on_edges(report: CircuitReport, pairs: list[list[int]]) -> bool:
     return bool(check.property_set["is_swap_mapped"])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"level": level} for level in (0, 1, 2, 3)] + [{"initial_layout": [5, 0, 3, 1]}], ids=str
 )
@@ -112,7 +112,7 @@ def test_a_given_layout_is_kept(complete: QuantumCircuit) -> None:
     assert report.initial_layout == {0: 5, 1: 0, 2: 3, 3: 1}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_circuit(complete: QuantumCircuit) -> None:
     """On two threads as well."""
     first, second = (tiger.layout(complete, LINE, seed=5, threads=threads) for threads in (1, 2))
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_circuit(complete: QuantumCircuit) -> None:
     assert first.initial_layout == second.initial_layout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_islands_give_the_same_circuit_on_any_executor(complete: QuantumCircuit) -> None:
     """In this process, on threads of it, and on an executor; the report says how many there were."""
     found = [tiger.layout(complete, LINE, level=1, seed=5, islands=3, threads=threads) for threads in (1, 2)]
@@ -137,7 +137,7 @@ def test_the_text_is_the_circuit(complete: QuantumCircuit) -> None:
     assert read_circuit(report.qasm).count_ops() == report.circuit.count_ops()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_random_circuits_stay_the_same(seed: int) -> None:
     """Gates on one and two qubits of any kind."""
@@ -225,7 +225,7 @@ def test_bug_data_movement_is_that_of_the_circuit(complete: QuantumCircuit, opti
     assert report.data_movement.trivial == 4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_placement_is_routed(complete: QuantumCircuit) -> None:
     """From level 2 on; before it is known of the result alone."""
     names = ("trivial", "static_qubo", "levels", "routed")
@@ -324,7 +324,7 @@ def test_a_time_limit_that_was_hit_is_said(complete: QuantumCircuit) -> None:
     assert tiger.layout(complete, LINE, time_limit_s=1e6, **CHEAP).warnings == ()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_time_limit_that_ended_one_stage_is_said(complete: QuantumCircuit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though there was time left at the end."""
     complete.compose(complete, inplace=True)

@@ -70,7 +70,7 @@ def test_bug_ranges_of_aliases_lose_no_gates(text: str) -> None:
         read_circuit(f"{HEAD}qubit[4] q; {text}")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -69,7 +69,7 @@ def test_standard_gates_come_back(name: str) -> None:
         assert same(of_gate(turned.base_gate.control(1, ctrl_state=0)))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["dt", "s", "ms", "us", "ns", "ps"])
 @pytest.mark.parametrize("duration", [3, 0.125, 1e-7, 2.5e9])
 def test_delays_come_back(unit: str, duration: float) -> None:

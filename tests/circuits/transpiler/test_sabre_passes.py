@@ -32,7 +32,7 @@ def star(size: int) -> QuantumCircuit:
     return circuit
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(data=st.data(), seed=st.integers(0, 99))
 def test_the_circuit_is_the_original(data: st.DataObject, seed: int) -> None:
     """With control flow, barriers, measurements and directed edges."""

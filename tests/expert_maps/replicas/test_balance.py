@@ -24,7 +24,7 @@ def test_the_example_of_eplb_is_solved_with_proof(readme, groups, copies, larges
     assert found.gap == pytest.approx(0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), skew=st.floats(0, 2), nodes=st.sampled_from([1, 2, 4]), copies=st.integers(1, 3))
 def test_maps_keep_to_the_rules(draw_loads, seed, skew, nodes, copies):
     """Every expert has a slot, groups stay on a node, and no GPU has more of an expert than it may."""
@@ -39,7 +39,7 @@ def test_maps_keep_to_the_rules(draw_loads, seed, skew, nodes, copies):
     assert all(len(np.unique(node)) == 4 // nodes for layer in groups for node in layer)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(data=st.data(), copies=st.integers(1, 2))
 @settings(max_examples=5)
 def test_no_map_is_below_the_bound(brute_force, data, copies):

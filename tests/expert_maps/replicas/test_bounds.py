@@ -10,7 +10,7 @@ from tiger.expert_maps.replicas.loads import ExpertLoads
 from tiger.expert_maps.replicas.pools import Pools
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weight", "gpus", "size", "least"),
     [

@@ -21,7 +21,7 @@ def test_a_slot_goes_to_the_expert_that_needs_it():
     assert [(point.largest, point.moved) for point in path] == [(9, 0), (7, 1)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), nodes=st.sampled_from([1, 2]), most=st.integers(0, 20))
 def test_every_step_lowers_the_load_and_keeps_to_the_rules(draw_loads, seed, nodes, most):
     """Loads are those of the maps, moves within the cap, experts on their nodes, at most once a GPU."""

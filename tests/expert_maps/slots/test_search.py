@@ -39,14 +39,14 @@ def test_rules_are_kept_and_no_start_is_cheaper(draw_problem, rules):
     assert (np.sort(found.maps[0], axis=1) == np.arange(8)).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_answer_has_its_seed(draw_problem):
     """The same one, the same answer."""
     problem = draw_problem(5, (4, 8, 12, 4))
     assert np.array_equal(search(problem).maps[0], search(problem).maps[0])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_search_that_is_stopped_has_a_map(draw_problem):
     """That of the loads, at once."""
     problem = draw_problem(0, (3, 6, 8, 4), in_use=0, groups=2)

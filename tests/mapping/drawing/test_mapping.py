@@ -39,7 +39,7 @@ def test_large_graphs_are_drawn_as_bars_alone(monkeypatch):
     assert len(drawn(nx.path_graph(6), "tree:2x3@0.5,2.5").axes) == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_tasks_without_traffic_are_drawn():
     """Tests a graph without edges."""
     assert len(drawn(nx.empty_graph(4), "ring:4").axes) == 4

@@ -32,7 +32,7 @@ def large_halo() -> tuple[Problem, np.ndarray]:
     return problem, places
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
 @pytest.mark.parametrize("hardware", ["dense", "links", "grid", "torus", "tree"])
 def test_sums_are_those_of_the_problem(random_problem, rule, hardware):
@@ -54,7 +54,7 @@ def test_sums_are_those_of_the_problem(random_problem, rule, hardware):
         assert worst == pytest.approx(loads.worst)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_loads_are_as_the_report_has_them():
     """Tests the largest load of a link under every routing."""
     for routing in ("single", "equal", "weighted"):
@@ -95,7 +95,7 @@ def test_places_are_those_of_the_mapping(random_problem):
     ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_group_of_tasks_lies_where_most_of_it_does():
     """Tests a path of 2,500 tasks in groups of five, four of which share a node."""
     problem = problem_of(nx.path_graph(2500), "grid:2", slots=2500)

@@ -100,7 +100,7 @@ def test_balance_counts_the_devices_that_may_be_used() -> None:
     assert balance_s(layers, cluster, LineParams()) == 2.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_nothing_tried_is_better(seed: int) -> None:
     """All orders, subsets and cuts of random chains, with memory, ties, pins and missing links."""
@@ -143,7 +143,7 @@ def test_merged_classes_bound_from_below(seed: int) -> None:
     assert bound_s(layers, cluster, params) == pytest.approx(np.inf if found is None else found.bottleneck_s)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
 def test_a_device_more_is_never_worse(seed: int, speed: float) -> None:
     """It may be left out."""

@@ -85,7 +85,7 @@ def test_a_stop_leaves_a_bound_below() -> None:
     assert stopped.bound_s <= exact.bottleneck_s <= stopped.bottleneck_s
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_no_cuts_are_better(seed: int) -> None:
     """All cuts of random chains are tried."""

@@ -39,7 +39,7 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: i
     assert [spec[0] for spec in split.layers].count("TiedLayerSpec") == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.sets(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4))
 def test_names_come_back(deploy: Deploy, names: set[str]) -> None:
     """Whatever letters they have."""

@@ -31,7 +31,7 @@ def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
     assert parse(SPLIT) == VllmSplit(partition=(2, 3, 1), devices=((2, 0, 1),))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(st.sets(st.integers(2, 18), min_size=1, max_size=7), st.integers(1, 2), st.integers(1, 3), st.randoms())
 def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: int, random: object) -> None:
     """With the devices of every replica in the order of its ranks."""

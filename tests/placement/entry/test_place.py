@@ -49,7 +49,7 @@ def test_every_argument_reaches_the_engine(chain: Layers, pair: Cluster, engine:
     assert engine == [first, PlaceParams(schedule="interleaved", microbatches=4, virtual=2, pipeline=2)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [MODEL, MODEL["layers"], SHAPE, "m.json", Path("m.json")], ids=str)
 @pytest.mark.parametrize("cluster", [CLUSTER, "dgx:1", "c.json", Path("c.json")], ids=str)
 def test_models_and_clusters_have_many_forms(

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 HEAVY = ("dimod", "networkx", "numba", "scipy")
 CODE = f"""
 import sys
@@ -17,7 +15,6 @@ print(*({{*{HEAVY!r}}} & {{*sys.modules}}))
 """
 
 
-@pytest.mark.long
 def test_a_small_chain_is_placed_without_heavy_libraries() -> None:
     """They would take longer than the answer."""
     done = subprocess.run([sys.executable, "-c", CODE], check=True, capture_output=True, text=True)

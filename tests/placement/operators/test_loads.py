@@ -56,7 +56,7 @@ def test_a_cpu_pays_nothing() -> None:
     assert (compute.tolist(), communication.tolist()) == ([1, 20], [4, 0])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_loads_are_as_defined() -> None:
     """On any graph, with any placement."""
     rng = np.random.default_rng(0)

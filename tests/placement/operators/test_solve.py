@@ -79,7 +79,7 @@ def test_few_contiguous_stages_are_bound_by_the_best_of_all_placements() -> None
     assert (found.bottleneck_s, found.lower_bound_s) == (pytest.approx(6.3), pytest.approx(6.3))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_few_contiguous_stages_are_found_where_no_cut_of_a_line_fits() -> None:
     """Two chains, on two devices without a link: lines that mix them cannot be cut."""
     model = replace(DIAMOND, source=np.array([0, 1]), target=np.array([2, 3]), backward=np.zeros(5, np.bool_))
@@ -141,7 +141,7 @@ def test_what_is_too_tight_is_told_after_a_search() -> None:
     assert "18 B in all, do not fit into the 20 B of the devices" in found.violations[0].message
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_placement_and_progress_is_told() -> None:
     """Also of a search that is ended at once."""
     told: list[Progress] = []

@@ -29,7 +29,7 @@ def test_no_place_of_ranks_goes_below(seed, shape, transformer, replica_s):
     assert same_cuts_bound_s(layers, cluster, plan, ProofTarget(iteration_s=one), SEARCH) <= least * (1 + 1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2])
 def test_virtual_stages_are_bounded_too(seed, transformer):
     """With two stages a position, no order of four devices has a bottleneck below the bound."""

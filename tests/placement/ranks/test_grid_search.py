@@ -14,7 +14,7 @@ from tiger.training.costs.plan import Plan, rank_order
 SEARCH = OrderSearch(solver="search")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_ring_of_double_links_is_found(transformer, irregular, functions_of):
     """Eight tensor-parallel ranks on a DGX-1 lie along its one ring of double NVLinks, twice as fast."""
     layers, cluster, degrees = transformer(), irregular(1), ParallelDegrees(pipeline=1, tensor=8, microbatches=8)
@@ -49,7 +49,7 @@ def test_regular_hardware_is_proved(shape, transformer, regular, functions_of, r
     assert same_cuts_bound_s(layers, cluster, plan, target, SEARCH) == pytest.approx(seconds, rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_rank_order_is_kept_and_proved(transformer, regular, functions_of, replica_s):
     """On two regular machines of four, with a stage of four ranks on each, nothing is better than rank order."""
     layers, cluster, degrees = transformer(4), regular(2, 4), _degrees((2, 1, 4))
@@ -101,7 +101,7 @@ def test_nothing_fits(transformer, regular):
     assert place_groups(transformer(), regular(2, 2), ParallelDegrees(pipeline=2, tensor=2), functions, SEARCH) is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_start_that_does_not_fit_is_left(transformer, regular, functions_of):
     """Where rank order has no cuts, another grid with some is found."""
     layers, cluster, degrees = transformer(), regular(2, 2), ParallelDegrees(pipeline=2, tensor=2, microbatches=4)
@@ -114,7 +114,7 @@ def test_a_start_that_does_not_fit_is_left(transformer, regular, functions_of):
     assert {0, 1} not in _groups(plan.grid)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_plan(transformer, irregular, functions_of):
     """Two runs agree."""
     layers, cluster, degrees = transformer(2), irregular(1), _degrees((1, 1, 4))

@@ -30,7 +30,7 @@ def least_bottleneck_s(layers: Layers, cluster: Cluster, order: tuple[int, ...])
     return np.inf if found is None else found.bottleneck_s
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("memory_bytes", [np.inf, 12.0])
 def test_cuts_are_those_of_the_exact_cut_dp(

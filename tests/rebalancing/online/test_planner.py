@@ -213,7 +213,7 @@ def test_costs_may_be_relative(world: Callable[..., World]) -> None:
         other.step(here.times(other.plan))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_arguments_make_the_same_plans(world: Callable[..., World]) -> None:
     """Two planners with the same seed agree step by step."""
     here = world(5)

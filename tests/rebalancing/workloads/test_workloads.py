@@ -10,7 +10,7 @@ from tiger.rebalancing.workloads.spec import WORKLOADS, trajectory_of, workload_
 from tiger.training.models.reading import read_model
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_the_same_seed_has_the_same_factors(name: str) -> None:
     """Finite ones, none below 0, for every interval and layer."""

@@ -113,7 +113,7 @@ def test_the_search_stops_when_told() -> None:
     assert len(list(find_anchors(dag, _grid(3, 3), SegmentParams(segments=2)))) == 4
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_same_circuit_same_anchors() -> None:
     """Two searches agree in every anchor."""
     one, same = (

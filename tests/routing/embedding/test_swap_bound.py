@@ -81,7 +81,7 @@ def test_a_circuit_without_gates_needs_nothing() -> None:
     assert [bound_swaps(dag, LINE) for dag in (build_dag(2), barrier)] == [0, 0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @cases(quick=25, long=2_000)
 @given(tiny_problems())
 def test_no_route_has_fewer(problem: TinyProblem) -> None:

@@ -50,7 +50,7 @@ def test_samplers_gain_and_stay_feasible(name: str, seed: int) -> None:
     assert tasks.cost(found) < tasks.cost(start)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_small_windows_cut_levels() -> None:
     """Where a window takes two gates the levels are cut, and the cost does not rise."""
     tasks = random_tasks(3)
@@ -60,7 +60,7 @@ def test_small_windows_cut_levels() -> None:
     assert tasks.cost(found) <= tasks.cost(start)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_places() -> None:
     """Sampling is deterministic."""
     tasks = random_tasks(1)

@@ -75,7 +75,7 @@ def test_parts_are_split_by_what_each_can_run() -> None:
     assert np.unique(tasks.part).tolist() == [0, 1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_start_is_feasible(name: str, seed: int) -> None:

@@ -43,7 +43,7 @@ def feasible(window: GateWindow, arc: np.ndarray, seed: int) -> list[np.ndarray]
     return found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("aimed", ["safe", "aim"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_energy_of_a_feasible_sample_is_the_cost_of_all_gates(seed: int, aimed: str) -> None:

@@ -40,7 +40,7 @@ def list_proposals(found: list[Proposal]) -> list[tuple[str, list[bool], list[in
     return [(name, anchor.done.tolist(), anchor.place.tolist()) for name, anchor in found]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_both_formulations_propose_layouts_by_name() -> None:
     """Static layouts come first, levels last, and all are permutations of the device qubits."""
     found = list(propose_layouts(random_circuit(7, 40), GRID, ProposalParams()))
@@ -48,7 +48,7 @@ def test_both_formulations_propose_layouts_by_name() -> None:
     assert all(sorted(proposal.anchor.place.tolist()) == list(range(9)) for proposal in found)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_done_has_all_it_waits_for() -> None:
     """Nothing that is left over comes before a node that is done."""
     dag = random_circuit(7, 40)
@@ -58,7 +58,7 @@ def test_what_is_done_has_all_it_waits_for() -> None:
         assert anchor.done.any() != (name in ("static", "static, half 16", "static, half 4", "levels at 0"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_proposals() -> None:
     """Proposals are deterministic."""
     dag, params = random_circuit(7, 30), ProposalParams(seed=3)
@@ -91,7 +91,7 @@ def test_a_sampler_lowers_what_levels_cost() -> None:
     assert max(costs[1:]) < costs[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_each_part_of_a_device_holds_what_meets() -> None:
     """Two circuits of three qubits go to two parts, at all times."""
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 2), (3, 5)]

@@ -48,7 +48,7 @@ def test_the_energy_of_a_feasible_sample_is_the_cost() -> None:
     assert energy == pytest.approx(cost_of(problem, places).total, abs=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_ground_state_is_the_best_layout() -> None:
     """At the safe penalties the lowest of all energies is that of the best of all layouts."""
     line = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -141,7 +141,7 @@ def test_qubits_avoid_what_fails_often() -> None:
     assert place[:2].tolist() == [1, 2]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_layout() -> None:
     """Layouts are deterministic."""
     layout = build_static_layout(STAR, GRID, StaticParams(half=3.0))

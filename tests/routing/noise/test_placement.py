@@ -49,7 +49,7 @@ def routes_of(dag, coupling):
     return [route_shortest_paths(dag, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_result_is_a_route_no_worse_than_any_known(seed):
     """Its loss is that of the formula, and the independent check finds nothing wrong."""

@@ -59,7 +59,7 @@ def loss(operations, place, costs):
     return duration.loss + duration.idle
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from(sorted(SHAPES)))
 def test_branch_and_bound_finds_the_best_of_all(seed, shape):
     """Compares with all 720 permutations; those off the coupling map lose infinitely."""

@@ -73,7 +73,7 @@ def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.Mo
     assert compiled[1].steps.tolist() == route.steps.tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_wide_beams_are_better() -> None:
     """On twenty random circuits, 32 states save at least a tenth of what 1 state pays."""
     cost = [sum(route_by_beam(draw(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]

@@ -29,7 +29,7 @@ def search(dag: GateDag, device: Coupling, params: ExactParams = MANY) -> ExactR
     return find_exact_route(dag, device, bound_swaps(dag, device), params)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @cases(quick=25, long=2_000)
 @given(tiny_problems())
 def test_routes_have_the_fewest_swaps(problem: TinyProblem) -> None:
@@ -46,7 +46,7 @@ def test_routes_have_the_fewest_swaps(problem: TinyProblem) -> None:
     assert start is None or (found.route.start == start).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @cases(quick=15, long=2_000)
 @given(tiny_problems())
 def test_a_search_that_does_not_end_bounds(problem: TinyProblem) -> None:

@@ -56,7 +56,7 @@ def route_both_ways(dag: GateDag, coupling: Coupling, seed: int, limit: int = 10
     return cost, found[0], found[1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("coupling", [LINE, RING], ids=["line", "ring"])
 @pytest.mark.parametrize("seed", range(5))
 def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int, plain: None) -> None:

@@ -97,7 +97,7 @@ def test_a_known_route_is_never_exceeded() -> None:
     assert search(dag, GRID, SearchOrigins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_threads_do_not_change_the_result() -> None:
     """One thread or three find the same route."""
     one, three = (search(draw(2), GRID, SearchOrigins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
@@ -188,7 +188,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     assert find_flaw(dag, line, found) == ""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_mappings_that_race_give_routes_as_all_others() -> None:
     """Whole routings of kept routes are valid, and never depend on threads."""
     dag = draw(1)
@@ -198,7 +198,7 @@ def test_mappings_that_race_give_routes_as_all_others() -> None:
     assert (threaded.steps == found.steps).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_searchers_that_do_not_go_on_leave_their_work_to_others() -> None:
     """The widest beams run in fewer searchers, with all of the work, and never depend on threads."""
     dag, params = draw(0, gates=200), replace(RACE, width=512, phases=PhaseParams(wide_least=1, enough=512))
@@ -243,7 +243,7 @@ def test_bug_a_mapping_that_was_never_routed_took_a_place() -> None:
     assert (pool.cost[1:-1] == NEVER_COST).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_dealt_out_is_best_and_starts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """No two routes that go on start alike, the cheapest goes on, and searchers hold no more than their share."""
     dealt: list[list[tuple[int, bytes]]] = []

@@ -70,7 +70,7 @@ def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest
     assert compiled.start.tolist() == interpreted.start.tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_long_routes_are_searched_in_pieces() -> None:
     """A hundred gates and more need SWAPs enough for a piece for every searcher."""
     dag = draw(3, 9, 400)
@@ -91,7 +91,7 @@ def test_the_number_of_threads_changes_nothing(gates: int) -> None:
     assert one.start.tolist() == three.start.tolist()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_given_layout_is_kept(seed: int) -> None:
     """The circuit's qubits start where they did, spare ones anywhere."""

@@ -89,7 +89,7 @@ def here(found):
     return [thread == threading.get_ident() for *_, thread in found]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_calls_are_shared_in_order(eager):
     """Half of the calls are made on the cluster's one thread, and the answers are those of `map`."""
     found = list(eager.map(partial(where, "x"), range(5)))

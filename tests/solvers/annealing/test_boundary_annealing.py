@@ -41,7 +41,7 @@ def schedule(temperatures, proposals, seed):
     return BoundarySchedule(np.array(temperatures), np.ones(len(temperatures)), proposals, 0.25, seed)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("hardware", ["grid", "torus", "tree"])
 def test_the_change_is_that_of_the_cost(hardware, random_problem, random_feasible):
     """Tests every move of every task, self-loops and prices included."""

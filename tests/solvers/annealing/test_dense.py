@@ -137,7 +137,7 @@ def test_problems_without_traffic_or_cost_end_at_once():
     assert search(problem, Dense(), effort=1000).places.tolist() == [0, 1, 2]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [2.0**-300, 2.0**300])
 def test_the_unit_of_cost_does_not_matter(unit):
     """Tests the same mapping whatever the unit of traffic."""

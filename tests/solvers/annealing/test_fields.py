@@ -60,7 +60,7 @@ def in_unit(model, order):
     return pairs + fields.bias[np.arange(len(order)), order].sum()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_prices_are_differences_of_cost(seed, model, either):
     """Tests every swap, forbidden ones included, exactly from the flows and in single precision from the fields."""
@@ -78,7 +78,7 @@ def test_prices_are_differences_of_cost(seed, model, either):
             assert one.fields.change[v] == pytest.approx(change, abs=1e-5)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_swaps_keep_the_fields_right(seed, model, plain):
     """Tests that fields after a legal swap are those computed from scratch, and that costs differ by the price."""

@@ -37,7 +37,7 @@ def random_graph(size, topology, rule="one-to-one"):
     return Problem(tasks=task_graph_of(graph), topology=build(topology), rule=rule)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_is_at_most_as_dear_as_descent(rule, random_problem):
     """Tests that every restart begins below."""
@@ -141,7 +141,7 @@ def test_slices_do_not_change_descent(rule, random_problem, monkeypatch):
         assert (search(DESCENT, problem, launch_order(problem)) == places).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_chunks_keep_annealing_feasible(random_problem, monkeypatch):
     """Tests chunks far shorter than a temperature, in shuffles too."""
     monkeypatch.setattr(local, "CHUNK", 7)

@@ -55,7 +55,7 @@ def test_distances_are_those_of_the_metric(metric, drawn):
         assert arrays.kind == DENSE or cost_changes.distance(walked, p, q) == pytest.approx(away)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_total_is_the_cost(rule, drawn):
     """Tests against the objective, asymmetric distances and self-loops included."""
@@ -64,7 +64,7 @@ def test_the_total_is_the_cost(rule, drawn):
         assert cost_changes.total(inst, places) == pytest.approx(cost_of(problem, places).total)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_cost_changes_are_differences_of_costs(rule, drawn):
     """Tests every relocation and every swap of a mapping, legal or not."""
@@ -83,7 +83,7 @@ def test_cost_changes_are_differences_of_costs(rule, drawn):
             assert cost_changes.swap_change(inst, places, t, u) == pytest.approx(change, abs=1e-7)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_moves_are_legal_exactly_where_nothing_is_violated(rule, drawn):
     """Tests every relocation and every swap within a group of a feasible mapping."""
@@ -124,7 +124,7 @@ def same(problem, state, other):
     return bool(plain and placed and (within >= 0).all() and (within < state.occupied[state.place]).all())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_state_follows_every_move(rule, drawn):
     """Tests long random walks against a state made anew, and that they stay feasible."""
@@ -167,7 +167,7 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
         assert (Polish(problem).improve(places, whole(problem), bool) == state.place).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
     """Tests over two calls that it is feasible, and as cheap as the start and the states they end in."""
@@ -242,7 +242,7 @@ def single_moves(problem, places):
                 yield t, other
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_best_move_is_the_best_of_all(rule, drawn):
     """Tests its cost change against trying every single move of the task."""

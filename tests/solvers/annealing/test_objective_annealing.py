@@ -39,7 +39,7 @@ def large():
     return problem, aims(problem)[0], np.arange(64)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_searches_keep_their_promises(rule, random_problem):
     """Tests that mappings stay feasible, never get worse, repeat with the seed, and leave the start as it was."""

@@ -109,7 +109,7 @@ def test_many_links_are_scanned_once_a_temperature(drawn, monkeypatch):
     assert aim.value(best) < aim.value(places)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_moves_across_disconnected_parts_are_illegal(random_problem, random_feasible):
     """Tests that they would pay more than any mapping costs."""
     crossed = 0

@@ -45,7 +45,7 @@ def test_rules_and_pins_decide_whether_it_applies(random_problem):
     assert applies(ring(3, "ring:4", pinned={"0": "0", "1": "1"}))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_orders_and_places_are_inverse(random_problem, random_feasible):
     """Tests that a mapping survives the way there and back, at its cost."""
     for seed in range(20):

@@ -60,7 +60,7 @@ def test_refinement_never_costs_more_and_keeps_every_rule(rule, random_problem):
         assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain, monkeypatch):
     """Tests the whole search uncompiled, with few proposals."""
@@ -75,7 +75,7 @@ def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain
         assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("side", "topology", "slots", "rule", "most"),
     [
@@ -130,7 +130,7 @@ def test_directed_distances_come_back_as_they_are():
     assert refine(problem, np.array([2, 0, 1])).tolist() == [2, 0, 1]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_traffic_never_crosses_disconnected_parts(random_problem):
     """Tests hardware in two parts."""
     for rule in RULES:
@@ -182,7 +182,7 @@ def test_isolated_tasks_and_free_prices_are_no_obstacle():
     assert cost_of(problem, places).total <= cost_of(problem, start).total
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_time_that_is_up_half_way_keeps_what_was_gained():
     """Tests a stop after some annealing at boundaries, which leaves nodes overfull."""
     problem = mesh(32, "tree:4x4@1,10", 64)

@@ -39,7 +39,7 @@ def shared_problem(random_problem, seed):
     return problem if applies(problem) and not isinstance(launch_order(problem), tuple) else None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 def test_it_ends_feasible_and_no_higher_than_it_began(random_problem, seed):
     """With pins, forbidden pairs, memory, slots and prices."""
@@ -51,7 +51,7 @@ def test_it_ends_feasible_and_no_higher_than_it_began(random_problem, seed):
     assert cost_of(problem, places).total <= cost_of(problem, start).total * (1 + 1e-12)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_lowest_cost_is_that_of_the_mapping_kept(random_problem, seed):
     """The sum of all changes priced by the table is the change in cost, also where tasks that talk are swapped."""
@@ -66,7 +66,7 @@ def test_the_lowest_cost_is_that_of_the_mapping_kept(random_problem, seed):
         assert costs.sums[1] == pytest.approx(cost_of(problem, best).total, rel=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_small_problems_end_at_their_optimum(random_problem, brute_force):
     """At effort 1, where moves and swaps lead from any mapping to any other."""
     found = 0
@@ -198,7 +198,7 @@ def test_the_table_holds_what_it_would_be_if_worked_out_anew(random_problem, see
             np.testing.assert_allclose(before, after, rtol=1e-9, atol=1e-9 * np.abs(costs.sums[0]))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_draws_follow_the_weights():
     """Two tasks that talk, three nodes in a row: a task stays or moves by exp(-cost / temperature)."""
     tasks = TaskGraph(names=("a", "b"), traffic=sp.csr_array([[0.0, 1.0], [0.0, 0.0]]))
@@ -215,7 +215,7 @@ def test_draws_follow_the_weights():
     assert visits / visits.sum() == pytest.approx(weights / weights.sum(), abs=0.02)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_good_start_is_kept_and_a_poor_one_is_not():
     """The annealing begins cooler than its pilot from a mapping that the pilot does not reach."""
     rng = np.random.default_rng(0)

@@ -32,7 +32,7 @@ def draw(size, seed, topology=None, share=1.0, equal=0.0, offset=0):
     return quadratic(problem, launch_order(problem))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_only_matrices_without_a_pattern_are_random(seed):
     """Tests random matrices, distances of a mesh and of a tree, few edges, and few distances that differ."""

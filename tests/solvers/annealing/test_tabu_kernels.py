@@ -48,7 +48,7 @@ def prices(model, order):
     return found
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_prices_stay_those_computed_from_scratch(seed, begin, either):
     """Tests one swap after another, with forbidden pairs, idle nodes and both matrices asymmetric."""
@@ -76,7 +76,7 @@ def test_the_lowest_cost_is_that_of_the_lowest_mapping(seed, begin, either):
     assert state.cost[1] <= min(state.cost[0], 0.0) + state.cost[2]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_tasks_do_not_return_together_before_their_tenure(seed, begin, either):
     """Tests that a swap that returns both tasks while it is barred leads below the lowest cost."""

@@ -76,7 +76,7 @@ def test_tori_of_tasks_close(dims, spec):
     assert cost == graph.number_of_edges() if spec != "ring:64" else cost <= 624
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_numbering_of_tasks_plays_no_part():
     """Tests the cost over several numberings."""
     found = {search(problem_of(grid((6, 8, 10), seed), "torus:3x4x5", 8))[1] for seed in range(3)}

@@ -74,7 +74,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("dims", "wrap"), CASES)
 def test_products_of_paths_and_cycles_are_lattices(dims, wrap):
     """Tests extents, and that every edge joins tasks whose coordinates differ by one step along one axis."""
@@ -115,7 +115,7 @@ def test_stencils_with_diagonals_are_lattices(dims):
     assert np.abs(lattice.coords[row] - lattice.coords[col]).max() == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("dims", "missing"), [((30, 30), 0), ((9, 10, 11), 25)])
 def test_a_few_wrong_edges_do_not_matter(dims, missing):
     """Tests a grid without a few edges, and with one in a hundred more between random tasks."""

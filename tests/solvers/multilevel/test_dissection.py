@@ -31,7 +31,7 @@ def start(problem, seed=0):
     return registry.bisect(problem, seed, bool)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("hardware", ["grid:8x8", "torus:4x4x4", "tree:4x16@1,10", "hypercube:6"])
 def test_stencils_land_far_below_the_launch_order(hardware):
     """Tests 64 shuffled stencil tasks on each kind of metric: at most half of the cost, each node used once."""
@@ -47,7 +47,7 @@ def test_a_stencil_on_its_own_grid_is_nearly_optimal():
     assert min(cost_of(problem, start(problem, seed)).total for seed in range(3)) <= 1.5 * 112
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_seeds_repeat_and_differ():
     """Tests that a seed decides where hardware without coordinates is cut."""
     problem = Problem(
@@ -67,7 +67,7 @@ def test_fewer_tasks_than_nodes_stay_together():
     assert away.max() <= 3
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_shared_nodes_fill_up_to_their_slots(random_problem):
     """Tests that no node takes more tasks than it has slots, whatever else is limited."""
     for seed in range(20):

@@ -49,7 +49,7 @@ def cheapest(graph, low, high):
     return min(value.py_func(graph, side) for side in sides if low <= size - side.sum() <= high)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 def test_small_graphs_are_cut_at_least_cost():
     """Tests random graphs with pulls against complete enumeration; few are missed."""

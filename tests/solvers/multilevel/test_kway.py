@@ -61,7 +61,7 @@ def test_bug_power_law_graphs_were_given_up():
         assert map_by_clusters(problem, instance_of(problem), kept, 0, bool) is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_grid_on_a_tree_is_cut_into_blocks():
     """Tests the cost against square blocks of 12 x 12, and of 6 x 6 in these."""
     problem = problem_of(GRID, "tree:4x4@1,10", 36)
@@ -84,7 +84,7 @@ def test_a_second_pass_is_kept_where_it_is_cheaper_and_given_up_when_time_is_up(
     assert cost_of(problem, timed).total < 0.3 * random_cost(problem)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_answers_follow_from_the_seed():
     """Tests that a seed gives one mapping."""
     problem = problem_of(GRID, "torus:4x4", 36)

@@ -76,7 +76,7 @@ def test_plain_python_maps_as_well(random_problem):
         assert not violations(problem, search(problem, params=params))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_mesh_finds_its_place_on_a_tree():
     """Tests an 8 x 8 mesh on 4 x 4 nodes of four slots, best cut into squares: 16 edges at 10, 32 at 1."""
     problem = problem_of(nx.grid_2d_graph(8, 8), "tree:4x4@1,10", slots=4)
@@ -89,7 +89,7 @@ def test_a_ring_finds_its_place_on_a_ring():
     assert cost_of(problem, search(problem)).total <= 18
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_slack_keeps_tasks_together():
     """Tests two cliques, which go to one node each, though all nodes have room."""
     graph = nx.disjoint_union(nx.complete_graph(20), nx.complete_graph(20))
@@ -97,7 +97,7 @@ def test_slack_keeps_tasks_together():
     assert cost_of(problem, search(problem)).total == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_full_nodes_stay_within_their_slots():
     """Tests that unequal slots are filled exactly."""
     problem = problem_of(nx.random_regular_graph(3, 120, seed=1), "hypercube:4", slots=2)
@@ -139,7 +139,7 @@ def test_memory_is_kept():
     assert cost_of(problem, places).total < 0.7 * cost_of(problem, launch_order(problem)).total
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_same_seed_same_mapping():
     """Tests that nothing but the seed decides."""
     problem = problem_of(nx.random_regular_graph(3, 64, seed=1), "torus:4x4", slots=4)

@@ -19,7 +19,7 @@ from tiger.topologies.spec import build
 FEW = NetKWayParams(parts=4, moves=40, quick=20)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("hardware", "led"), [("torus:3x3", False), ("torus:3x3", True), ("tree:2x4@1,10", True)])
 def test_it_keeps_to_slots_and_gains(hardware: str, *, led: bool) -> None:
     """From a mapping that is good and one that is not, with one tier and two; the same seed ends alike."""

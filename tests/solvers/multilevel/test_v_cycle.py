@@ -51,7 +51,7 @@ def draw(seed, most=200):
     return (graph_of(graph), Regions(np.abs(np.subtract.outer(place, place)), slots), rng.permutation(full))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_cold_annealing_takes_no_move_that_costs():
     """What vertices cost in every region is kept as others move; with room for all, nothing but the cost counts."""
     gained = 0

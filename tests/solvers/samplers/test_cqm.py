@@ -19,7 +19,7 @@ def sample(window, local):
     return {int(index[pair]): int(pair in held) for pair in map(tuple, np.argwhere(index >= 0).tolist())}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
     """Tests the objective and every constraint, with pins, forbidden pairs and memory."""

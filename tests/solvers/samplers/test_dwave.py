@@ -169,7 +169,7 @@ def test_chains_are_as_strong_as_the_torque_on_them():
         assert figures["chain_strength"] == pytest.approx(expected)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_chains_hold_without_couplings():
     """Tests a model whose couplings are all 0, where there is no torque."""
     model = dimod.BinaryQuadraticModel(dict.fromkeys(range(20), -1.0), {(0, 1): 0.0}, dimod.BINARY)

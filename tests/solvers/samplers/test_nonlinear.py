@@ -24,7 +24,7 @@ def evaluate(problem, places):
         return float(asked.model.objective.state(0)), asked.model.feasible(0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
     """Tests the objective and every constraint, with pins, forbidden pairs and memory."""

@@ -140,7 +140,7 @@ def test_more_devices_than_asked_for():
         cluster_of_devices({"devices": PAIR, "uniform_bandwidth": 1}, 1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_thousands_of_devices_share_one_curve():
     """Uniform values of 3000 devices are one curve."""
     names = [{"name": f"gpu{k}"} for k in range(3000)]

@@ -57,7 +57,7 @@ def best_of(layers, cluster, schedule, microbatches):
     return min(iteration_s(load, schedule, microbatches) for load in loads)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @given(
     schedule=st.sampled_from(SCHEDULES),
     seed=st.integers(0, 2**32 - 1),

@@ -29,7 +29,7 @@ def test_the_last_position_waits_for_the_first_microbatch() -> None:
     assert floor.seconds((0, 1, 2)) == pytest.approx(13)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble"])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_simulation_is_quicker(

@@ -23,7 +23,7 @@ def test_equal_stages_take_m_and_p_less_one_passes(stages_of, schedule, p, m):
     assert made.bubble == pytest.approx((p - 1) / (m + p - 1), abs=1e-9)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("v", [1, 2, 4])
 @pytest.mark.parametrize(("p", "m"), SHAPES)
 def test_interleaving_divides_the_bubble_by_the_stages_of_a_device(stages_of, p, m, v):
@@ -68,7 +68,7 @@ def test_passes_without_any_time_have_no_bubble(stages_of):
     assert simulate(stages_of([0, 0], [0, 0]), "1f1b", 2).bubble == 0.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_long_iterations_are_kept_one_at_a_time(stages_of):
     """Tests that a table above the limit is the same after another one took its place."""
     workload = stages_of([1.0] * 2, [2.0] * 2)

@@ -12,7 +12,7 @@ from tiger.training.schedules.simulator import iteration_s, simulate, table_for
 KINDS = (FORWARD, BACKWARD, WEIGHT)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("factor", [1, 2, 5, 33])
 @pytest.mark.parametrize("second", [1.0, 0.1])

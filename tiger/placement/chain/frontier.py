@@ -8,15 +8,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.model.rounding import TIE
 from tiger.placement.chain.fixed_order import positions_graph, split
-from tiger.placement.chain.limited_cuts import (
-    CutCosts,
-    StageCosts,
-    costs_of_cuts,
-    count_pairs,
-    min_sum,
-    min_unlimited_sum,
-)
 from tiger.placement.chain.params import LineParams, never_stop
+from tiger.placement.chain.sums import CutCosts, costs_of_cuts, count_pairs, min_sum, min_unlimited_sum, stage_costs_of
 from tiger.training.costs.stages import Position
 from tiger.training.models.layers import Layers
 
@@ -57,7 +50,7 @@ def frontier(
     best = split(layers, positions, transfers_s, params, stop)
     if best is None:
         return ()
-    stages = StageCosts.of(positions_graph(layers, positions, transfers_s, params))
+    stages = stage_costs_of(positions_graph(layers, positions, transfers_s, params))
     found, left = [costs_of_cuts(stages, best.cuts), min_unlimited_sum(stages)], WORK_LIMIT
     tightest = best.bottleneck_s * (1 + TIE)
     # One microbatch asks for the smallest sum; with two and more, its gain has to make up for the larger bottleneck.

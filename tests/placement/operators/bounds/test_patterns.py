@@ -18,7 +18,7 @@ def patterns(terms: Terms, unit_s: float = 100.0) -> Patterns:
     return Patterns.of(terms, Contraction.of(terms, DeviceTypeCosts.of(terms), 1e9), unit_s)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_share_costs_no_more_than_its_device_is_loaded_with() -> None:
     """Of drawn mixtures and their best placements, for every device."""
     for terms in map(mixture, range(20)):

@@ -113,7 +113,7 @@ def test_stopping_leaves_a_start() -> None:
     assert (found == start).all()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_few_moves_from_cooler_temperatures_improve_what_heft_found() -> None:
     """Ten for each group; from the usual temperatures they end above what they began with."""
     terms = lattice(16, 40, "a" * 8)

@@ -44,7 +44,7 @@ def formula(terms: Terms, encoding: Encoding, place: IntArray) -> float:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_energy_of_a_placement_is_the_formula() -> None:
     """Of drawn mixtures and places that are allowed, whatever the one-hot penalties."""
     rng = np.random.default_rng(0)

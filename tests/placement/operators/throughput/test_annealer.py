@@ -25,7 +25,7 @@ def start(terms: Terms, seed: int) -> IntArray:
     return np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_refined_places_are_no_worse(seed: int) -> None:
     """Where they fitted before; and they fit after."""

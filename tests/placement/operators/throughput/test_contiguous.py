@@ -59,7 +59,7 @@ def test_small_searches_are_exact(seed: int) -> None:
     assert line is None or is_in_order(terms, line)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4, 9))
 def test_stages_are_in_order(seed: int) -> None:
     """And reported once a stage of the search, each no worse than the one before."""
@@ -70,7 +70,7 @@ def test_stages_are_in_order(seed: int) -> None:
     assert all(late <= early for (_, early), (_, late) in itertools.pairwise(reported))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_line() -> None:
     """Places and order."""
     first, second = (split(draw_terms(4), AnnealerParams(seed=2), never_stop, ignore) for _ in range(2))

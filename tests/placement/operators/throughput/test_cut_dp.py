@@ -41,7 +41,7 @@ def least_of_all(terms: Terms, position: IntArray) -> float:
     return best
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_cuts_are_the_best_of_all(seed: int) -> None:
     """Along their order, on any of the devices."""

@@ -42,7 +42,7 @@ def test_a_cycle_joins_no_groups_of_different_devices() -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_groups_stay_where_they_may_go() -> None:
     """Every tenth is bound to a device."""
     terms = lattice(10, 20, "aaaa", 60.0)
@@ -54,7 +54,7 @@ def test_groups_stay_where_they_may_go() -> None:
     assert is_within(terms, place)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_places() -> None:
     """And the reported loads fall."""
     terms, reported = lattice(10, 20, "aaa", 80.0), list[float]()

@@ -52,7 +52,7 @@ def test_small_searches_are_exact(seed: int) -> None:
     assert least_load(terms) == pytest.approx(least_of_all(terms))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 8, 16])
 def test_missing_links_are_kept_to(seed: int) -> None:
     """Half of them gone, and pins."""

@@ -18,7 +18,7 @@ def with_equal_links(terms: Terms) -> Terms:
     return dataclasses.replace(terms, link=np.minimum(terms.link, 0))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_runs_load_a_device_as_defined(seed: int) -> None:
     """For every run and device, what comes before and after it elsewhere."""

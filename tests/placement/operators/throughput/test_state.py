@@ -39,7 +39,7 @@ def draw_groups(seed: int) -> tuple[Terms, IntArray, Tables]:
     return terms, label, make_tables(terms, label, NONE)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_loads_after_moves_are_as_defined(seed: int) -> None:
     """And so is what is held, for groups that move by themselves or in vertices."""
