@@ -47,7 +47,7 @@ SELECT ?= not slow and not long
 PYTEST := $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 
 # Warm first: workers that start without kernels would compile most of them twice, and under coverage.
-WARM := $(or $(NUMBA_CACHE_DIR),tiger/__pycache__)/warm
+WARM := $(or $(NUMBA_CACHE_DIR),$(VENV))/.warm
 $(WARM): $(STAMP) $(shell find tiger solvers partition -name '*.py')
 	$(BIN)/tiger warm
 	@mkdir -p $(@D)

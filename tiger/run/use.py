@@ -14,7 +14,7 @@ from tiger.model.spelling import Spelling
 from tiger.run.drawing.artists import Artists
 
 Thing = TypeVar("Thing")
-Report = TypeVar("Report")
+Answered = TypeVar("Answered")
 Reported = TypeVar("Reported", contravariant=True)
 # A stage of a search by its name, with what loads its kernels into a process.
 Stage = tuple[str, Callable[[], None]]
@@ -104,14 +104,14 @@ class Kernels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RemoteCall(Generic[Report]):
+class RemoteCall(Generic[Answered]):
     """Hold what a service is asked, a document whose fields that are None are left out.
 
     `complete` adds to the report that answers it what no JSON carries.
     """
 
     document: Mapping[str, object]
-    complete: Callable[[Report], Report]
+    complete: Callable[[Answered], Answered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

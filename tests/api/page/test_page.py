@@ -125,7 +125,7 @@ def test_what_is_wrong_is_said_beside_it(page: Any, url: str, faults: list[str])
     page.get_by_role("button", name="Run").click()
     page.get_by_text("expected a number such as 2 or 0.5, got 1,5").first.wait_for()
     assert page.get_by_label("effort").get_attribute("aria-invalid") == "true"
-    assert [fault for fault in faults if "422" not in fault] == []
+    assert ["422" in fault for fault in faults] == [True] * max(1, len(faults))
     faults.clear()
 
 
@@ -136,7 +136,7 @@ def test_the_same_is_offered_as_commands(page: Any, url: str, faults: list[str])
     page.goto(url)
     page.get_by_label("or paste it").fill("halo:8x8")
     page.get_by_text("64 tasks, 112 pairs that talk.").wait_for()
-    assert [fault for fault in faults if "503" not in fault] == []
+    assert ["503" in fault for fault in faults] == [True]
     faults.clear()
     page.get_by_label("Specification").fill("torus:4x4x4")
     page.get_by_label("seed").fill("7")
