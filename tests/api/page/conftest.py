@@ -42,8 +42,10 @@ def faults() -> list[str]:
 
 @pytest.fixture(scope="module")
 def window(chromium: Any) -> Any:
-    """Open a window whose tabs load the files of the page once."""
-    return chromium.new_context(**USUAL)
+    """Open a window whose tabs load the files of the page once; its first tab stays, as a new window takes seconds."""
+    context = chromium.new_context(**USUAL)
+    context.new_page()
+    return context
 
 
 @pytest.fixture
@@ -51,12 +53,13 @@ def page(request: pytest.FixtureRequest, chromium: Any, window: Any, faults: lis
     """Open a page, looked at as a test asks for; at its end its console has nothing that the test did not expect."""
     look = getattr(request, "param", None)
     context = chromium.new_context(**USUAL | look) if look else window
+    before = len(context.pages)
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE_MS)
     opened.on("console", lambda message: message.type in ("error", "warning") and faults.append(message.text))
     opened.on("pageerror", lambda error: faults.append(str(error)))
     yield opened
-    for tab in context.pages:
+    for tab in context.pages[before:]:
         tab.close()
     if look:
         context.close()
