@@ -105,18 +105,17 @@ class Service:
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Keep workers and jobs while the server is up; the workers warm up while it already answers."""
-        # First, so that a database which cannot be used is refused before seconds are spent on workers.
-        await self.jobs.start()
         warming = [asyncio.create_task(self._keep_warm(pool)) for pool in (self.workers, self.job_workers)]
         try:
-            yield
-        finally:
+            await self.jobs.start()
             try:
-                await self.jobs.stop()
+                yield
             finally:
-                for task in warming:
-                    task.cancel()
-                await asyncio.gather(self.job_workers.stop(), self.workers.stop())
+                await self.jobs.stop()
+        finally:
+            for task in warming:
+                task.cancel()
+            await asyncio.gather(self.job_workers.stop(), self.workers.stop())
 
     async def assign(self, request: Request) -> Response:
         """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not.

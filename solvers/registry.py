@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Literal
-
-from dimod.core.sampler import Sampler
+from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
@@ -16,6 +14,9 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
 from tiger.model.wording import describe
+
+if TYPE_CHECKING:
+    from dimod.core.sampler import Sampler
 
 GROUP = "tiger.samplers"
 # Free tasks from which on the multilevel search is in the portfolio, and from which on a quick one comes first; and up
@@ -216,7 +217,7 @@ def bisect(problem: Problem, seed: int, stop: Stop) -> IntArray | None:
     return multilevel.dissect(problem, instance_of(problem), multilevel.QUICK, seed, stop)
 
 
-def sampler(name: str) -> Sampler:
+def sampler(name: str) -> "Sampler":
     """Return a sampler by name; an entry point is loaded and, where it is a class, called without arguments."""
     if name == "neal":
         from dwave.samplers import SimulatedAnnealingSampler
@@ -244,6 +245,6 @@ def _add_note(info: SolverInfo) -> SolverInfo:
     return replace(info, description=f"{info.description}; needs pip install 'tiger-mapper[dwave]'")
 
 
-def _instantiate(sampler: Sampler | type[Sampler]) -> Sampler:
+def _instantiate(sampler: "Sampler | type[Sampler]") -> "Sampler":
     """Return the sampler itself, or one of the class."""
     return sampler() if isinstance(sampler, type) else sampler

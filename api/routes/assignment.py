@@ -20,7 +20,6 @@ from tiger.formats.hardware.composition import HostContents
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, choose_hardware
-from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import HardwareArguments, SolveArguments
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.text import FileText, find_file
@@ -61,6 +60,8 @@ def answer(
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
+    from tiger.mapping.mapper import solve_problem
+
     shared = share(request, executor)
     source = read_tasks(request.tasks, limits)
     topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))

@@ -1,7 +1,10 @@
-"""The work behind the routes of rebalancers: from the bytes of a request to the bytes of a state or of an answer."""
+"""The work behind the routes of rebalancers: from the bytes of a request to the bytes of a state or of an answer.
+
+What it needs is imported when the first request comes.
+"""
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.api.routes.document import encode, parse
 from tiger.api.routes.placement import read_cluster, read_model
@@ -10,12 +13,12 @@ from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.rebalancers import RebalancerRequest, StepRequest
 from tiger.errors import InputError
 from tiger.model.options import narrow
-from tiger.rebalancing.decision import Decision
-from tiger.rebalancing.line_costs import LineCosts
 from tiger.rebalancing.params import RebalanceOptions
-from tiger.rebalancing.rebalancer import Rebalancer
 from tiger.rebalancing.state import RebalancerState, plan_by_names
-from tiger.training.models.reading import model_of_document
+
+if TYPE_CHECKING:
+    from tiger.rebalancing.decision import Decision
+    from tiger.rebalancing.rebalancer import Rebalancer
 
 
 class Stepped(NamedTuple):
@@ -45,6 +48,9 @@ def check_step(body: bytes, _: Limits) -> StepRequest:
 
 def begin(body: bytes, limits: Limits) -> bytes:
     """Return the first state of the rebalancer that a checked body asks for; raise InputError that names the field."""
+    from tiger.rebalancing.rebalancer import Rebalancer
+    from tiger.training.models.reading import model_of_document
+
     request = check(body, limits)
     layers = model_of_document(read_model(request.model, limits), limits.max_tasks)
     cluster = read_cluster(request.cluster, limits)
@@ -58,6 +64,9 @@ def take_step(request: bytes, state: bytes, body: bytes, limits: Limits) -> Step
 
     The rebalancer is the one that a request came to in some steps, as its state says.
     """
+    from tiger.rebalancing.rebalancer import Rebalancer
+    from tiger.training.models.reading import model_of_document
+
     asked = check(request, limits)
     layers = model_of_document(read_model(asked.model, limits), limits.max_tasks)
     cluster, before = read_cluster(asked.cluster, limits), RebalancerState.from_dict(json.loads(state))
@@ -65,7 +74,7 @@ def take_step(request: bytes, state: bytes, body: bytes, limits: Limits) -> Step
     return Stepped(encode(_decide(rebalancer, check_step(body, limits))), _state(rebalancer))
 
 
-def _decide(rebalancer: Rebalancer, step: StepRequest) -> Decision:
+def _decide(rebalancer: "Rebalancer", step: StepRequest) -> "Decision":
     """Return the decision upon a step."""
     if step.loads is not None:
         return rebalancer.step(step.loads)
@@ -77,8 +86,10 @@ def _decide(rebalancer: Rebalancer, step: StepRequest) -> Decision:
         raise InputError("lost" if error.field == "device" else error.field, error.reason) from None
 
 
-def _state(rebalancer: Rebalancer) -> bytes:
+def _state(rebalancer: "Rebalancer") -> bytes:
     """Return the state of a rebalancer as strict JSON, with what an iteration takes, if there is a plan."""
+    from tiger.rebalancing.line_costs import LineCosts
+
     state, costs = rebalancer.state, LineCosts(line=rebalancer.line, times=rebalancer.times)
     runs = not set(state.lost) & set(state.devices)
     seconds = {

@@ -14,7 +14,7 @@ KITE = [(0, 1), (1, 2), (2, 3), (0, 3), (3, 4)]
 LADDER = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("edges", "swaps"), [(RING, 1), (KITE, 0), (KITE, 1), (KITE, 2)])
 def test_circuits_need_as_many_swaps_as_stated(edges: list[tuple[int, int]], swaps: int, seed: int) -> None:

@@ -30,7 +30,7 @@ def test_bug_peak_memory_of_a_process_began_at_that_of_its_parent() -> None:
     assert 0 < float(run.stdout) < held.nbytes / 2**20 < read_peak_mb()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_is_that_of_a_process_of_its_own() -> None:
     """It has Qiskit, and nothing of what this process holds."""
     circuit = QuantumCircuit(2)

@@ -166,7 +166,7 @@ def test_the_same_seed_gives_the_same_report(cli: Run) -> None:
     assert first["mapping"] == second["mapping"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [["--solver", "search", "--effort", "5"], pytest.param(["--solver", "neal"], marks=pytest.mark.slow)]
 )

@@ -166,8 +166,12 @@ def drop_seconds(report):
 @pytest.mark.parametrize(
     ("solver", "topology"),
     [
-        *((solver, "torus:16x16x16") for solver in ("auto", "search", "greedy", "random", "neal", "exact")),
-        *((solver, "torus:8x8x8") for solver in ("search", "neal")),
+        *((solver, "torus:16x16x16") for solver in ("search", "neal")),
+        *(
+            pytest.param(solver, "torus:16x16x16", marks=pytest.mark.long)
+            for solver in ("auto", "greedy", "random", "exact")
+        ),
+        *(pytest.param(solver, "torus:8x8x8", marks=pytest.mark.long) for solver in ("search", "neal")),
     ],
 )
 def test_time_limits_are_heard(solver, topology):

@@ -63,7 +63,9 @@ def test_a_plan_is_worth_what_it_says_and_fits(schedule: Schedule, drawn_layers:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    "schedule", [kind if kind == "1f1b" else pytest.param(kind, marks=pytest.mark.long) for kind in SCHEDULES]
+)
 def test_a_head_is_worth_several_layers(schedule: Schedule) -> None:
     """On 8 stages, h = 1024 and V = 50k, an iteration takes 1.4 times less than with as many layers everywhere."""
     placed = place_layers(

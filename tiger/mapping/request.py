@@ -3,8 +3,7 @@
 import time
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-
-from dimod.core.sampler import Sampler
+from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
 from tiger.mapping.options import MappingOptions
@@ -12,6 +11,9 @@ from tiger.model.checking import check_values
 from tiger.qubo.params import IsingParams
 from tiger.run.deadline import Deadline
 from tiger.solvers import registry
+
+if TYPE_CHECKING:
+    from dimod.core.sampler import Sampler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,7 @@ class Request(MappingOptions):
     and TypeError for a bad type.
     """
 
-    solver: str | Sampler = "auto"
+    solver: "str | Sampler" = "auto"
     executor: Executor | None = None
     ising: IsingParams = field(default_factory=IsingParams)
     deadline_s: float | None = field(init=False)

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.model.document import KEY, Document
-from tiger.rebalancing.line_costs import Cuts, PipelineCosts
+
+if TYPE_CHECKING:
+    from tiger.rebalancing.line_costs import Cuts, PipelineCosts
 
 # Stands for the seconds over no link, so that sums stay finite and differences numbers: thirty million years.
 NEVER_S = 1e15
@@ -30,12 +33,12 @@ class Move(Document):
     seconds: float
 
 
-def homes_of(cuts: Cuts, devices: tuple[int, ...]) -> tuple[int, ...]:
+def homes_of(cuts: "Cuts", devices: tuple[int, ...]) -> tuple[int, ...]:
     """Return the device [L] of every layer."""
     return tuple(np.repeat(devices, np.diff(cuts)).tolist())
 
 
-def prices_s(line: PipelineCosts, homes: tuple[int | None, ...]) -> FloatArray:
+def prices_s(line: "PipelineCosts", homes: tuple[int | None, ...]) -> FloatArray:
     r"""Return the seconds [p, L] to move each layer from the device that holds it to each position.
 
     .. math:: M = \sum_l \tau(h_l, d_{s(l)}, b_l)
@@ -54,7 +57,7 @@ def prices_s(line: PipelineCosts, homes: tuple[int | None, ...]) -> FloatArray:
     return _relay(line, homes, price) if np.isinf(price).any() else price
 
 
-def _relay(line: PipelineCosts, homes: tuple[int | None, ...], price: FloatArray) -> FloatArray:
+def _relay(line: "PipelineCosts", homes: tuple[int | None, ...], price: FloatArray) -> FloatArray:
     """Return the prices with those over no link replaced by those of the quickest way over devices in use."""
     sizes = line.layers.state_bytes
     devices = sorted({*line.devices, *(home for home in homes if home is not None)})
@@ -72,7 +75,7 @@ def _relay(line: PipelineCosts, homes: tuple[int | None, ...], price: FloatArray
     return np.minimum(price, NEVER_S)
 
 
-def list_moves(line: PipelineCosts, homes: tuple[int | None, ...], cuts: Cuts) -> tuple[Move, ...]:
+def list_moves(line: "PipelineCosts", homes: tuple[int | None, ...], cuts: "Cuts") -> tuple[Move, ...]:
     """Return the moves of runs of layers from the devices that hold them to those of a plan."""
     targets, price = homes_of(cuts, line.devices), prices_s(line, homes)
     place = {device: k for k, device in enumerate(line.devices)}

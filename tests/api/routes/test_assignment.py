@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tiger.api.routes import assignment
 from tiger.api.routes.entries import ASSIGN, Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
+from tiger.mapping import mapper
 from tiger.mapping.options import SolveArguments
 from tiger.model.problem import Problem
 from tiger.qubo.params import IsingParams
@@ -35,7 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(vars(arguments), problem=problem)
         raise InputError("stop", "here")
 
-    monkeypatch.setattr(assignment, "solve_problem", record)
+    monkeypatch.setattr(mapper, "solve_problem", record)
     return seen
 
 

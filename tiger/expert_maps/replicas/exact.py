@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from tiger.expert_maps.replicas.bounds import rule_out
@@ -113,6 +112,8 @@ def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]) -
     """Return the pattern of each GPU, none where no choice is possible, or None where that was not decided."""
     if not patterns:
         return np.empty(0, np.int64)
+    from scipy.optimize import LinearConstraint, milp  # which takes longer to import than all the rest
+
     columns = len(patterns) + len(pieces)
     rows, at, values = _constraints(pool, pieces, patterns)
     matrix = coo_array((values, (rows, at)), shape=(len(pieces) + pool.experts + 1, columns)).tocsr()

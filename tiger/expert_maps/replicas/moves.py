@@ -1,7 +1,6 @@
 """What has to move between two maps, and the order of GPUs and slots of a new map that moves least."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 
@@ -36,6 +35,8 @@ def name_gpus(costs: FloatArray, nodes: int) -> IntArray:
 
     GPUs of a node stay together: linear assignment for each two nodes, and then of nodes.
     """
+    from scipy.optimize import linear_sum_assignment  # which takes longer to import than a report to read
+
     gpus = len(costs) // nodes
     parts = costs.reshape(nodes, gpus, nodes, gpus).transpose(0, 2, 1, 3)
     value, orders = np.zeros((nodes, nodes)), np.zeros((nodes, nodes, gpus), np.int64)

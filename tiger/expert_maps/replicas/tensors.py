@@ -6,7 +6,6 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiger.expert_maps.replicas.balance import balance_and_prove
 from tiger.expert_maps.replicas.loads import ExpertLoads, count_replicas
 from tiger.model.arrays import FloatArray, IntArray
 
@@ -29,6 +28,8 @@ def rebalance_experts(weight: ArrayLike, num_replicas: int, num_groups: int, num
     `weight` is [layers, experts], an array or a tensor of torch; arrays of int64 are returned for both. No GPU holds
     two replicas of an expert. `tiger.expert_maps.replicas.balance` has bounds and other rules. Raises InputError.
     """
+    from tiger.expert_maps.replicas.balance import balance_and_prove  # which loads scipy, as reading a map does not
+
     # ExpertLoads checks what it is given.
     loads = ExpertLoads(cast(FloatArray, _take_array(weight)), num_replicas, num_groups, num_nodes, num_gpus)
     return make_tensors(balance_and_prove(loads).phy2log, loads.experts)

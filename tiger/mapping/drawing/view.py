@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.feasibility.start import launch_order
 from tiger.mapping.drawing.topology import Hardware, view_hardware, wire
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.document import Document
@@ -127,6 +126,8 @@ def find_simple_order(problem: Problem, limit_s: float | None = ORDER_S) -> tupl
 
     `limit_s` is as in `launch_order`.
     """
+    from tiger.feasibility.start import launch_order  # which takes longer to import than all the rest
+
     block, cyclic = launch_order(problem, limit_s), cyclic_order(problem)
     if isinstance(block, tuple):
         # Dealing out in turns takes it for granted that there is a mapping.

@@ -40,7 +40,7 @@ def draw_groups(seed: int) -> tuple[Terms, IntArray, Tables]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_loads_after_moves_are_as_defined(seed: int) -> None:
     """And so is what is held, for groups that move by themselves or in vertices."""
     terms, label, made = draw_groups(seed)
