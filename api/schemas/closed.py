@@ -56,7 +56,7 @@ class Closed:
 
     @classmethod
     def read(cls, data: object) -> Self:
-        """Return the request that parsed JSON states; raise pydantic's ValidationError."""
+        """Return the request that parsed JSON states; raise pydantic's ValidationError for a type or a bound."""
         return cast(Self, _adapter(cls).validate_python(data))
 
     @property

@@ -102,7 +102,7 @@ Made = tuple[Source, CircuitQuality]
 
 
 class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
-    """Keep a routed circuit, or take another one where that ends better by the objective.
+    """Keep a routed circuit, or take another one where that ends better by the objective (`delivery.rank`).
 
     The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
     pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
