@@ -200,15 +200,18 @@ def _start() -> None:
     # It imports what this process would, and nothing from the folder where the server was started.
     path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
     path[PARENT] = str(os.getpid())
-    before = dict(os.environ)
+    # Of these alone, as others may change meanwhile.
+    before = {name: os.environ.get(name) for name in path}
     os.environ.update(path)
     try:
         forkserver.ensure_running()
     finally:
         STARTING.release()
-        for name in path.keys() - before.keys():
-            del os.environ[name]
-        os.environ.update(before)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _init_worker(memory_bytes: int, nice: int) -> None:

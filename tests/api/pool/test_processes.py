@@ -20,6 +20,7 @@ import structlog
 from pebble.pool.base_pool import Worker
 from pebble.pool.process import PoolManager
 
+from tiger.api.pool import processes
 from tiger.api.pool.pool import ForkContext, Pool, WorkerProcess
 from tiger.api.pool.processes import TRIES, SolverLostError, Workers, _contain, _init_worker, prepare
 from tiger.api.routes.document import parse
@@ -446,3 +447,20 @@ def test_bug_a_server_that_ends_blamed_the_workers(*, stopped: bool, monkeypatch
     assert [entry["event"] for entry in logged] == ([] if stopped else ["workers not opened"])
     with pytest.raises(BrokenProcessPool):
         opening.result()
+
+
+def test_bug_variables_that_change_while_workers_start_stay_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those that the start sets are set back, and the others not to what they were before it."""
+
+    def change() -> None:
+        monkeypatch.delenv("A_VARIABLE")
+        assert os.environ["PYTHONSAFEPATH"] == "1"
+
+    monkeypatch.setenv("A_VARIABLE", "old")
+    monkeypatch.setenv("PYTHONPATH", "mine")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.setattr(processes.forkserver, "ensure_running", change)
+    prepare().result(60)
+    assert "A_VARIABLE" not in os.environ
+    assert os.environ["PYTHONPATH"] == "mine"
+    assert "PYTHONSAFEPATH" not in os.environ
