@@ -49,7 +49,7 @@ def launch_order(problem: Problem, limit_s: float | None = None) -> IntArray | t
     """
     seconds = LIMIT_S if limit_s is None else max(min(LIMIT_S, limit_s), 0.0)
     until_s = time.monotonic() + seconds
-    blocked = reasons.name_unusable_pins(problem) or violations(problem, problem.pins) or reasons.shortages(problem)
+    blocked = reasons.name_obvious(problem)
     if blocked:
         return blocked
     hosts = problem.topology.hosts
@@ -67,10 +67,10 @@ def _decide(problem: Problem, until_s: float) -> IntArray | Violation | None:
     residual, reachable = residual_of(problem, OPEN_CELLS), reachability(problem)
     if residual is None:
         return None
-    violation = reasons.name_unplaceable_task(problem, residual) or reasons.name_memory_excess(problem, residual)
+    part = np.zeros(len(residual.hosts), np.int64) if reachable is None else parts_of(reachable)
+    violation = reasons.name_conflict(problem, residual, part)
     if violation is not None:
         return violation
-    part = np.zeros(len(residual.hosts), np.int64) if reachable is None else parts_of(reachable)
     found = _place_by_parts(problem, residual, part, until_s)
     if isinstance(found, Violation) or (found is not None and not violations(problem, found)):
         return found
@@ -90,9 +90,6 @@ def _place_by_parts(
     does not fit, packings of several degrees of evenness alternate. The mapping may need a link that is missing inside
     a part.
     """
-    violation = reasons.name_split_pins(problem, residual, part)
-    if violation is not None:
-        return violation
     split = split_of(problem, residual, part, SPLIT_CELLS)
     if split is None:
         return None
