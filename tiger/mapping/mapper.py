@@ -22,6 +22,7 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import check_routing, load_links
 from tiger.objectives.selection import bounds_by_pairs, objective_of, resolve_objective
+from tiger.qubo.answers import Answers
 from tiger.qubo.params import IsingParams
 from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import Deadline
@@ -71,6 +72,7 @@ def solve_problem(problem: Problem, arguments: SolveArguments, progress: Watch |
             objective=resolve_objective(arguments.objective, problem),
             executor=pool,
             ising=IsingParams() if arguments.ising is None else arguments.ising,
+            answers=Answers(),
         )
         return _answer(problem, request, progress or ignore)
 

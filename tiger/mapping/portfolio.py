@@ -1,6 +1,6 @@
 """Which searches and samplers a solver consists of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tiger.mapping.request import Request
 from tiger.mapping.sampler_policy import ising_of
@@ -56,7 +56,7 @@ def portfolio_of(request: Request, problem: Problem) -> Portfolio:
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
         return Portfolio(searches=((request.solver, registry.search(request.solver)),))
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
-    ising = ising_of(sampler, problem, request.ising, request.executor)
+    ising = replace(ising_of(sampler, problem, request.ising, request.executor), answers=request.answers)
     return Portfolio(whole=ising, windows=ising)
 
 

@@ -18,8 +18,8 @@ def warn_of_time(incumbent: MappingIncumbent, request: Request) -> None:
 
 
 def remark(report: Report, request: Request) -> list[str]:
-    """Say where the search gained nothing, and where options had no effect."""
-    remarks, made = [], report.comparison
+    """Say where a sampler failed, where the search gained nothing, and where options had no effect."""
+    remarks, made = [*request.answers.warnings], report.comparison
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
         remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
     if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError
 from tiger.mapping.options import MappingOptions
 from tiger.model.checking import check_values
+from tiger.qubo.answers import Answers
 from tiger.qubo.params import IsingParams
 from tiger.run.deadline import Deadline
 from tiger.solvers import registry
@@ -21,13 +22,14 @@ class Request(MappingOptions):
     """Hold what is asked: solver and objective, how much is to be done, where, and with which QUBOs.
 
     `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `islands` in [1, 256], `time_limit_s` in (0, 1e9] or None.
-    `deadline_s` is when time is up by the monotonic clock, counted from construction. Raises InputError for a bad value
-    and TypeError for a bad type.
+    `answers` are those of the sampler so far. `deadline_s` is when time is up by the monotonic clock, counted from
+    construction. Raises InputError for a bad value and TypeError for a bad type.
     """
 
     solver: "str | Sampler" = "auto"
     executor: Executor | None = None
     ising: IsingParams = field(default_factory=IsingParams)
+    answers: Answers = field(default_factory=Answers)
     deadline_s: float | None = field(init=False)
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ import dimod
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.window import Block, Window
+from tiger.qubo.answers import Answers
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Tuned, TuneParams, Tuner, tune
@@ -29,7 +30,7 @@ class Ising:
 
     A pass draws one of the partitioners, by how often windows of each were accepted. `construct` returns places to
     start from, or None. `strengths` are those of the penalties at first, for the whole and for windows, None for the
-    safe bound.
+    safe bound. `answers` are those of the sampler so far.
     """
 
     sample: SampleWith
@@ -40,6 +41,7 @@ class Ising:
     strengths: tuple[float | None, float | None] = (None, 1.0)
     executor: Executor | None = None
     params: IsingParams = field(default_factory=IsingParams)
+    answers: Answers = field(default_factory=Answers)
 
     def tuning(self, rounds: int, strength: float | None) -> TuneParams:
         """Return the tuner of penalties, for `rounds` rounds from a strength of theirs."""

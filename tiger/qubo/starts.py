@@ -39,12 +39,18 @@ def _place_levels(incumbent: MappingIncumbent, ising: Ising, sweeps: Sweeps, num
 
     def sample_ahead(window: Window) -> IntArray | None:
         """Return the best sampled mapping of a window in which later levels are absent, None if it is too large."""
-        if coupler_count(window) > COUPLER_LIMIT or window.linear.size > ising.params.window_size:
+        if (
+            ising.answers.error
+            or coupler_count(window) > COUPLER_LIMIT
+            or window.linear.size > ising.params.window_size
+        ):
             return None
         sampling = ising.params.window
         tuning = ising.tuning(sampling.rounds, ising.strengths[1])
         task = WindowTask(window, incumbent.places, ising.sample, None, sampling, tuning, seed, incumbent.stop)
-        return task.solve().local
+        tuned = task.solve()
+        ising.answers.add(len(tuned.trials), tuned.error)
+        return tuned.local
 
     solve = assign_level if SPANS[number] == 1 else sample_ahead
     places = place_forward(incumbent.problem, incumbent.places, SPANS[number], solve, incumbent.stop)

@@ -146,7 +146,8 @@ class TuneParams:
 class Tuned:
     """Hold the best local places found (None where no read could be repaired), their cost, and every round.
 
-    `strength` is the size of the penalties that come next, relative to those the safe bound aims at.
+    `strength` is the size of the penalties that come next, relative to those the safe bound aims at. An `error` is that
+    of a sampler, after which no round follows.
     """
 
     local: IntArray | None
@@ -155,6 +156,7 @@ class Tuned:
     variables: int
     couplers: int
     strength: float
+    error: Exception | None = None
 
 
 def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, seed: int, stop: Stop) -> Tuned:
@@ -162,7 +164,8 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
 
     Each round samples, decodes, repairs and polishes, and ends with the penalties of the next. `sample` draws bits at
     given penalties and a seed below 2**31, `polish` improves feasible local places. Costs are the window's own,
-    recomputed from places, never a sampler's energies. At least one round is run.
+    recomputed from places, never a sampler's energies. At least one round is run. An error of `sample` is
+    returned with what the rounds before it have found.
     """
     qubo, safe = encode(window, params.capacity), safe_penalties(window)
     aim, tuner = safe.aim or safe, params.tuner
@@ -171,6 +174,7 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
         penalties, tuner = safe.at(params.scale), Fixed()
     best: IntArray | None = None
     trial: Trial | None = None
+    failure: Exception | None = None
     trials: list[Trial] = []
     lowest, couplers, strength = math.inf, 0, params.strength or 1.0
     for number in range(params.rounds):
@@ -178,7 +182,13 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
             break
         model = qubo.bqm(penalties)
         couplers = max(couplers, model.num_interactions)
-        samples = sample(model, penalties, derive(seed, number))
+        try:
+            samples = sample(model, penalties, derive(seed, number))
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 (a sampler of whatever origin; its caller tells or raises it)
+            failure = error
+            break
         reads = decode(qubo, samples.bits)
         repaired = _repair_distinct(window, reads)
         polished = [local for local in map(polish, repaired) if params.avoid is None or (local != params.avoid).any()]
@@ -200,7 +210,13 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
         penalties = tuner.next(penalties, trial)
         strength = penalties.scale / aim.scale if penalties else strength
     return Tuned(
-        local=best, cost=lowest, trials=tuple(trials), variables=qubo.size, couplers=couplers, strength=strength
+        local=best,
+        cost=lowest,
+        trials=tuple(trials),
+        variables=qubo.size,
+        couplers=couplers,
+        strength=strength,
+        error=failure,
     )
 
 

@@ -14,7 +14,7 @@ def sample_whole(incumbent: MappingIncumbent, ising: Ising, this_round: Round) -
     """Improve a mapping by one QUBO of the whole problem where that is small enough; else the stage says it was not."""
     block = whole(incumbent.problem)
     variables, most = len(block.tasks) * len(block.nodes), ising.params.whole_variables
-    if not variables or incumbent.ended:
+    if not variables or incumbent.ended or ising.answers.error:
         return
     with incumbent.stage("qubo") as detail:
         if variables > most:
@@ -29,6 +29,7 @@ def sample_whole(incumbent: MappingIncumbent, ising: Ising, this_round: Round) -
         tuned = WindowTask(
             window, incumbent.places, ising.sample, ising.polish, sampling, tuning, this_round.seed, incumbent.stop
         ).solve()
+        ising.answers.add(len(tuned.trials), tuned.error)
         gained = tuned.local is not None and incumbent.offer(window.place(incumbent.places, tuned.local))
         detail["variables"], detail["couplers"] = tuned.variables, tuned.couplers
         detail["rounds"] = tuple(trial.to_dict() for trial in tuned.trials)

@@ -15,6 +15,7 @@ from tiger.model.problem import Problem
 from tiger.model.seeds import derive
 from tiger.model.window import Block, fold
 from tiger.objectives.cost import cost_of, violations
+from tiger.qubo.answers import Answers
 from tiger.qubo.ising import Ising, WindowTask
 from tiger.qubo.starts import construct_starts
 from tiger.qubo.sweeps import Sweeps
@@ -64,7 +65,7 @@ class SearchState:
 def sample_windows(incumbent: MappingIncumbent, ising: Ising, this_round: Round) -> None:
     """Improve a mapping by passes over the windows of partitions, each with everything outside folded into biases."""
     problem, passes = incumbent.problem, ising.params.passes * this_round.effort
-    if incumbent.ended or not len(problem.free):
+    if incumbent.ended or ising.answers.error or not len(problem.free):
         return
     sweeps = Sweeps(problem) if problem.rule == "levels" else None
     construct_starts(incumbent, ising, sweeps, this_round.seed)
@@ -77,7 +78,7 @@ def sample_windows(incumbent: MappingIncumbent, ising: Ising, this_round: Round)
         strength=ising.strengths[1],
     )
     for number in range(passes):
-        if not incumbent.ended:
+        if not incumbent.ended and not ising.answers.error:
             with incumbent.stage("windows", number / passes) as detail:
                 detail |= _sample_pass(incumbent, ising, state, number, derive(this_round.seed, number))
 
@@ -95,24 +96,37 @@ def _sample_pass(
     split_seed = 2 * derive(seed, 0) + number % 2
     partitioner = ising.partitioners[drawn]
     blocks = partitioner.split(problem, state.places, max_size=params.window_size, seed=split_seed)
+    last: Trial | None = None
     state.shares, state.accepted, count = [], 0, 0
     for batch in _batches(problem, islice(blocks, params.windows)):
-        if incumbent.ended:
+        if incumbent.ended or ising.answers.error:
             break
         seeds = [derive(seed, count + k) for k in range(len(batch))]
         tasks = [_window_task(incumbent, ising, state, *each) for each in zip(batch, seeds, strict=True)]
         count += len(batch)
-        solved = (ising.executor.map if ising.executor else map)(WindowTask.solve, tasks)
-        for task, tuned in zip(tasks, solved, strict=True):
-            _stitch(incumbent, ising, state, task, tuned)
+        solved = ising.executor.map(WindowTask.solve, tasks) if ising.executor else _solve_in_turn(tasks, ising.answers)
+        # Shorter where a sampler failed before the others were asked.
+        for task, tuned in zip(tasks, solved, strict=False):
+            ising.answers.add(len(tuned.trials), tuned.error)
+            if tuned.trials:
+                last = tuned.trials[-1]
+                _stitch(incumbent, ising, state, task, tuned)
     state.odds[drawn] = 0.8 * state.odds[drawn] + 0.2 * (0.1 + state.accepted / max(count, 1))
     return {
         "windows": count,
         "accepted": state.accepted,
         "penalty_strength": state.strength,
         "feasible_share": float(np.mean(state.shares)) if state.shares else 0.0,
-        **(_figures(tuned.trials[-1]) if count else {}),
+        **(_figures(last) if last else {}),
     }
+
+
+def _solve_in_turn(tasks: list[WindowTask], answers: Answers) -> Iterator[Tuned]:
+    """Yield what is found on one window after the other, until a sampler fails."""
+    for task in tasks:
+        if answers.error:
+            return
+        yield task.solve()
 
 
 def _window_task(incumbent: MappingIncumbent, ising: Ising, state: SearchState, block: Block, seed: int) -> WindowTask:
