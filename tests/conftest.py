@@ -53,14 +53,8 @@ ATTEMPTS = 200
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files at the top, which run whole programs and pages: nobody should wait for one in the end.
-
-    What coverage counts is reached by cases that somebody wrote down: not by those that hypothesis draws.
-    """
+    """Begin with the files at the top, which run whole programs and pages: nobody should wait for one in the end."""
     items.sort(key=lambda item: len(item.path.parts))
-    for item in items:
-        if item.get_closest_marker("hypothesis"):
-            item.add_marker("no_cover")
 
 
 def pytest_collection_finish() -> None:

@@ -116,3 +116,13 @@ def test_commits_are_checked_by_the_tools_of_make_lint() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlint:")[2].partition("\n\n")[0]
     assert "ruff format $(FORMAT)" in recipe
     assert "make lint FORMAT=--check" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_all_that_is_to_be_checked_is_begun_and_waited_for() -> None:
+    """No function is left uncalled, and no check beside the tests is killed at the end as one that failed."""
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    functions = re.findall(r"^(\w+)\(\) \{$", text, re.MULTILINE)
+    assert [name for name in functions if len(re.findall(rf"\b{name}\b", text)) < 2] == []
+    begun = re.findall(r"^begin (\w+) ", text, re.MULTILINE)
+    assert begun
+    assert sorted(begun) == sorted(re.findall(r" end (\w+)$", text, re.MULTILINE))

@@ -5,7 +5,10 @@ workers of a Dask cluster, which it prepares as well.
 """
 
 import tiger.api.routes.entries
-import tiger.placement.entry.place  # noqa: F401 (loaded ahead of the first request)
+import tiger.expert_maps.entry
+import tiger.mapping.mapper
+import tiger.placement.entry.place
+import tiger.rebalancing.rebalancer  # noqa: F401 (all loaded ahead of the first request)
 from tiger.api.middleware import log
 from tiger.api.workers import kernels
 

@@ -21,7 +21,7 @@ def test_loading_is_announced_and_done_once() -> None:
     assert warm.load.cache_info().misses == len(warm.KERNELS)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "level"), [("cx", 2), ("depth", 1), ("success", 1)])
 def test_nothing_is_compiled_afterwards(objective: CircuitObjective, level: int) -> None:
     """By listening to numba, at levels that have all stages between them."""

@@ -166,9 +166,9 @@ def test_the_same_seed_gives_the_same_report(cli: Run) -> None:
     assert first["mapping"] == second["mapping"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "options", [["--solver", "search", "--effort", "5"], pytest.param(["--solver", "neal"], marks=pytest.mark.slow)]
+    "options", [pytest.param(["--solver", "search", "--effort", "5"], marks=pytest.mark.long), ["--solver", "neal"]]
 )
 def test_threads_do_not_change_the_mapping(cli: Run, ring: str, options: list[str]) -> None:
     """One, two and three find the same, stage by stage."""

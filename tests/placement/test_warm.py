@@ -11,7 +11,7 @@ from tiger.placement import warm
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("aim", [{"objective": "both"}, {"contiguous": True}, {}])
 def test_nothing_is_compiled_afterwards(aim: dict[str, object]) -> None:
     """By listening to numba."""

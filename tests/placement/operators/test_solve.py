@@ -165,8 +165,8 @@ def test_devices_without_a_link_are_what_is_told() -> None:
     assert [violation.kind for violation in place_operators(heavy, large, OperatorParams()).violations] == ["memory"]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("groups", "contiguous"), [(12, False), (40, True)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("groups", "contiguous"), [(12, False), pytest.param(40, True, marks=pytest.mark.long)])
 def test_bug_many_operators_in_few_groups_are_joined(
     monkeypatch: pytest.MonkeyPatch, groups: int, *, contiguous: bool
 ) -> None:

@@ -279,7 +279,7 @@ def test_a_model_that_nothing_holds_is_refused(world: Callable[..., World]) -> N
         world(0, memory_bytes=1.0).planner()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_plans_several_moves_off_are_tried(world: Callable[..., World]) -> None:
     """A goal is made for move by move, and run, unless it comes to promise too little on the way."""
     sought, reached = 0, 0

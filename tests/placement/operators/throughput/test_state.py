@@ -40,7 +40,7 @@ def draw_groups(seed: int) -> tuple[Terms, IntArray, Tables]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 10))])
 def test_loads_after_moves_are_as_defined(seed: int) -> None:
     """And so is what is held, for groups that move by themselves or in vertices."""
     terms, label, made = draw_groups(seed)
