@@ -1,6 +1,7 @@
 """A sampler that fails after answers: they are kept, and it is asked no more."""
 
 from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import ClassVar
 
 import dimod
 import numpy as np
@@ -27,8 +28,8 @@ OFFLINE = ConnectionError("offline")
 class Failing(dimod.Sampler):
     """Draw bits by chance, until a call that raises an error."""
 
-    parameters: dict[str, list[str]] = {}  # noqa: RUF012 (dimod asks for attributes)
-    properties: dict[str, object] = {}  # noqa: RUF012
+    parameters: ClassVar[dict[str, list[str]]] = {}
+    properties: ClassVar[dict[str, object]] = {}
 
     def __init__(self, last: int, error: Exception) -> None:
         self.last, self.error, self.calls_made = last, error, 0
@@ -72,7 +73,7 @@ def test_what_was_answered_is_kept(problem, last):
     places = np.array([names[report.mapping[task]] for task in problem.tasks.names])
     assert violations(problem, places) == ()
     several = "1 answer" if last == 1 else f"{last} answers"
-    told = f"the sampler failed after {several}, which the mapping rests on, and was asked no more: the way is lost"
+    told = f"the sampler failed after {several} and was asked no more: the way is lost"
     assert told in report.warnings
 
 
@@ -84,6 +85,15 @@ def test_the_answers_of_other_windows_are_kept(problem):
     assert any("ConnectionError('offline')" in warning for warning in report.warnings)
 
 
+def test_the_native_search_hides_no_failure(random_problem, monkeypatch):
+    """Tests that one of the windows which neal has beside it is in the report as well."""
+    sampler = Failing(1, ZeroDivisionError("lost"))
+    monkeypatch.setattr("tiger.solvers.registry.sampler", lambda _: sampler)
+    report = solve(random_problem("one-to-one", 3, tasks=40, nodes=49, hardware="grid"), seed=1, effort=4)
+    assert sampler.calls_made == 2
+    assert "the sampler failed after 1 answer and was asked no more: ZeroDivisionError('lost')" in report.warnings
+
+
 def test_the_first_error_is_told():
     """Tests that later ones, of windows that were out already, change nothing."""
     answers = Answers()
@@ -91,6 +101,4 @@ def test_the_first_error_is_told():
     assert answers.warnings == ()
     answers.add(0, InputError("solver", "one"))
     answers.add(1, ValueError("two"))
-    assert answers.warnings == (
-        "the sampler failed after 3 answers, which the mapping rests on, and was asked no more: one",
-    )
+    assert answers.warnings == ("the sampler failed after 3 answers and was asked no more: one",)

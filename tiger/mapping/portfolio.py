@@ -1,6 +1,7 @@
 """Which searches and samplers a solver consists of."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tiger.mapping.request import Request
 from tiger.mapping.sampler_policy import ising_of
@@ -9,6 +10,9 @@ from tiger.model.seams import Search, Usage
 from tiger.qubo.ising import Ising
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.solvers import registry
+
+if TYPE_CHECKING:
+    from dimod.core.sampler import Sampler
 
 # Exact search joins for its proofs, 8 of 30 on random graphs of 8 to 20 tasks where there are none without it; costs
 # stay the same (`python -m benchmarks.vary tiger.mapping.portfolio:EXACT_TASKS 24 0`). At effort 1 it visits this many
@@ -56,7 +60,7 @@ def portfolio_of(request: Request, problem: Problem) -> Portfolio:
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
         return Portfolio(searches=((request.solver, registry.search(request.solver)),))
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
-    ising = replace(ising_of(sampler, problem, request.ising, request.executor), answers=request.answers)
+    ising = _ising(request, sampler, problem, request.ising)
     return Portfolio(whole=ising, windows=ising)
 
 
@@ -86,5 +90,10 @@ def _auto(request: Request, problem: Problem) -> Portfolio:
     small = tasks * nodes <= WINDOWED
     return Portfolio(
         searches=(*searches, *native),
-        windows=ising_of(registry.sampler("neal"), problem, few, request.executor) if small else None,
+        windows=_ising(request, registry.sampler("neal"), problem, few) if small else None,
     )
+
+
+def _ising(request: Request, sampler: "Sampler", problem: Problem, params: IsingParams) -> Ising:
+    """Return the Ising path for a sampler, whose answers are those of the request, as its report warns of a failure."""
+    return replace(ising_of(sampler, problem, params, request.executor), answers=request.answers)

@@ -30,4 +30,4 @@ class Answers:
             return ()
         reason = self.error.reason if isinstance(self.error, InputError) else repr(self.error)
         several = "1 answer" if self.count == 1 else f"{self.count} answers"
-        return (f"the sampler failed after {several}, which the mapping rests on, and was asked no more: {reason}",)
+        return (f"the sampler failed after {several} and was asked no more: {reason}",)
