@@ -140,7 +140,7 @@ def excess(spec: str, model: Layers, report: RebalanceReport) -> Iterator[float]
     times = trajectory_of(spec, model)
     for rows, one in zip(times, report.intervals, strict=True):
         costs = LineCosts(line=rebalancer.line, times=LayerTimes(forward_s=rows[0], backward_s=rows[1]))
-        least = costs.least_bottleneck()
+        least = costs.program.least_bottleneck()
         starts = [one.decision.cuts, report.uniform_cuts, *([] if least is None else [least[1]])]
         best = min(best_from(costs, cuts) for cuts in starts)
         yield (one.decision.iteration_s or np.inf) / best - 1

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import Delaunay, cKDTree
 
+from tiger.formats.patterns.spec import build as build_pattern
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem, default_rule
 from tiger.model.tasks import TaskGraph
-from tiger.patterns.spec import build as build_pattern
 from tiger.topologies.spec import build
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks import scotch
 from benchmarks.peers import is_installed
 from tiger.formats.graphs import topology_of
+from tiger.formats.patterns.spec import build as build_pattern
 from tiger.mapping.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
@@ -21,7 +22,6 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of
 from tiger.objectives.shortest_paths import link_loads
-from tiger.patterns.spec import build as build_pattern
 from tiger.run.report import Report
 from tiger.topologies.spec import build
 

@@ -17,6 +17,7 @@ from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
 from tiger.formats.hardware.composition import HostContents
+from tiger.formats.patterns import spec as patterns
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, choose_hardware
@@ -24,7 +25,6 @@ from tiger.mapping.options import HardwareArguments, SolveArguments
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
-from tiger.patterns import spec as patterns
 from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
 from tiger.topologies import spec

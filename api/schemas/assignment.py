@@ -13,11 +13,11 @@ from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
 from tiger.errors import InputError
 from tiger.formats.hardware.units import UnitName
+from tiger.formats.patterns import spec as patterns
 from tiger.launchers.formats import EmitOptions
 from tiger.mapping.options import MappingOptions
 from tiger.model.options import about
 from tiger.model.sharing import SharingOptions
-from tiger.patterns import spec as patterns
 from tiger.qubo.params import CapacityEncoding, IsingParams
 from tiger.topologies import spec
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tiger.errors import InputError
+from tiger.formats.patterns import spec as patterns
 from tiger.model.tasks import TaskGraph
-from tiger.patterns import spec as patterns
 
 EDGES = ("edges", "links")
 # Of about a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.

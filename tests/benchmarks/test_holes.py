@@ -2,8 +2,8 @@
 
 from benchmarks.graphs import build_full_problem, stencil
 from benchmarks.holes import assign_coordinates
+from tiger.formats.patterns.spec import build
 from tiger.objectives.cost import cost_of
-from tiger.patterns.spec import build
 
 
 def test_ranks_of_a_grid_go_to_the_nodes_of_their_coordinates() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tiger.cli import completion
 from tiger.cli.app import run
-from tiger.patterns import spec as patterns
+from tiger.formats.patterns import spec as patterns
 from tiger.solvers.registry import list_solvers
 from tiger.topologies import spec as topologies
 from tiger.training.models.spec import SYNTAX

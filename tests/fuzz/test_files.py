@@ -17,9 +17,9 @@ from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.errors import InputError
-from tiger.exchange.sample_file import read_samples
 from tiger.formats.hostlist import list_nodes
 from tiger.mapping.entry import problem_of
+from tiger.mapping.exchange.sample_file import read_samples
 from tiger.topologies.spec import build
 from tiger.training.hardware.reading import read_cluster
 from tiger.training.models.graphs import read_operators

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
-from tiger.exchange.decode_samples import SampleRows, decode_samples
-from tiger.exchange.sample_file import read_samples
 from tiger.mapping.entry import problem_of
+from tiger.mapping.exchange.decode_samples import SampleRows, decode_samples
+from tiger.mapping.exchange.sample_file import read_samples
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of
 from tiger.qubo.encode import encode

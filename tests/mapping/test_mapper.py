@@ -17,6 +17,7 @@ import tiger
 from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
+from tiger.formats.patterns.spec import build as build_pattern
 from tiger.mapping import rounds
 from tiger.mapping.bounding import raise_spread_bound
 from tiger.mapping.mapper import solve
@@ -25,7 +26,6 @@ from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.objectives.multipath import load_links
-from tiger.patterns.spec import build as build_pattern
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent

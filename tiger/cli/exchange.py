@@ -10,7 +10,7 @@ from tiger.cli import console
 from tiger.cli.building import Group, build_function
 from tiger.cli.console import INFEASIBLE, OK
 from tiger.cli.options import Json
-from tiger.exchange.options import DecodeOptions, EncodeOptions
+from tiger.mapping.exchange.options import DecodeOptions, EncodeOptions
 from tiger.mapping.options import BEYOND_MODELS, ProblemArguments
 
 PROBLEM = Group(kind=ProblemArguments, omits=BEYOND_MODELS)
@@ -20,9 +20,9 @@ OMITTED = frozenset({"beta_range"})
 
 def encode(problem: ProblemArguments, options: EncodeOptions, _: Mapping[str, object]) -> int:
     """Write the model of a problem."""
-    from tiger.exchange.export import EncodedModel, export
-    from tiger.exchange.summary import model_summary
     from tiger.mapping.entry import state_problem
+    from tiger.mapping.exchange.export import EncodedModel, export
+    from tiger.mapping.exchange.summary import model_summary
     from tiger.run.summary import describe_unmet
 
     model = export(state_problem(problem), options)
@@ -37,9 +37,9 @@ def decode(problem: ProblemArguments, options: DecodeOptions, given: Mapping[str
     """Report the best mapping that samples of a problem come to."""
     json_file = cast(str | None, given["json_file"])
     console.check_report(json_file)
-    from tiger.exchange.decode_samples import decode_samples
-    from tiger.exchange.sample_file import read_samples, read_variables
     from tiger.mapping.entry import state_problem
+    from tiger.mapping.exchange.decode_samples import decode_samples
+    from tiger.mapping.exchange.sample_file import read_samples, read_variables
     from tiger.mapping.summary import summary
 
     stated = state_problem(problem)

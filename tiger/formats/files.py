@@ -29,13 +29,13 @@ from tiger.formats.hardware.description import read_document, read_printed, read
 from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
+from tiger.formats.patterns import spec as patterns
 from tiger.model.jsontext import read_json
 from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.text import FileText, text_of
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
-from tiger.patterns import spec as patterns
 from tiger.topologies.spec import KINDS, build
 
 FIELD = "topology"

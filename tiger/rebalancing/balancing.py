@@ -93,7 +93,7 @@ def balance_locally(interval: Interval, now: Cuts | None) -> Balanced | None:
     """Return the plan that diffusion makes of the present one, or of the one with the least bottleneck without it."""
     if now is not None:
         return interval.judge(diffuse_cuts(interval.costs, now))
-    least = interval.costs.least_bottleneck()
+    least = interval.costs.program.least_bottleneck()
     return interval.judge(least[1]) if least is not None and interval.costs.line.fits(least[1]) else None
 
 

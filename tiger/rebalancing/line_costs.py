@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.chain.fitting_runs import fitting_ends, prefix_sums
+from tiger.rebalancing.cut_solver import CutProgram
 from tiger.rebalancing.layer_times import LayerTimes
-from tiger.rebalancing.online.costs import least_cuts
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import Workload, closing_s, state_bytes
 from tiger.training.costs.tolerances import MET, SUMS
@@ -104,11 +104,17 @@ class LineCosts:
         """Return the forward and backward seconds [2, p] of stages."""
         return np.asarray(np.diff(self.ahead_s[:, list(cuts)], axis=1) * self.slowdown)
 
-    def loads_s(self, cuts: Cuts) -> FloatArray:
-        """Return the seconds [p] of stages for one microbatch, messages at both ends included."""
-        at = np.arange(self.line.positions - 1)
-        inner = 2 * self.line.sent_s[at, list(cuts[1:-1])]
-        return np.asarray(self.passes_s(cuts).sum(axis=0) + np.pad(inner, (1, 0)) + np.pad(inner, (0, 1)))
+    @cached_property
+    def program(self) -> CutProgram:
+        """Return the loads of runs for one microbatch, messages at both ends included."""
+        both_s = 2 * self.line.sent_s
+        return CutProgram(
+            ahead_s=self.ahead_s.sum(axis=0),
+            slowdown=self.slowdown,
+            received_s=np.pad(both_s, ((1, 0), (0, 0))),
+            sent_s=np.pad(both_s, ((0, 1), (0, 0))),
+            last=self.line.last,
+        )
 
     def bound_s(self, cuts: Cuts) -> float:
         """Return a lower bound on the simulated iteration: a stage waits for one microbatch, then runs all its passes.
@@ -124,16 +130,6 @@ class LineCosts:
         if cuts not in self._known:
             self._known[cuts] = self._simulate(cuts) if self.line.fits(cuts) else np.inf
         return self._known[cuts]
-
-    def least_bottleneck(self) -> tuple[float, Cuts] | None:
-        """Return the least largest load and cuts that have it, exact; None where no cuts fit."""
-        count, size = self.line.positions, self.times.size
-        sent_s = np.zeros((count, count, size + 1))
-        at = np.arange(count - 1)
-        sent_s[at, at + 1] = 2 * self.line.sent_s
-        order = np.arange(count)
-        value, cuts = least_cuts(self.ahead_s.sum(axis=0), self.slowdown, sent_s, self.line.last, order, np.inf)
-        return (float(value), tuple(cuts.tolist())) if np.isfinite(value) else None
 
     def lower_bound_s(self) -> float:
         """Return what no cuts of whole layers on these devices can beat: m times the mean load or the longest layer."""

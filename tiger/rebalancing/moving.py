@@ -45,7 +45,7 @@ def prices_s(line: "PipelineCosts", homes: tuple[int | None, ...]) -> FloatArray
 
     with the bytes b that layer l holds all the time, the device h that holds it, and the time tau of a message: one
     transfer after another, an upper bound where links work at the same time. The sum is additive over layers, so that
-    the dynamic program of `fewest_moves` stays exact. Where two devices lack a link, bytes go the quickest way over
+    the dynamic program of `cut_solver` stays exact. Where two devices lack a link, bytes go the quickest way over
     others that hold layers before or after, one hop after another. O(p L) where no link is missing.
     """
     layers = line.layers.state_bytes

@@ -43,7 +43,7 @@ def _cuts_of_means(costs: Sequence[LineCosts]) -> list[Cuts]:
         forward_s=np.mean([one.times.forward_s for one in costs], axis=0),
         backward_s=np.mean([one.times.backward_s for one in costs], axis=0),
     )
-    least = LineCosts(line=costs[0].line, times=mean).least_bottleneck()
+    least = LineCosts(line=costs[0].line, times=mean).program.least_bottleneck()
     return [] if least is None else [least[1]]
 
 

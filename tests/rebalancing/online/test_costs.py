@@ -9,7 +9,6 @@ import pytest
 from tiger.placement.chain.fixed_order import split
 from tiger.placement.chain.params import LineParams
 from tiger.placement.search.evaluator import Evaluator
-from tiger.rebalancing.online import costs
 from tiger.rebalancing.online.costs import DeviceCuts, FixedCosts, LayerCosts
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import position_of, transfers_s
@@ -59,17 +58,6 @@ def test_cuts_are_found_below_a_limit_alone(
     assert best is not None
     assert terms.best_cuts(stated, (0, 1, 2), best[0] * 1.001) == best
     assert terms.best_cuts(stated, (0, 1, 2), best[0]) is None
-
-
-def test_the_kernel_is_the_same_uncompiled(
-    drawn_layers: Callable[..., Layers], drawn_cluster: Callable[..., Cluster]
-) -> None:
-    """Python and numba return the same cuts."""
-    layers, cluster = drawn_layers(7, 1), drawn_cluster(3, 1)
-    terms, stated = FixedCosts.of(layers, cluster), costs_of(layers, cluster)
-    given = stated.ahead_s, stated.slowdown, terms.sent_s, terms.last, np.array([2, 0, 1]), np.inf
-    (compiled, cuts), (plain, same) = costs.least_cuts(*given), costs.least_cuts.py_func(*given)
-    assert (compiled, cuts.tolist()) == (plain, same.tolist())
 
 
 def test_loads_are_those_that_a_judge_makes(

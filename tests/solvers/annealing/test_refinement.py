@@ -8,11 +8,11 @@ import pytest
 
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
+from tiger.formats.patterns.spec import build as build_pattern
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
-from tiger.patterns.spec import build as build_pattern
 from tiger.solvers import registry
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, renumbering, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams

@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.chain.fitting_runs import fitting_ends
-from tiger.solvers.kernel import allocating_kernel
+from tiger.rebalancing.cut_solver import CutProgram
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
@@ -90,48 +90,20 @@ class FixedCosts:
 
         Exact.
         """
-        order = np.array(devices, np.int64)
-        value, cuts = least_cuts(costs.ahead_s, costs.slowdown, self.sent_s, self.last, order, below_s)
-        return (value, DeviceCuts(tuple(cuts.tolist()), devices)) if value < below_s else None
+        order = list(devices)
+        inner = self.sent_s[order[:-1], order[1:]]
+        program = CutProgram(
+            ahead_s=costs.ahead_s,
+            slowdown=costs.slowdown[order],
+            received_s=np.pad(inner, ((1, 0), (0, 0))),
+            sent_s=np.pad(inner, ((0, 1), (0, 0))),
+            last=self.last[order],
+        )
+        found = program.least_bottleneck(below_s)
+        return None if found is None else (found[0], DeviceCuts(found[1], devices))
 
 
 def arrays(lines: list[DeviceCuts]) -> tuple[IntArray, IntArray]:
     """Return the cuts [m, p + 1] and the devices [m, p] of lines."""
     cuts, devices = zip(*lines, strict=True)
     return np.array(cuts, np.int64), np.array(devices, np.int64)
-
-
-@allocating_kernel
-def least_cuts(
-    ahead_s: FloatArray, slowdown: FloatArray, sent_s: FloatArray, last: IntArray, order: IntArray, below_s: float
-) -> tuple[float, IntArray]:
-    """Return the least bottleneck below a limit of an order of p devices, infinite if none is, and its cuts [p + 1].
-
-    Exact; O(p L^2) at most: stages grow backwards from each end until they alone are above the best.
-    """
-    count, size = len(order), len(ahead_s) - 1
-    # reach[j, i]: the smallest bottleneck of the first j stages when they hold the first i layers (Bellman's
-    # recursion).
-    reach = np.full((count + 1, size + 1), np.inf)
-    start = np.zeros((count + 1, size + 1), np.int64)
-    reach[0, 0] = 0.0
-    for j in range(count):
-        device = order[j]
-        for i in range(j + 1, size - (count - 1 - j) + 1):
-            sent = sent_s[device, order[j + 1], i] if j + 1 < count else 0.0
-            best = below_s
-            for k in range(i - 1, j - 1, -1):
-                load = (ahead_s[i] - ahead_s[k]) * slowdown[device] + sent
-                # The stage only gets longer from here on.
-                if load >= best:
-                    break
-                received = sent_s[order[j - 1], device, k] if j else 0.0
-                value = max(load + received, reach[j, k])
-                if last[device, k] >= i and value < best:
-                    best, start[j + 1, i] = value, k
-                    reach[j + 1, i] = best
-    # Backtrace from the last layer; cuts mean nothing where no line is below the limit.
-    cuts = np.full(count + 1, size)
-    for j in range(count, 0, -1):
-        cuts[j - 1] = start[j, cuts[j]]
-    return reach[count, size], cuts

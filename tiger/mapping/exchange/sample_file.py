@@ -9,7 +9,7 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.exchange.decode_samples import SampleRows
+from tiger.mapping.exchange.decode_samples import SampleRows
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.model.jsontext import read_json
 from tiger.model.text import is_number, read_text

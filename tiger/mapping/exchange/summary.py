@@ -1,6 +1,6 @@
 """What the command line says of a model that was written."""
 
-from tiger.exchange.export import EncodedModel
+from tiger.mapping.exchange.export import EncodedModel
 from tiger.model.units import number_text as number
 from tiger.run.summary import list_facts
 from tiger.run.terminal import escape

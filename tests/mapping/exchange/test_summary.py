@@ -2,8 +2,8 @@
 
 import pytest
 
-from tiger.exchange.export import EncodedModel
-from tiger.exchange.summary import model_summary
+from tiger.mapping.exchange.export import EncodedModel
+from tiger.mapping.exchange.summary import model_summary
 
 MODEL = EncodedModel(
     variables=(("t0", "a"), ("t0", "b\n"), ("t1", "a"), (None, "a"), (None, "b\n")),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.patterns.messages import Block, Pattern
+from tiger.formats.patterns.messages import Block, Pattern
 
 
 def conjugate_gradient(rows: int, columns: int) -> Pattern:

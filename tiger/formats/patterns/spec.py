@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
+from tiger.formats.patterns.conjugate_gradient import conjugate_gradient
+from tiger.formats.patterns.messages import Block, Pattern, all_to_all, fft, halo, ring, tree_allreduce
+from tiger.formats.patterns.numbers import read_extents, read_number, read_volume
+from tiger.formats.patterns.training import TrainingPattern, train
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
-from tiger.patterns.conjugate_gradient import conjugate_gradient
-from tiger.patterns.messages import Block, Pattern, all_to_all, fft, halo, ring, tree_allreduce
-from tiger.patterns.numbers import read_extents, read_number, read_volume
-from tiger.patterns.training import TrainingPattern, train
 
 # A SPEC of more patterns than this is no short text.
 PART_LIMIT = 16

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.exchange.sample_file import read_samples, read_variables
+from tiger.mapping.exchange.sample_file import read_samples, read_variables
 
 BITS = [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
-from tiger.patterns.messages import MESSAGE_LIMIT
-from tiger.patterns.spec import _READERS, KINDS, build, parse
+from tiger.formats.patterns.messages import MESSAGE_LIMIT
+from tiger.formats.patterns.spec import _READERS, KINDS, build, parse
 
 VALID = (
     "halo:2x3", "halo:2x2x3,wrap=1", "halo:3x4,faces=2.5,corners=1e-1,wrap=1", "halo:1x5,corners=1,wrap=0",

@@ -8,8 +8,8 @@ import numpy as np
 
 from tiger.bounds.lower_bound import lower_bound
 from tiger.errors import InputError
-from tiger.exchange.export import check_pairs, window_of
 from tiger.feasibility.start import launch_order
+from tiger.mapping.exchange.export import check_pairs, window_of
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem

@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.patterns.messages import Block, Pattern, pair_all
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.patterns.messages import Block, Pattern, pair_all
 
 # The maximum, the sum and the target's logit of every token are reduced in fp32.
 LOGIT_BYTES = 3 * 4

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.patterns.spec import DEGREES, build
-from tiger.patterns.training import TrainingPattern, train
+from tiger.formats.patterns.spec import DEGREES, build
+from tiger.formats.patterns.training import TrainingPattern, train
 from tiger.placement.chain.baselines import uniform_cuts
 from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.traffic import rank_problem

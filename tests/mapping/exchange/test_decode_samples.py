@@ -6,10 +6,10 @@ import pytest
 from dwave.samplers import SimulatedAnnealingSampler
 
 from tiger.errors import InputError
-from tiger.exchange import decode_samples as recorded
-from tiger.exchange.decode_samples import UNCHECKED, SampleRows, decode_samples
-from tiger.exchange.export import write_model
 from tiger.feasibility.start import launch_order
+from tiger.mapping.exchange import decode_samples as recorded
+from tiger.mapping.exchange.decode_samples import UNCHECKED, SampleRows, decode_samples
+from tiger.mapping.exchange.export import write_model
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.fingerprint import fingerprint
 from tiger.model.hyperedges import Hyperedges

@@ -6,8 +6,8 @@ import pytest
 from dimod.serialization import coo
 
 from tiger.errors import InputError
-from tiger.exchange import export as exchange
-from tiger.exchange.export import EncodedModel, write_model
+from tiger.mapping.exchange import export as exchange
+from tiger.mapping.exchange.export import EncodedModel, write_model
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole

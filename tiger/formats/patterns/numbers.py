@@ -3,8 +3,8 @@
 import re
 
 from tiger.errors import InputError
+from tiger.formats.patterns.messages import AXIS_LIMIT, RANK_LIMIT
 from tiger.model.wording import describe
-from tiger.patterns.messages import AXIS_LIMIT, RANK_LIMIT
 
 # No product or sum of volumes leaves the range of float64.
 VOLUME_LIMIT = 1e100

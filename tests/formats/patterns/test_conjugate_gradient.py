@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.patterns.spec import build
+from tiger.formats.patterns.spec import build
 
 
 def partners(rows: int, columns: int) -> np.ndarray:

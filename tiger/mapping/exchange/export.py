@@ -9,8 +9,8 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.exchange.options import EncodeOptions
 from tiger.feasibility.start import launch_order
+from tiger.mapping.exchange.options import EncodeOptions
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
