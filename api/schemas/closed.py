@@ -56,7 +56,10 @@ class Closed:
 
     @classmethod
     def read(cls, data: object) -> Self:
-        """Return the request that parsed JSON states; raise pydantic's ValidationError for a type or a bound."""
+        """Return the request that parsed JSON states; raise pydantic's ValidationError for a type or a bound.
+
+        Bounds are `ge`, `gt`, `le` and `lt` in the metadata of the fields.
+        """
         return cast(Self, _adapter(cls).validate_python(data))
 
     @property

@@ -104,6 +104,8 @@ Made = tuple[Source, CircuitQuality]
 class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Keep a routed circuit, or take another one where that ends better by the objective (`delivery.rank`).
 
+    That is by two-qubit gates, then their depth, then estimated success; `depth` and `success` put theirs first.
+
     The others are those of Qiskit's own layout and routing and of `rivals`, which run where routing added gates. All
     pass through the translation and optimization stages of the preset. Qiskit starts from the circuit that is kept as
     `SOURCE`, else from the one on device qubits that is kept as `PLACED`, whose layout stays. A circuit of its on
