@@ -63,8 +63,8 @@ check-long: $(WARM)
 	$(MAKE) check-debian
 
 # The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
-CHECKED ?= $(addprefix tests/,bounds circuits exchange expert_maps feasibility formats fuzz launchers mapping model \
-	objectives partition patterns placement planning plotting qubo rebalancing routing run solvers \
+CHECKED ?= $(addprefix tests/,bounds circuits expert_maps feasibility formats fuzz launchers mapping model \
+	objectives partition placement planning plotting qubo rebalancing routing run solvers \
 	topologies training)
 check-bounds: export NUMBA_BOUNDSCHECK := 1
 check-bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked

@@ -26,7 +26,7 @@ def test_iterations_are_those_of_placements(make: Make, schedule: str) -> None:
     evaluator = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=6)
     plan = Plan.line(cuts, (2, 0, 1))
     assert costs.iteration_s(cuts) == pytest.approx(evaluator.value(plan), rel=1e-9)
-    assert costs.program.loads_s(cuts).max() == pytest.approx(evaluator.bottleneck_s(plan))
+    assert costs.loads_s(cuts).max() == pytest.approx(evaluator.bottleneck_s(plan))
 
 
 def test_bug_tied_layers_need_a_link(make: Make) -> None:

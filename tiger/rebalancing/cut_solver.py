@@ -38,7 +38,8 @@ class CutProgram(NamedTuple):
     def cheapest_moves(self, prices_s: FloatArray, limit_s: float) -> tuple[float, tuple[int, ...]] | None:
         """Return the least price of moves, and cuts that have it, None where no cuts have all loads within a limit.
 
-        `prices_s[p, L + 1]` are the seconds to move the first layers to a position. Exact.
+        `prices_s[p, L + 1]` are the seconds to move the first layers to a position. Exact; an infinite load is within
+        no limit.
         """
         value, cuts = solve_cuts(*self, prices_s, np.nextafter(limit_s, np.inf))
         return (float(value), tuple(cuts.tolist())) if np.isfinite(value) else None

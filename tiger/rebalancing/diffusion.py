@@ -26,9 +26,9 @@ def diffuse_cuts(costs: LineCosts, cuts: Cuts) -> Cuts:
 
 def _shift(costs: LineCosts, cuts: Cuts, boundary: int) -> Cuts:
     """Return the cuts with a boundary a layer towards the busier of its stages where that makes the pair less busy."""
-    loads = costs.program.loads_s(cuts)[boundary - 1 : boundary + 1]
+    loads = costs.loads_s(cuts)[boundary - 1 : boundary + 1]
     step = -1 if loads[0] > loads[1] else 1
     moved = (*cuts[:boundary], cuts[boundary] + step, *cuts[boundary + 1 :])
     if not moved[boundary - 1] < moved[boundary] < moved[boundary + 1] or not costs.line.fits(moved):
         return cuts
-    return moved if costs.program.loads_s(moved)[boundary - 1 : boundary + 1].max() < loads.max() else cuts
+    return moved if costs.loads_s(moved)[boundary - 1 : boundary + 1].max() < loads.max() else cuts

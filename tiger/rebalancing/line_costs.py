@@ -104,6 +104,12 @@ class LineCosts:
         """Return the forward and backward seconds [2, p] of stages."""
         return np.asarray(np.diff(self.ahead_s[:, list(cuts)], axis=1) * self.slowdown)
 
+    def loads_s(self, cuts: Cuts) -> FloatArray:
+        """Return the seconds [p] of stages for one microbatch, messages at both ends included."""
+        at = np.arange(self.line.positions - 1)
+        inner = 2 * self.line.sent_s[at, list(cuts[1:-1])]
+        return np.asarray(self.passes_s(cuts).sum(axis=0) + np.pad(inner, (1, 0)) + np.pad(inner, (0, 1)))
+
     @cached_property
     def program(self) -> CutProgram:
         """Return the loads of runs for one microbatch, messages at both ends included."""
