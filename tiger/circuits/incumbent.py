@@ -6,6 +6,7 @@ from tiger.routing.embedding.segments import Anchor
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.route import Route
 from tiger.routing.swaps.prices import price_route
+from tiger.run.answers import Answers
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
 from tiger.run.stage import Stage
@@ -38,9 +39,10 @@ class RouteIncumbent(Incumbent[Route]):
 class Mapped:
     """Hold the best route, and what every stage reached: its cost is in extra CX gates.
 
-    No route has fewer than `lower_bound` extra CX gates.
+    No route has fewer than `lower_bound` extra CX gates. `answers` are those of the sampler.
     """
 
     route: Route
     lower_bound: int = 0
     stages: tuple[Stage, ...] = field(default=())
+    answers: Answers = field(default_factory=Answers)

@@ -34,6 +34,7 @@ from tiger.routing.swaps.linear import route_along_path
 from tiger.routing.swaps.phases import PhaseParams
 from tiger.routing.swaps.search import DEFAULT, SearchOrigins, SearchParams, search
 from tiger.routing.swaps.windows import WindowParams, polish
+from tiger.run.answers import Answers
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
 
@@ -126,7 +127,12 @@ def map_circuit(
             search_as_below(task, incumbent, starts)
     if objective is not None:
         place_best(task, incumbent, objective)
-    return Mapped(route=incumbent.solution, lower_bound=lower_bound, stages=tuple(incumbent.stages))
+    return Mapped(
+        route=incumbent.solution,
+        lower_bound=lower_bound,
+        stages=tuple(incumbent.stages),
+        answers=incumbent.answers,
+    )
 
 
 def map_along_path(dag: GateDag, coupling: Coupling, params: LayoutParams) -> Route | None:
@@ -151,7 +157,13 @@ def begin(
     stop = Deadline(None if params.time_limit_s is None else time.monotonic() + params.time_limit_s)
     start = allot_parts(dag, coupling, fixed).start
     task = CircuitTask(dag=dag, coupling=coupling, params=params, fixed=fixed, start=start)
-    return task, RouteIncumbent(dag=dag, solution=Route(start=start, steps=np.empty((0, 2), np.int32)), stop=stop)
+    incumbent = RouteIncumbent(
+        dag=dag,
+        solution=Route(start=start, steps=np.empty((0, 2), np.int32)),
+        stop=stop,
+        answers=Answers.of(params.solver),
+    )
+    return task, incumbent
 
 
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
@@ -229,6 +241,7 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
         fixed=task.fixed,
         losses=losses,
         time_limit_s=None if stop.left_s is None else max(stop.left_s, LEAST_LIMIT_S),
+        answers=incumbent.answers,
     )
     with incumbent.stage("proposals") as detail:
         layouts = propose_layouts(task.dag, task.coupling, params, stop)

@@ -22,8 +22,8 @@ from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import check_routing, load_links
 from tiger.objectives.selection import bounds_by_pairs, objective_of, resolve_objective
-from tiger.qubo.answers import Answers
 from tiger.qubo.params import IsingParams
+from tiger.run.answers import Answers
 from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
@@ -63,8 +63,13 @@ def solve(call: SolveCall) -> Report:
     return solve_problem(call.problem, call, call.progress)
 
 
-def solve_problem(problem: Problem, arguments: SolveArguments, progress: Watch | None = None) -> Report:
-    """Map the tasks of a problem as `solve` does, whose arguments are given as one value."""
+def solve_problem(
+    problem: Problem, arguments: SolveArguments, progress: Watch | None = None, answers: Answers | None = None
+) -> Report:
+    """Map the tasks of a problem as `solve` does, whose arguments are given as one value.
+
+    `answers` are those of the sampler to what the same use has asked before.
+    """
     with open_executor(arguments.executor) as pool:
         request = narrow(
             Request,
@@ -72,7 +77,7 @@ def solve_problem(problem: Problem, arguments: SolveArguments, progress: Watch |
             objective=resolve_objective(arguments.objective, problem),
             executor=pool,
             ising=IsingParams() if arguments.ising is None else arguments.ising,
-            answers=Answers(),
+            answers=Answers.of(arguments.solver) if answers is None else answers,
         )
         return _answer(problem, request, progress or ignore)
 

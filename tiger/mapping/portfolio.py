@@ -53,6 +53,9 @@ def portfolio_of(request: Request, problem: Problem) -> Portfolio:
     by_nets = request.objective == "multicast" and request.solver in ("auto", "search")
     if by_nets and registry.maps_nets(problem):
         return Portfolio()
+    if request.answers.error is not None:
+        # A sampler that has failed in an earlier search of the same use is not connected to again.
+        return Portfolio(searches=registry.native_searches(problem) if request.solver == "auto" else ())
     if request.solver == "auto":
         return _auto(request, problem)
     if request.solver == "search":

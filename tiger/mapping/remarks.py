@@ -19,10 +19,11 @@ def warn_of_time(incumbent: MappingIncumbent, request: Request) -> None:
 
 def remark(report: Report, request: Request) -> list[str]:
     """Say where a sampler failed, where the search gained nothing, and where options had no effect."""
-    remarks, made = [*request.answers.warnings], report.comparison
+    failed, made = request.answers.warnings, report.comparison
+    remarks = [*failed]
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
         remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
-    if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):
+    if not failed and request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):
         remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
     if request.islands > 1 and not any(ISLANDS in stage.detail for stage in report.stages):
         remarks.append("no search ran that has a seed, so that islands were of no consequence")

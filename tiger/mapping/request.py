@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError
 from tiger.mapping.options import MappingOptions
 from tiger.model.checking import check_values
-from tiger.qubo.answers import Answers
 from tiger.qubo.params import IsingParams
+from tiger.run.answers import Answers
 from tiger.run.deadline import Deadline
 from tiger.solvers import registry
 

@@ -11,6 +11,7 @@ from tiger.placement.search.orders import search_orders
 from tiger.placement.search.outcome import report_plan, report_too_few_layers
 from tiger.placement.search.problem import ChainProblem, most_positions
 from tiger.placement.search.refinement import refine_plans
+from tiger.run.answers import Answers
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
@@ -34,7 +35,7 @@ def place_layers(
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
     problem = ChainProblem.of(layers, cluster, params)
-    incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch)
+    incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=Answers.of(params.solver))
     with incumbent.stage("uniform"):
         incumbent.offer(problem.uniform_plan)
     if problem.has_groups:

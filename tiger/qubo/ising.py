@@ -14,10 +14,10 @@ import dimod
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.window import Block, Window
-from tiger.qubo.answers import Answers
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Tuned, TuneParams, Tuner, tune
+from tiger.run.answers import Answers
 
 Polish = Callable[[IntArray, Block, Stop], IntArray]
 Starts = Callable[[int, Stop], IntArray | None]

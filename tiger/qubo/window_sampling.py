@@ -15,11 +15,11 @@ from tiger.model.problem import Problem
 from tiger.model.seeds import derive
 from tiger.model.window import Block, fold
 from tiger.objectives.cost import cost_of, violations
-from tiger.qubo.answers import Answers
 from tiger.qubo.ising import Ising, WindowTask
 from tiger.qubo.starts import construct_starts
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.tune import Trial, Tuned
+from tiger.run.answers import portable
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
 from tiger.run.stage import Detail
@@ -104,10 +104,11 @@ def _sample_pass(
         seeds = [derive(seed, count + k) for k in range(len(batch))]
         tasks = [_window_task(incumbent, ising, state, *each) for each in zip(batch, seeds, strict=True)]
         count += len(batch)
-        solved = ising.executor.map(WindowTask.solve, tasks) if ising.executor else _solve_in_turn(tasks, ising.answers)
+        solved = list(ising.executor.map(_solve_elsewhere, tasks) if ising.executor else _solve_in_turn(tasks))
+        error = next((tuned.error for tuned in solved if tuned.error is not None), None)
+        ising.answers.add(sum(len(tuned.trials) for tuned in solved), error)
         # Shorter where a sampler failed before the others were asked.
         for task, tuned in zip(tasks, solved, strict=False):
-            ising.answers.add(len(tuned.trials), tuned.error)
             if tuned.trials:
                 last = tuned.trials[-1]
                 _stitch(incumbent, ising, state, task, tuned)
@@ -121,12 +122,18 @@ def _sample_pass(
     }
 
 
-def _solve_in_turn(tasks: list[WindowTask], answers: Answers) -> Iterator[Tuned]:
+def _solve_in_turn(tasks: list[WindowTask]) -> Iterator[Tuned]:
     """Yield what is found on one window after the other, until a sampler fails."""
     for task in tasks:
-        if answers.error:
+        yield (tuned := task.solve())
+        if tuned.error is not None:
             return
-        yield task.solve()
+
+
+def _solve_elsewhere(task: WindowTask) -> Tuned:
+    """Return what is found on a window in a worker, from which any error can be sent."""
+    tuned = task.solve()
+    return tuned if tuned.error is None else replace(tuned, error=portable(tuned.error))
 
 
 def _window_task(incumbent: MappingIncumbent, ising: Ising, state: SearchState, block: Block, seed: int) -> WindowTask:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from tiger.model.rounding import meets
+from tiger.run.answers import Answers
 from tiger.run.progress import Progress, ignore
 from tiger.run.stage import Detail, Stage
 
@@ -20,7 +21,7 @@ class Incumbent(Generic[Solution]):
     """Hold the best solution of a search and its value, the lower bound, proof and warnings, and the stages so far.
 
     The value is what is minimized, infinite where the first solution stands for none. `meets` says whether a value is
-    as good as a bound. `stop` says that time is up, `watch` is called as stages begin.
+    as good as a bound. `stop` says that time is up, `watch` is called as stages begin. `answers` are a sampler's.
     """
 
     solution: Solution
@@ -32,6 +33,7 @@ class Incumbent(Generic[Solution]):
     proved: bool = False
     stages: list[Stage] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)
 
     @property
     def optimal(self) -> bool:

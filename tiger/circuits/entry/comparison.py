@@ -81,7 +81,7 @@ def measure_placements(
 ) -> Placements:
     """Return what the trivial layout, both Ising formulations and the result come to; `placed` is what was mapped.
 
-    The formulations are solved again from level 2 on, and not at D-Wave's price.
+    The formulations are solved again from level 2 on, and not at D-Wave's price, nor by a sampler that has failed.
     """
     params, coupling = request.params, mapping.coupling
     gate_dag = model_of(request.circuit, commute=params.commute).gate_dag
@@ -92,9 +92,14 @@ def measure_placements(
         levels=None,
         routed=None,
     )
-    if PARAMS_OF_LEVEL[params.level].anchors and params.solver not in registry.DWAVE and not deadline():
-        again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
-        moved = compare_movement(gate_dag, coupling, mapping.mapped.route, again)
+    answers = mapping.mapped.answers
+    asked = params.solver not in registry.DWAVE and answers.error is None
+    if PARAMS_OF_LEVEL[params.level].anchors and asked and not deadline():
+        # There is a circuit, whatever the sampler says now.
+        answers.needed = False
+        again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s, answers=answers)
+        found = compare_movement(gate_dag, coupling, mapping.mapped.route, again)
+        moved = moved if answers.error else found
     stages = {name: value for stage in mapping.mapped.stages for name, value in stage.detail.items()}
     extra_cx = {
         "trivial": None if moved.trivial is None else _route_trivially(gate_dag, coupling, params.level, deadline),

@@ -122,6 +122,7 @@ def _map_and_report(
         baseline_success_probability=own.success,
         data_movement=placements.moved,
         placement_extra_cx={**placements.extra_cx, "routed": more},
+        warnings=(*mapping.mapped.answers.warnings, *report.warnings),
     )
 
 

@@ -104,7 +104,10 @@ def _sample(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
 
     with incumbent.stage("samples"):
         limits = AnnealerParams(seed=params.seed, effort=params.effort)
-        incumbent.offer(sample(incumbent.terms, sampler(params.solver), limits, incumbent.stop, incumbent.report_step))
+        asked = sampler(params.solver)
+        incumbent.offer(
+            sample(incumbent.terms, asked, limits, incumbent.stop, incumbent.report_step, incumbent.answers)
+        )
 
 
 def _branch_and_bound(incumbent: PlacementIncumbent, params: OperatorParams) -> None:

@@ -20,6 +20,7 @@ from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.coarsening import coarsen
 from tiger.placement.operators.uniform import uniform_split
 from tiger.placement.operators.violations import find_stage_violations, find_violations, overall_violation
+from tiger.run.answers import Answers
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.operators import Operators
@@ -52,7 +53,9 @@ def place_operators(
         terms = coarsen(terms, np.arange(terms.groups))
 
     uniform = uniform_split(terms, draw_linear_order(terms, params.seed))
-    incumbent = PlacementIncumbent(solution=None, terms=terms, stop=stop, watch=watch)
+    incumbent = PlacementIncumbent(
+        solution=None, terms=terms, stop=stop, watch=watch, answers=Answers.of(params.solver)
+    )
     offer_uniform(incumbent, uniform, params)
     if params.objective != "latency" or params.contiguous or terms.groups > MANY:
         minimize_load(incumbent, params)
@@ -90,7 +93,7 @@ def _make_result(incumbent: PlacementIncumbent, uniform: IntArray, params: Opera
         latency_s=makespan_s(terms, place) if timed else None,
         latency_bound_s=incumbent.latency_bound_s,
         uniform_feasible=fits(terms, uniform),
-        warnings=(HEURISTIC,) if timed and params.contiguous else (),
+        warnings=(*incumbent.answers.warnings, *([HEURISTIC] if timed and params.contiguous else ())),
     )
 
 

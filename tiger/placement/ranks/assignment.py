@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.mapping.mapper import solve
+from tiger.mapping.mapper import solve_problem
+from tiger.mapping.options import SolveArguments
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
@@ -50,6 +51,7 @@ def assign(problem: Problem, search: OrderSearch, seed: int) -> IntArray:
     """Return the device of every task that the solver of a search finds, in one round of effort."""
     left_s = search.stop.left_s if isinstance(search.stop, Deadline) else None
     limit = None if left_s is None else max(left_s, SHORT_S)
-    report = solve(problem, solver=search.solver, seed=seed, effort=1, time_limit_s=limit)
+    arguments = SolveArguments(solver=search.solver, seed=seed, effort=1, time_limit_s=limit)
+    report = solve_problem(problem, arguments, answers=search.answers)
     index = {name: k for k, name in enumerate(problem.topology.names)}
     return np.array([index[report.mapping[name]] for name in problem.tasks.names], np.int64)

@@ -1,9 +1,10 @@
 """The settings of the searches for an order of devices and for places of ranks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tiger.placement.chain.params import never_stop
+from tiger.run.answers import Answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,9 +13,11 @@ class OrderSearch:
 
     `solver` is a name of `tiger.solvers.registry.list_solvers`; `seed` >= 0; `effort` >= 1 multiplies trials;
     same seed and effort, same answer. `stop` is called now and then, and only ends a search early.
+    `answers` are those of a sampler so far.
     """
 
     solver: str = "auto"
     seed: int = 0
     effort: int = 1
     stop: Callable[[], bool] = never_stop
+    answers: Answers = field(default_factory=Answers)

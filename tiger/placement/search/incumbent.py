@@ -51,7 +51,9 @@ class ChainIncumbent(Incumbent[Plan | None]):
     def order_search(self) -> OrderSearch:
         """Return the settings of the searches for an order of devices and for places of ranks."""
         params = self.problem.params
-        return OrderSearch(solver=params.solver, seed=params.seed, effort=params.effort, stop=self.stop)
+        return OrderSearch(
+            solver=params.solver, seed=params.seed, effort=params.effort, stop=self.stop, answers=self.answers
+        )
 
     def bound_bottleneck(self, bound_s: float) -> None:
         """Take a lower bound on the bottleneck; without a schedule it is that of the value."""

@@ -27,6 +27,7 @@ def report_plan(incumbent: ChainIncumbent) -> PlaceResult:
         uniform_iteration_s=_finite_or_none(evaluator.seconds(uniform)) if timed else None,
         uniform_feasible=evaluator.value(uniform) < np.inf,
         stages=tuple(incumbent.stages),
+        warnings=incumbent.answers.warnings,
     )
     if plan is None:
         return replace(result, lower_bound_s=None, violations=(_find_reason(incumbent),))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -40,7 +41,7 @@ def sample_arcs(
     arc, (seed, stop) = arc.copy(), seed_and_stop
     strength = ising.strengths[1]
     for number, gates in enumerate(islice(_windows(tasks, ising, params.passes), params.windows)):
-        if stop():
+        if stop() or ising.answers.error is not None:
             break
         window = build_gate_window(tasks, gates, arc, ising.params.window_size)
         found, strength = _solve_window(window, ising, strength, derive(seed, number), stop)
@@ -73,7 +74,10 @@ def _solve_window(
         # Rounds of tuning: sample, decode the reads, and let the tuner choose the next penalties.
         if penalties is None or (number and stop()):
             break
-        samples = ising.sample(window.bqm(penalties), penalties, ising.params.window, (derive(seed, number), stop))
+        model, turn = window.bqm(penalties), (derive(seed, number), stop)
+        samples = ising.answers.keep(partial(ising.sample, model, penalties, ising.params.window, turn))
+        if samples is None:
+            break
         trial, found = _decode_reads(window, samples.bits, penalties, trial)
         if found is not None and (best is None or window.cost(found) < window.cost(best)):
             best = found

@@ -23,6 +23,7 @@ from tiger.routing.ising.gatetasks import GateTasks, build_gate_tasks, choose_st
 from tiger.routing.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
 from tiger.routing.ising.static import Losses, StaticParams, build_static_layout
 from tiger.routing.route import Route
+from tiger.run.answers import Answers
 from tiger.solvers import registry
 
 # Devices of more qubits are searched around their middle alone.
@@ -54,7 +55,8 @@ class ProposalParams:
     """Set who proposes: a solver of the core by name or any Ocean sampler, its seed and effort.
 
     `fixed[n]` and `closed` are as in StaticParams; with qubits settled, every proposal is for the start. `losses` make
-    static layouts avoid what fails often. `time_limit_s` only ends the search for a layout early.
+    static layouts avoid what fails often. `time_limit_s` only ends the search for a layout early. `answers` are
+    those of the sampler so far.
     """
 
     solver: str | Sampler = "auto"
@@ -64,6 +66,7 @@ class ProposalParams:
     closed: tuple[int, ...] = ()
     losses: Losses | None = None
     time_limit_s: float | None = None
+    answers: Answers = field(default_factory=Answers)
     shapes: ProposalShapes = field(default_factory=ProposalShapes)
 
     @property
@@ -136,7 +139,7 @@ def _solve_static(
     """Return a static layout, None where none is feasible."""
     seed = derive(params.seed, number)
     layout, limit_s = build_static_layout(dag, coupling, static), params.time_limit_s
-    return layout.solve(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
+    return layout.solve(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s, answers=params.answers)
 
 
 def _gate_layouts(
@@ -170,7 +173,7 @@ def place_gates(
         return tasks, anneal_arcs(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
     problem = build_static_layout(dag, coupling, StaticParams()).problem
-    ising = ising_of(sampler, problem, IsingParams())
+    ising = replace(ising_of(sampler, problem, IsingParams()), answers=params.answers)
     windows = GateSamplingParams(windows=(ising.params.windows or params.shapes.windows) * params.effort)
     arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
     return tasks, descend(tasks, arc, seed=params.seed, sweeps=params.shapes.descent, stop=stop)

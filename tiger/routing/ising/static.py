@@ -21,7 +21,8 @@ import scipy.sparse as sp
 from dimod.core.sampler import Sampler
 from scipy.sparse.csgraph import dijkstra
 
-from tiger.mapping.mapper import solve
+from tiger.mapping.mapper import solve_problem
+from tiger.mapping.options import SolveArguments
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
@@ -31,6 +32,7 @@ from tiger.routing.coupling import FAR, Coupling, IndexArray
 from tiger.routing.error_rates import HOPELESS, Errors
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.interaction import weigh_interactions
+from tiger.run.answers import Answers
 
 # A SWAP is three CX.
 CX_PER_SWAP = 3
@@ -70,10 +72,17 @@ class StaticLayout:
     params: StaticParams
 
     def solve(
-        self, solver: str | Sampler, *, seed: int, effort: int = 1, time_limit_s: float | None = None
+        self,
+        solver: str | Sampler,
+        *,
+        seed: int,
+        effort: int = 1,
+        time_limit_s: float | None = None,
+        answers: Answers | None = None,
     ) -> IndexArray | None:
         """Return place[N] as any solver of the core finds it, the spare qubits last; None where nothing is feasible."""
-        report = solve(self.problem, solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s)
+        arguments = SolveArguments(solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s)
+        report = solve_problem(self.problem, arguments, answers=answers)
         if not report.feasible:
             return None
         return self.place(np.array([int(report.mapping[str(task)]) for task in self.active.tolist()], np.int64))

@@ -11,6 +11,7 @@ from tiger.model.arrays import IntArray
 from tiger.placement.operators.qubo.sampling import sample
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s
+from tiger.run.answers import Answers
 from tiger.solvers import registry
 
 
@@ -65,3 +66,25 @@ def test_nothing_fits() -> None:
     """Three operators of more than half a device, on two; and one that may go nowhere."""
     terms = Terms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
     assert sample(terms, dimod.ExactSolver(), AnnealerParams(), lambda: True, ignore) is None
+
+
+@pytest.mark.parametrize("last", range(1, 4))
+def test_what_a_sampler_answered_before_it_failed_is_kept(last: int) -> None:
+    """Rounds before the failure lead to a split, and the answers say what happened."""
+
+    class Failing(dimod.ExactSolver):
+        """Fails after some calls."""
+
+        calls_made = 0
+
+        def sample(self, bqm: dimod.BinaryQuadraticModel, **options: object) -> dimod.SampleSet:
+            self.calls_made += 1
+            if self.calls_made > last:
+                raise ConnectionError("offline")
+            return super().sample(bqm, **options)
+
+    answers, sampler = Answers(), Failing()
+    place = sample(TERMS, sampler, AnnealerParams(), lambda: False, ignore, answers)
+    assert place is not None
+    assert sampler.calls_made == last + 1 == answers.count + 1
+    assert len(answers.warnings) == 1

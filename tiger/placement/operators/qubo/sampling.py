@@ -1,7 +1,8 @@
 """Devices of operators from any sampler: tuned QUBOs, all reads repaired, the best cut again as lines and refined."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import dimod
 import numpy as np
@@ -21,6 +22,7 @@ from tiger.placement.operators.throughput.cut_dp import cut
 from tiger.qubo.params import Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
+from tiger.run.answers import Answers
 from tiger.solvers.samplers.ocean import needs_tuning
 from tiger.training.costs.tolerances import MEMORY
 
@@ -47,24 +49,33 @@ Tell = Callable[[str, IntArray, float], None]
 
 
 def sample(
-    terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool], on_step: Tell
+    terms: Terms,
+    sampler: Sampler,
+    params: AnnealerParams,
+    stop: Callable[[], bool],
+    on_step: Tell,
+    answers: Answers | None = None,
 ) -> IntArray | None:
     """Return the device of every group [C] with the smallest largest load that a sampler leads to, None if none fits.
 
     Eight rounds a unit of effort, of 48 reads or fewer where the model is large, with penalties tuned between rounds
     for a sampler that they trouble. A sampler that states `max_variables` gets windows of neighbouring groups, the
     others where they are. `on_step` is called with the best places so far, and their largest load in seconds, after
-    every round. InputError where the model is too large.
+    every round; `answers` are those of the sampler so far. InputError where the model is too large.
     """
     if not terms.allowed.any(axis=1).all():
         return None
     rounds = Rounds.of(terms, sampler, params, stop)
+    if answers is not None:
+        rounds.answers = answers
     penalties: Penalties | None = rounds.encoding.penalties
     trial: Trial | None = None
     for number in range(PARAMS.rounds * params.effort):
         if penalties is None or (number and stop()):
             break
         bits = rounds.draw(penalties, derive(params.seed, number))
+        if bits is None:
+            break
         trial = rounds.judge(bits, penalties, trial)
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
@@ -85,6 +96,7 @@ class Rounds:
     position: IntArray
     around: IntArray
     best: IntArray | None = None
+    answers: Answers = field(default_factory=Answers)
 
     @classmethod
     def of(cls, terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool]) -> "Rounds":
@@ -102,12 +114,16 @@ class Rounds:
             around=repair(terms, np.full(terms.groups, -1)) if start is None else start.place,
         )
 
-    def draw(self, penalties: Penalties, seed: int) -> BoolArray:
-        """Return bits[r, C, k] of the reads of a round as they are; of windows in turn if the model is too large."""
+    def draw(self, penalties: Penalties, seed: int) -> BoolArray | None:
+        """Return bits[r, C, k] of the reads of a round as they are; of windows in turn if the model is too large.
+
+        None where the sampler fails before it has answered in this round.
+        """
         bqm = self.encoding.bqm(penalties)
         most = getattr(self.sampler, "max_variables", None)
         if most is None or bqm.num_variables <= most:
-            return self.encoding.decode(self._sample(bqm, penalties, seed).bits)
+            samples = self._sample(bqm, penalties, seed)
+            return None if samples is None else self.encoding.decode(samples.bits)
         # One window after the other, each around what the ones before it have led to.
         reads = None
         for number, window in enumerate(self._windows(int(most))):
@@ -115,9 +131,11 @@ class Rounds:
             outside = np.setdiff1d(np.arange(len(fixed)), window)
             part = bqm.copy()
             part.fix_variables(dict(zip(outside.tolist(), fixed[outside].tolist(), strict=True)))
-            found = self._sample(part, penalties, derive(seed, number)).bits
-            full = np.tile(fixed, (len(found), 1))
-            full[:, np.sort(window)] = found
+            samples = self._sample(part, penalties, derive(seed, number))
+            if samples is None:
+                return reads
+            full = np.tile(fixed, (len(samples.bits), 1))
+            full[:, np.sort(window)] = samples.bits
             reads = self.encoding.decode(full)
             self.around = self._repair(reads[0])
         return np.empty((0, *self.encoding.index.shape), np.bool_) if reads is None else reads
@@ -147,11 +165,12 @@ class Rounds:
             earlier=earlier,
         )
 
-    def _sample(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
-        """Return the samples of a model, fewer of a large one."""
+    def _sample(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples | None:
+        """Return the samples of a model, fewer of a large one; None once the sampler has failed."""
         reads = max(min(PARAMS.reads, PARAMS.couplers // (PARAMS.sweeps * max(bqm.num_interactions, 1))), PARAMS.fewest)
         sampling = Sampling(rounds=1, reads=reads, sweeps=PARAMS.sweeps)
-        return draw_bits(self.sampler, None, bqm, penalties, sampling, (seed, self.stop))
+        ask = partial(draw_bits, self.sampler, None, bqm, penalties, sampling, (seed, self.stop))
+        return self.answers.keep(ask)
 
     def _windows(self, most: int) -> Iterator[IntArray]:
         """Yield the variables of groups that are neighbours on the line, at most so many at once, or of one group."""
