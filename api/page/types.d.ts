@@ -96,6 +96,13 @@ export interface Baselines {
   random: number | null;
 }
 
+/** Hold the least costs of some reads: as they came, after repair, and after polish; None where there were none. */
+export interface BestReads {
+  raw: number | null;
+  repaired: number | null;
+  polished: number | null;
+}
+
 /**
  * Hold the seconds of an iteration of the slowest replica, by what its positions do, in the mean over positions.
  * `compute_s` is computing, `tensor_s` all-reduces of tensor-parallel ranks, `messages_s` sending to and receiving from
@@ -1241,9 +1248,10 @@ export interface RebalancerRequest {
  * remain those of the cost, and are None for multicasts, where the cost is that of a graph that stands for them. `gap`
  * is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares with
  * the best simple order, None where nothing is feasible; it is to keep that order where the gain is a smaller part than
- * `threshold`. `emitted` is the text for a launcher where one was named. Costs are in the problem's own unit, `seconds`
- * is wall time. As many `islands` searched side by side. JSON has all of this, by the schema `tiger.report/1`, but for
- * the `problem` and its `routing`, which `emit` and pictures need.
+ * `threshold`. `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is
+ * the text for a launcher where one was named. Costs are in the problem's own unit, `seconds` is wall time. As many
+ * `islands` searched side by side. JSON has all of this, by the schema `tiger.report/1`, but for the `problem` and its
+ * `routing`, which `emit` and pictures need.
  */
 export interface Report {
   schema: "tiger.report/1";
@@ -1270,6 +1278,7 @@ export interface Report {
   links: LinkLoad[];
   stages: Stage[];
   warnings: string[];
+  sampling: SamplingReport | null;
   emitted: string | null;
   seconds: number;
 }
@@ -1311,6 +1320,23 @@ export interface RuledOut {
   bound_s: number | null;
   need_bytes: number | null;
   why: string;
+}
+
+/**
+ * Say what a sampler drew, and what as many random reads come to by the same repair and polish. Of `reads` in `calls`
+ * the share `feasible_share` was feasible as it came (None without reads); `access_time_s` are the seconds on a quantum
+ * computer, None where the sampler says nothing of them. Of every fifth window, and every fourth round on a whole
+ * problem, the `compared_reads` are set beside as many bits from coin flips, which never become the answer:
+ * `cost_of_reads` and `cost_of_control`. None where nothing was compared.
+ */
+export interface SamplingReport {
+  calls: number;
+  reads: number;
+  feasible_share: number | null;
+  access_time_s: number | null;
+  compared_reads: number;
+  cost_of_reads: BestReads | null;
+  cost_of_control: BestReads | null;
 }
 
 /** Say what part of a link other jobs use. */

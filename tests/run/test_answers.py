@@ -159,6 +159,7 @@ def test_a_circuit_is_laid_out_whatever_its_sampler_does(last):
     assert report.data_movement.static_qubo is None
 
 
+@pytest.mark.slow
 def test_a_circuit_that_needs_no_sampler_warns_where_it_is_only_compared():
     """Tests a circuit whose bound is met before: the comparison alone lacks a figure."""
     report = tiger.layout(CIRCUITS / "qft5.qasm", "heavy-hex:3", level=2, seed=1, solver=Failing(0))
@@ -166,7 +167,7 @@ def test_a_circuit_that_needs_no_sampler_warns_where_it_is_only_compared():
     assert report.warnings == ("the sampler failed after 0 answers and was asked no more: ConnectionError('offline')",)
 
 
-@pytest.mark.parametrize("last", [0, 1, 5])
+@pytest.mark.parametrize("last", [0, *(pytest.param(last, marks=pytest.mark.slow) for last in (1, 5))])
 def test_stages_are_placed_whatever_their_sampler_does(monkeypatch, last):
     """Tests ranks that are put onto devices by a sampler, which is an error only if it never answers."""
     sampler = Failing(last)

@@ -52,6 +52,7 @@ FIELDS = [
         "links",
         "stages",
         "warnings",
+        "sampling",
         "emitted",
     ),
     "seconds",

@@ -138,6 +138,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         lower_bound=_bound_cost(incumbent, by_objective) if incumbent.bounded else None,
         optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
+        sampling=request.answers.samples.report(request.answers.count) if request.samples else None,
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *remark(report, request)))
 

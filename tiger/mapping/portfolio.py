@@ -86,6 +86,7 @@ def _auto(request: Request, problem: Problem) -> Portfolio:
         passes=1,
         windows=max(tasks // (64 if problem.rule == "levels" else 16), 1),
         starts=0,
+        control=False,
         penalty_scale=request.ising.penalty_scale,
         beta_range=request.ising.beta_range,
         capacity=request.ising.capacity,

@@ -56,6 +56,11 @@ class Request(MappingOptions):
         return Deadline(self.deadline_s - self.time_limit_s / 2)
 
     @property
+    def samples(self) -> bool:
+        """Return whether the solver is a sampler."""
+        return not isinstance(self.solver, str) or registry.kind_of(self.solver) == "sampler"
+
+    @property
     def name(self) -> str:
         """Return the solver's name, for a sampler object that of its class."""
         return self.solver if isinstance(self.solver, str) else type(self.solver).__name__

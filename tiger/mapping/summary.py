@@ -23,6 +23,7 @@ from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
     from tiger.run.report import Objective, Report
+    from tiger.run.samples import BestReads
 
 # Links of a table: the bottleneck and what is next to it.
 LINKS = 5
@@ -63,6 +64,7 @@ def _facts(report: "Report") -> str:
     }
     if report.baseline_max_link_load is not None:
         facts["  in block order"] = number(report.baseline_max_link_load)
+    facts |= _samples(report)
     if report.objective and report.objective.name == "multicast":
         return list_facts(_lead_with_multicasts(facts, report.objective))
     if report.objective:
@@ -71,6 +73,30 @@ def _facts(report: "Report") -> str:
         facts["  cyclic order"] = number(report.objective.cyclic)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
     return list_facts(facts)
+
+
+def _samples(report: "Report") -> dict[str, str]:
+    """Return what a sampler drew, and what that is worth beside coin flips; nothing of other solvers."""
+    drawn = report.sampling
+    if drawn is None:
+        return {}
+    if not drawn.calls:
+        why = "the mapping was proved optimal before" if report.optimal else "nothing was left to sample"
+        return {"samples": f"none: {why}"}
+    share = "" if drawn.feasible_share is None else f", {drawn.feasible_share:.0%} feasible as they came"
+    access = "" if drawn.access_time_s is None else f", {drawn.access_time_s:.3g} s on the machine"
+    facts = {"samples": f"{drawn.calls:,} calls, {drawn.reads:,} reads{share}{access}"}
+    if drawn.cost_of_reads is not None and drawn.cost_of_control is not None:
+        facts["  best read"] = _best(drawn.cost_of_reads)
+        facts["  best coin flips"] = _best(drawn.cost_of_control)
+        facts["  of the sampler"] = drawn.verdict or "-"
+    return facts
+
+
+def _best(costs: "BestReads") -> str:
+    """Return the costs of the best of some reads on their way."""
+    raw = "none feasible" if costs.raw is None else f"{number(costs.raw)} as it came"
+    return f"{raw}, {number(costs.repaired)} repaired, {number(costs.polished)} polished"
 
 
 def _lead_with_multicasts(facts: dict[str, str], made: "Objective") -> dict[str, str]:

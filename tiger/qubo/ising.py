@@ -16,9 +16,11 @@ from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.window import Block, Window
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
-from tiger.qubo.tune import Tuned, TuneParams, Tuner, tune
+from tiger.qubo.tune import Control, Tuned, TuneParams, Tuner, tune
 from tiger.run.answers import Answers
 
+# The figure of a sample set that has the microseconds on a quantum computer.
+ACCESS_TIME = "qpu_access_time_us"
 Polish = Callable[[IntArray, Block, Stop], IntArray]
 Starts = Callable[[int, Stop], IntArray | None]
 SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], Samples]
@@ -43,9 +45,24 @@ class Ising:
     params: IsingParams = field(default_factory=IsingParams)
     answers: Answers = field(default_factory=Answers)
 
-    def tuning(self, rounds: int, strength: float | None) -> TuneParams:
-        """Return the tuner of penalties, for `rounds` rounds from a strength of theirs."""
+    def take(self, *found: Tuned) -> None:
+        """Count what windows that were out at once have drawn, and note the first error of the sampler."""
+        for trial in (trial for tuned in found for trial in tuned.trials):
+            access_us = trial.figures.get(ACCESS_TIME)
+            access_s = access_us / 1e6 if isinstance(access_us, float) else None
+            self.answers.samples.add(trial.reads, trial.feasible_share, access_s)
+            if trial.control is not None:
+                self.answers.samples.compare(trial.reads, trial.best, trial.control)
+        error = next((tuned.error for tuned in found if tuned.error is not None), None)
+        self.answers.add(sum(len(tuned.trials) for tuned in found), error)
+
+    def tuning(self, rounds: int, strength: float | None, control: Control | None = None) -> TuneParams:
+        """Return the tuner of penalties, for `rounds` rounds from a strength of theirs.
+
+        `control` says beside which of them random reads are looked at, where that is asked for.
+        """
         return TuneParams(
+            control=control if self.params.control else None,
             rounds=rounds,
             strength=strength,
             scale=self.params.penalty_scale,

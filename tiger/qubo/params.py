@@ -38,8 +38,9 @@ class IsingParams:
 
     Above `whole_variables` only windows are sampled, of at most `window_size` variables each, in `passes` a unit of
     effort; `windows` limits how many of them a pass solves, None for all. `starts` mappings are constructed before the
-    first pass. `penalty_scale` fixes the penalties at that multiple of the safe bound, and `beta_range` the inverse
-    temperatures, first and last, in 1 / cost; both are chosen where they are None. Raises InputError for a bad value.
+    first pass. With `control` some reads are set beside coin flips, for the report. `penalty_scale` fixes the penalties
+    at that multiple of the safe bound, and `beta_range` the inverse temperatures, first and last, in 1 / cost; both are
+    chosen where they are None. Raises InputError for a bad value.
     """
 
     whole: Sampling = Sampling(rounds=8, reads=48, sweeps=300)
@@ -49,6 +50,7 @@ class IsingParams:
     passes: int = 4
     windows: int | None = None
     starts: int = 4
+    control: bool = True
     penalty_scale: float | None = field(
         default=None,
         metadata=spelled("Penalties of the QUBO as a multiple of their safe bound.", panel="Search", metavar="X"),

@@ -49,7 +49,7 @@ def _place_levels(incumbent: MappingIncumbent, ising: Ising, sweeps: Sweeps, num
         tuning = ising.tuning(sampling.rounds, ising.strengths[1])
         task = WindowTask(window, incumbent.places, ising.sample, None, sampling, tuning, seed, incumbent.stop)
         tuned = task.solve()
-        ising.answers.add(len(tuned.trials), tuned.error)
+        ising.take(tuned)
         return tuned.local
 
     solve = assign_level if SPANS[number] == 1 else sample_ahead

@@ -9,7 +9,7 @@ violated. Every read is decoded, repaired, polished, and may be the answer.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import dimod
 import numpy as np
@@ -22,6 +22,7 @@ from tiger.qubo.decode import Reads, decode, repair
 from tiger.qubo.encode import encode
 from tiger.qubo.params import CapacityEncoding
 from tiger.qubo.penalties import Penalties, safe_penalties
+from tiger.run.samples import BestReads
 from tiger.run.stage import Detail
 
 Sample = Callable[[dimod.BinaryQuadraticModel, Penalties, int], Samples]
@@ -32,7 +33,8 @@ Polish = Callable[[IntArray], IntArray]
 class Trial:
     """Record one round: its penalties, the share of raw feasible reads, and the best costs (None: no read).
 
-    `missed[k]` and `crowded[q]` are as in tiger.qubo.decode, `figures` what the sampler reported.
+    `missed[k]` and `crowded[q]` are as in tiger.qubo.decode, `figures` what the sampler reported. `control` are the
+    best costs of as many random `reads`, None where there were none.
     """
 
     penalties: Penalties
@@ -44,6 +46,13 @@ class Trial:
     polished: float | None
     figures: Mapping[str, Detail] = field(default_factory=dict)
     earlier: "Trial | None" = None
+    reads: int = 0
+    control: BestReads | None = None
+
+    @property
+    def best(self) -> BestReads:
+        """Return the best costs."""
+        return BestReads(raw=self.raw, repaired=self.repaired, polished=self.polished)
 
     def to_dict(self) -> dict[str, Detail]:
         """Return the figures of the round by name; `penalty` is the mean weight of the one-hot constraints."""
@@ -115,13 +124,25 @@ class Bisection:
         return np.exp(self.gain * (violated - violated.mean())) if len(violated) else violated
 
 
+class Control(NamedTuple):
+    """Name the rounds that are set beside random reads: from `first` on every `step`th."""
+
+    first: int
+    step: int
+
+    def covers(self, number: int) -> bool:
+        """Return whether a round is one of them."""
+        return number >= self.first and (number - self.first) % self.step == 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneParams:
     """Set the tuning: at most `rounds` of sampling.
 
     They begin at the safe bound, or, given a `strength`, at that multiple of the penalties it aims at, and end once a
     mapping costs at most `target`, which a caller sets to a known lower bound. A `scale` fixes the penalties instead,
-    relative to the safe bound. `avoid[k]` is a mapping that is known and not looked for.
+    relative to the safe bound. `avoid[k]` is a mapping that is known and not looked for. `control` says beside which
+    rounds as many random reads are looked at.
     """
 
     rounds: int = 8
@@ -131,6 +152,7 @@ class TuneParams:
     avoid: IntArray | None = None
     target: float = -math.inf
     tuner: Tuner = field(default_factory=Bisection)
+    control: Control | None = None
 
     def __post_init__(self) -> None:
         """Check the bounds."""
@@ -190,21 +212,26 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
             failure = error
             break
         reads = decode(qubo, samples.bits)
-        repaired = _repair_distinct(window, reads)
-        polished = [local for local in map(polish, repaired) if params.avoid is None or (local != params.avoid).any()]
-        costs = window.costs(np.array(polished)) if polished else np.zeros(0)
-        if polished and costs.min() < lowest:
-            best, lowest = polished[int(costs.argmin())], float(costs.min())
+        found = _finish_reads(window, reads, polish, params.avoid)
+        if found.local is not None and found.cost < lowest:
+            best, lowest = found.local, found.cost
+        control = None
+        if params.control is not None and params.control.covers(number) and not stop():
+            # Never the answer: a seed of its own, and nothing of it is kept but costs.
+            coins = np.random.default_rng(derive(seed, number, 1)).integers(0, 2, samples.bits.shape, np.int8)
+            control = _finish_reads(window, decode(qubo, coins), polish, params.avoid).best
         trial = Trial(
             penalties=penalties,
             feasible_share=float(reads.feasible.mean()) if len(reads.feasible) else 0.0,
             missed=reads.missed,
             crowded=reads.crowded,
-            raw=min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
-            repaired=min_cost(window.costs(np.array(repaired)) if repaired else np.zeros(0)),
-            polished=min_cost(costs),
+            raw=found.best.raw,
+            repaired=found.best.repaired,
+            polished=found.best.polished,
             figures=samples.figures,
             earlier=trial,
+            reads=len(samples.bits),
+            control=control,
         )
         trials.append(trial)
         penalties = tuner.next(penalties, trial)
@@ -220,10 +247,36 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
     )
 
 
-def _repair_distinct(window: Window, reads: Reads) -> list[IntArray]:
-    """Return the local places of all different reads that can be repaired."""
-    distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
-    return [local for bits in distinct if (local := repair(window, bits)) is not None]
+class FinishedReads(NamedTuple):
+    """Hold the best local places of some reads (None: none), their cost, and the best costs on the way there."""
+
+    local: IntArray | None
+    cost: float
+    best: BestReads
+
+
+def _finish_reads(window: Window, reads: Reads, polish: Polish, avoid: IntArray | None) -> FinishedReads:
+    """Repair and polish all different reads; return the best places, and costs on the way, but of those to avoid."""
+    distinct = {bits.tobytes(): number for number, bits in reversed([*enumerate(reads.bits)])}
+    found = []
+    for number in sorted(distinct.values()):
+        repaired = repair(window, reads.bits[number])
+        polished = None if repaired is None else polish(repaired)
+        if repaired is not None and polished is not None and (avoid is None or (polished != avoid).any()):
+            found.append((bool(reads.feasible[number]), repaired, polished))
+    costs = _costs(window, [polished for _, _, polished in found])
+    best = BestReads(
+        raw=min_cost(_costs(window, [repaired for feasible, repaired, _ in found if feasible])),
+        repaired=min_cost(_costs(window, [repaired for _, repaired, _ in found])),
+        polished=min_cost(costs),
+    )
+    local = found[int(costs.argmin())][2] if found else None
+    return FinishedReads(local, float(costs.min(initial=math.inf)), best)
+
+
+def _costs(window: Window, places: list[IntArray]) -> FloatArray:
+    """Return the cost of each of some local places."""
+    return window.costs(np.array(places)) if places else np.zeros(0)
 
 
 def min_cost(costs: FloatArray) -> float | None:

@@ -18,7 +18,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.ising import Ising, WindowTask
 from tiger.qubo.starts import construct_starts
 from tiger.qubo.sweeps import Sweeps
-from tiger.qubo.tune import Trial, Tuned
+from tiger.qubo.tune import Control, Trial, Tuned
 from tiger.run.answers import portable
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
@@ -31,6 +31,8 @@ BATCH = 8
 WIDE = 1 << 16
 # The temperature of Metropolis' rule in mean rises of cost: near 0 the four cost the same to 0.1 %, at 3 0.5 % less.
 RISE = 1 / 3
+# Of every so many windows of a pass one is set beside random reads, all rounds of it.
+COMPARED, CONTROL = 5, Control(first=0, step=1)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,12 +103,14 @@ def _sample_pass(
     for batch in _batches(problem, islice(blocks, params.windows)):
         if incumbent.ended or ising.answers.error:
             break
-        seeds = [derive(seed, count + k) for k in range(len(batch))]
-        tasks = [_window_task(incumbent, ising, state, *each) for each in zip(batch, seeds, strict=True)]
+        numbers = range(count, count + len(batch))
+        tasks = [
+            _window_task(incumbent, ising, state, block, derive(seed, k), CONTROL if k % COMPARED == 0 else None)
+            for k, block in zip(numbers, batch, strict=True)
+        ]
         count += len(batch)
         solved = list(ising.executor.map(_solve_elsewhere, tasks) if ising.executor else _solve_in_turn(tasks))
-        error = next((tuned.error for tuned in solved if tuned.error is not None), None)
-        ising.answers.add(sum(len(tuned.trials) for tuned in solved), error)
+        ising.take(*solved)
         # Shorter where a sampler failed before the others were asked.
         for task, tuned in zip(tasks, solved, strict=False):
             if tuned.trials:
@@ -136,11 +140,14 @@ def _solve_elsewhere(task: WindowTask) -> Tuned:
     return tuned if tuned.error is None else replace(tuned, error=portable(tuned.error))
 
 
-def _window_task(incumbent: MappingIncumbent, ising: Ising, state: SearchState, block: Block, seed: int) -> WindowTask:
-    """Return the work on a block, away from the mapping that is known, by block and seed."""
+def _window_task(
+    incumbent: MappingIncumbent, ising: Ising, state: SearchState, block: Block, seed: int, control: Control | None
+) -> WindowTask:
+    """Return the work on a block, away from the mapping that is known, by seed, beside random reads or not."""
     places, sampling = state.places, ising.params.window
     window = fold(incumbent.problem, _follow_tasks(block, places, ising.params.window_size), places)
-    tuning = replace(ising.tuning(sampling.rounds, state.strength), target=incumbent.target, avoid=window.local(places))
+    tuning = ising.tuning(sampling.rounds, state.strength, control)
+    tuning = replace(tuning, target=incumbent.target, avoid=window.local(places))
     return WindowTask(window, places, ising.sample, ising.polish, sampling, tuning, seed, incumbent.stop)
 
 

@@ -6,17 +6,18 @@ and the report warns. A sampler that never answers is bad input, unless other se
 
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
 from tiger.errors import InputError
+from tiger.run.samples import SampleCount
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
 class Answers:
-    """Count the answers of a sampler, and hold the error after which it is asked no more.
+    """Count the answers of a sampler and what they hold, and hold the error after which it is asked no more.
 
     Where it is not `needed`, as other searches are beside it, its error never is one of the use.
     """
@@ -24,6 +25,7 @@ class Answers:
     count: int = 0
     error: Exception | None = None
     needed: bool = True
+    samples: SampleCount = field(default_factory=SampleCount)
 
     def add(self, count: int, error: Exception | None) -> None:
         """Add answers, and the error that came after them; raise it where there was no answer at all."""

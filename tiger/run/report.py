@@ -18,6 +18,7 @@ from tiger.objectives.cost import cost_of, metrics
 from tiger.objectives.multipath import load_links
 from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoad, LinkLoads
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.run.verdict import THRESHOLD, Minimized, Verdict, judge
 
@@ -89,9 +90,10 @@ class Report(Answer):
     remain those of the cost, and are None for multicasts, where the cost is that of a graph that stands for them.
     `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares
     with the best simple order, None where nothing is feasible; it is to keep that order where the gain is a smaller
-    part than `threshold`. `emitted` is the text for a launcher where one was named. Costs are in the problem's own
-    unit, `seconds` is wall time. As many `islands` searched side by side. JSON has all of this, by the schema
-    `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and pictures need.
+    part than `threshold`. `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers.
+    `emitted` is the text for a launcher where one was named. Costs are in the problem's own unit, `seconds` is wall
+    time. As many `islands` searched side by side. JSON has all of this, by the schema `tiger.report/1`, but for the
+    `problem` and its `routing`, which `emit` and pictures need.
     """
 
     schema: Literal["tiger.report/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -118,6 +120,7 @@ class Report(Answer):
     links: tuple[LinkLoad, ...] = field(default=(), repr=False, metadata=LATER)
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
+    sampling: SamplingReport | None = field(default=None, metadata=LATER)
     emitted: str | None = field(default=None, metadata=LATER)
     seconds: float
     problem: Problem | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
