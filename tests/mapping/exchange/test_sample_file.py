@@ -60,6 +60,27 @@ def test_a_sample_set_is_read(values, tmp_path):
 def test_variables_of_a_sample_set_may_stand_in_any_order(tmp_path):
     """Tests that columns are put in the order of the variables."""
     assert read(tmp_path, sample_set([[1, 0, 0]], [2, 0, 1]), "samples.JSON") == ([[0, 0, 1]], [1])
+    assert read(tmp_path, sample_set([[1, 0, 0]], ["2", "0", "1"]), "samples.json") == ([[0, 0, 1]], [1])
+
+
+@pytest.mark.parametrize("header", ["2,0,1", "x2 x0 x1", "# drawn today\nx[2],x[0],x[1]"])
+def test_a_first_line_may_number_the_variables(header, tmp_path):
+    """Tests that columns are put in the order of the variables."""
+    assert read(tmp_path, f"{header}\n1,0,0\n0,1,1\n") == ([[0, 0, 1], [1, 1, 0]], [1, 1])
+
+
+def test_bits_may_stand_without_blanks(tmp_path):
+    """Tests lines of bits, and that two bits on the first line are a read."""
+    assert read(tmp_path, "011\n100\n011\n") == (BITS, [1, 1, 1])
+    assert read(tmp_path, "01\n0 1\n1,0\n") == ([[0, 1], [0, 1], [1, 0]], [1, 1, 1])
+
+
+@pytest.mark.parametrize("text", ["x0,x1,x1\n1,0,0\n", "x1,x2,x3\n1,0,0\n", "0,1,2\n0,1\n", "x0,x1\n", "012\n"])
+def test_other_first_lines_are_refused(text, tmp_path):
+    """Tests columns that are there twice, that no variable has, and a header alone."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text)
+    assert caught.value.field == "samples"
 
 
 def test_reads_of_a_sample_set_are_counted(tmp_path):
@@ -115,7 +136,8 @@ def test_other_text_is_refused(text, reason, tmp_path):
         (sample_set() | {"vectors": {}}, "expected a dimod SampleSet"),
         (sample_set() | {"variable_type": "TERNARY"}, "expected a dimod SampleSet"),
         (sample_set() | {"variable_labels": [0, 1]}, "expected a dimod SampleSet"),
-        (sample_set(labels=["0", "1", "2"]), "expected the model's variables, 0 to 2, got '0'"),
+        (sample_set(labels=["0", "1", "00"]), "expected the model's variables, 0 to 2, got '0'"),
+        (sample_set(labels=["x0", "x1", "x2"]), "expected the model's variables, 0 to 2, got 'x0'"),
         (sample_set(labels=[0, 1, 3]), "expected the model's variables, 0 to 2, got 3"),
         (sample_set([[0, -1, 1]], pack=False), "got 0 and -1 together"),
         (sample_set(np.zeros((0, 3))), "expected at least one read, got none"),

@@ -174,6 +174,9 @@ def _offer_reads(run: MappingIncumbent, qubo: Qubo, reads: Reads, counts: IntArr
     polished = [polish(window.place(run.places, local), window.block, run.stop) for local in repaired]
     for places in polished:
         run.offer(places)
+    if not reads.feasible.any():
+        drawn = f"none of {int(counts.sum()):,} reads was feasible"
+        run.warnings[f"{drawn}: this mapping is the work of repair and polish"] = None
     if not repaired:
         run.warnings["no read could be repaired: the mapping is the launch order"] = None
     return {

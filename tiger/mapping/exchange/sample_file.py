@@ -16,6 +16,8 @@ from tiger.model.text import is_number, read_text
 from tiger.model.wording import describe
 
 FIELD = "samples"
+# A read without blanks, and the number of a variable in a header; nine digits are more than any model has variables.
+BITS, LABEL = re.compile("[01]{2,}"), re.compile(r"[A-Za-z_]*\[?(\d{1,9})\]?")
 NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
 WANTED = "expected bits 0 and 1, or spins -1 and 1"
 NO_SET = "expected a dimod SampleSet as its to_serializable() states it"
@@ -28,10 +30,11 @@ LARGEST = sys.float_info.max
 def read_samples(path: str | Path) -> SampleRows:
     """Read a file of samples, bits 0 and 1 or spins -1 and 1; raise InputError of `samples` for any other.
 
-    A `.json` file is a dimod SampleSet (`SampleSet.to_serializable`) on variables 0, 1, .. in any order. Any other is
-    text, a read in each line, its values in the order of the variables, separated by commas or blanks; lines that begin
-    with # are notes. `info["fingerprint"]` of the one, or the note `# fingerprint=..` of the other, says which problem
-    the samples are of.
+    A `.json` file is a dimod SampleSet (`SampleSet.to_serializable`) on variables 0, 1, .. in any order, as numbers or
+    text. Any other is text, a read in each line, its values in the order of the variables, or in that of a first line
+    which numbers them (`0,1,2`, `x0,x1,x2`); commas or blanks stand between values, or nothing between bits (`0101`).
+    Lines that begin with # are notes. `info["fingerprint"]` of the one, or the note `# fingerprint=..` of the other,
+    says which problem the samples are of.
     """
     text = read_text(Path(path), FIELD)
     return _read_sample_set(text) if Path(path).suffix.lower() == ".json" else _read_table(text)
@@ -58,24 +61,39 @@ def read_variables(path: str | Path, rows: SampleRows) -> SampleRows:
 
 def _read_table(text: str) -> SampleRows:
     """Read lines of values."""
-    rows = list(_rows(text))
+    lines = list(_split_lines(text))
+    order = _read_header(lines[0][1]) if lines else None
+    rows = [_values(number, words) for number, words in lines[0 if order is None else 1 :]]
     if not rows:
         raise InputError(FIELD, f"{WANTED}, a read in each line, got no read")
     noted = NOTE.search(text)
-    return SampleRows(_bits(np.array(rows)), np.ones(len(rows), np.int64), fingerprint=noted and noted[1])
+    bits = _bits(np.array(rows))
+    bits = bits if order is None else bits[:, np.argsort(order)]
+    return SampleRows(bits, np.ones(len(rows), np.int64), fingerprint=noted and noted[1])
 
 
-def _rows(text: str) -> Iterator[BitArray]:
-    """Yield the values of each line, as many as the first has."""
+def _split_lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the words of each line, as many as the first has."""
     width = 0
     for number, line in enumerate(text.splitlines(), 1):
         words = line.replace(",", " ").split()
         if not words or words[0].startswith("#"):
             continue
+        # Bits without blanks: no value has several digits.
+        words = list(words[0]) if BITS.fullmatch(words[0]) and len(words) == 1 else words
         width = width or len(words)
         if len(words) != width:
             raise InputError(FIELD, f"line {number}: expected {width} values, as before, got {len(words)}")
-        yield _values(number, words)
+        yield number, words
+
+
+def _read_header(words: Sequence[str]) -> IntArray | None:
+    """Return the variable of each column if a line numbers all of them, which no read does; else None."""
+    labels = [LABEL.fullmatch(word) for word in words]
+    if not all(labels) or all(word in ("0", "1") for word in words):
+        return None
+    numbers = np.array([int(label[1]) for label in labels if label], np.int64)
+    return numbers if np.array_equal(np.sort(numbers), np.arange(len(words))) else None
 
 
 def _values(number: int, words: Sequence[str]) -> BitArray:
@@ -96,6 +114,9 @@ def _read_sample_set(text: str) -> SampleRows:
     values, counts, labels = sample_set.record.sample, sample_set.record.num_occurrences, list(sample_set.variables)
     if values.dtype.kind not in "iuf" or values.shape[1:] != (len(labels),):
         raise InputError(FIELD, f"{NO_SET}, got values that are no numbers, or not one for each variable")
+    # Other software often has text where the model has numbers.
+    if sorted(labels, key=str) == sorted(map(str, range(len(labels)))):
+        labels = [int(label) for label in labels]
     stranger = [label for label in labels if label not in range(len(labels))]
     if stranger:
         raise InputError(FIELD, f"expected the model's variables, 0 to {len(labels) - 1}, got {describe(stranger[0])}")
