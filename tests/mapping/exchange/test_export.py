@@ -24,6 +24,19 @@ def load(path):
     if path.suffix == ".coo":
         with path.open(encoding="utf-8") as file:
             return coo.load(file)
+    if path.suffix == ".lp":
+        with path.open(encoding="utf-8") as file:
+            model = dimod.lp.load(file)
+        model.relabel_variables({name: int(str(name).removeprefix("x")) for name in model.variables})
+        return model
+    if path.suffix == ".qubo":
+        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "c"]
+        assert lines[0][:3] == ["p", "qubo", "0"]
+        biases = {(int(a), int(b)): float(bias) for a, b, bias in lines[1:]}
+        model = dimod.BinaryQuadraticModel.from_qubo(biases)
+        most, nodes, couplers = map(int, lines[0][3:])
+        assert (most, nodes, couplers) == (model.num_variables, model.num_variables, len(biases) - nodes)
+        return model
     kind = dimod.ConstrainedQuadraticModel if path.suffix == ".cqm" else dimod.BinaryQuadraticModel
     return kind.from_file(path.read_bytes())
 
@@ -44,17 +57,17 @@ def fill_bits(problem, places):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("scale", [None, 0.4, 3.0])
 def test_the_energy_of_a_mapping_is_its_cost(rule, scale, random_problem, random_feasible, tmp_path):
-    """Tests both formats, at the safe bound, below it and above, with pins, forbidden pairs and memory."""
+    """Tests all formats, at the safe bound, below it and above, with pins, forbidden pairs and memory."""
     for seed in range(4):
         problem = random_problem(rule, seed, pins=True, forbidden=True, memory=seed % 2 == 0)
         known = []
         for turn in range(3):
             places = random_feasible(problem, np.random.default_rng([seed, turn]))
             known.append((fill_bits(problem, places), cost_of(problem, places).total))
-        for form in ("bqm", "coo"):
+        for form in ("bqm", "coo", "qubo"):
             target = tmp_path / f"model.{form}"
             written, model = write_model(problem, target, IsingParams(penalty_scale=scale)), load(target)
-            offset = written.offset if form == "coo" else 0.0
+            offset = 0.0 if form == "bqm" else written.offset
             for bits, cost in known:
                 energy = model.energy((bits, range(model.num_variables))) + offset
                 assert energy == pytest.approx(cost, rel=1e-9, abs=1e-9), (seed, form)
@@ -119,13 +132,14 @@ def test_capacities_may_go_without_slack(random_problem, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
-def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, random_problem, random_places, tmp_path):
+@pytest.mark.parametrize("form", ["cqm", "lp"])
+def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, form, random_problem, random_places, tmp_path):
     """Tests its objective, which is the cost, and its constraints on mappings most of which break something."""
     seen = set()
     for seed in range(20):
         problem = random_problem(rule, seed, tasks=4, pins=True, forbidden=True, memory=True)
-        written = write_model(problem, tmp_path / "model.cqm")
-        model = load(tmp_path / "model.cqm")
+        written = write_model(problem, tmp_path / f"model.{form}")
+        model = load(tmp_path / f"model.{form}")
         places = random_places(problem, np.random.default_rng(seed))
         bits = dict(enumerate(sample(problem, written, places).tolist()))
         right = not violations(problem, places)
@@ -138,7 +152,7 @@ def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, random_probl
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("form", ["bqm", "coo", "cqm"])
+@pytest.mark.parametrize("form", ["bqm", "coo", "qubo", "cqm", "lp"])
 def test_every_model_says_which_problem_it_is_of(form, path_problem, tmp_path):
     """Tests what goes into the file of variables: the same fingerprint whatever the form."""
     written = write_model(path_problem, tmp_path / f"model.{form}")
@@ -155,7 +169,7 @@ def test_a_constrained_model_marks_its_discrete_variables(path_problem, tmp_path
     assert len(load(tmp_path / "model.cqm").discrete) == 3
 
 
-@pytest.mark.parametrize("form", ["bqm", "coo", "cqm"])
+@pytest.mark.parametrize("form", ["bqm", "coo", "qubo", "cqm", "lp"])
 def test_a_problem_whose_tasks_are_all_pinned_has_no_variables(form, path_problem, tmp_path):
     """Tests that the offset is the cost."""
     pins = {"a": "x", "b": "y", "c": "z"}
@@ -183,6 +197,7 @@ def test_a_problem_without_a_solution_has_no_model(path_problem, tmp_path):
         ("no/model.bqm", {}, "output"),
         ("model.cqm", {"penalty_scale": 1.0}, "ising/penalty_scale"),
         ("model.cqm", {"capacity": "slack-free"}, "ising/capacity"),
+        ("model.lp", {"penalty_scale": 1.0}, "ising/penalty_scale"),
     ],
 )
 def test_what_cannot_be_written_is_named(target, options, field, path_problem, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from tiger.qubo.penalties import safe_penalties
 from tiger.run import outfile
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, bias_count, cqm_of
 
-FORMS = (".bqm", ".coo", ".cqm")
+# Of QUBOs and of constrained models.
+QUBOS, CONSTRAINED = (".bqm", ".coo", ".qubo"), (".cqm", ".lp")
+FORMS = (*QUBOS, *CONSTRAINED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,23 +74,25 @@ def write_model(
 ) -> EncodedModel | tuple[Violation, ...]:
     """Write the QUBO of a whole problem, or its constrained model, to a file; return what it is, or what cannot be met.
 
-    By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates, with
-    offset and fingerprint in comments as that format has none, `.cqm` its format of constrained quadratic models. Of
-    `ising` the penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to QUBOs alone.
+    By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates and
+    `.qubo` that of qbsolv, both with offset and fingerprint in comments as these formats have none, `.cqm` its format
+    of constrained quadratic models, and `.lp` that of CPLEX, for solvers of quadratic programs, with variables `x0`,
+    `x1`, .. Of `ising` the penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to
+    QUBOs alone.
     Raises InputError for another ending, a file that cannot be written, and a problem of more than 5 million couplers,
     or 10 million biases of a constrained model.
     """
     form, params = Path(target).suffix.lower(), ising or IsingParams()
     if form not in FORMS:
         raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {str(target)[:300]!r}")
-    if form == ".cqm":
-        _check_bare(params)
+    if form in CONSTRAINED:
+        _check_bare(params, form)
     check_pairs(problem)
     outfile.check(str(target), "output")
     start = launch_order(problem)
     if isinstance(start, tuple):
         return start
-    model, data = _write_cqm(problem) if form == ".cqm" else _write_qubo(problem, params, form)
+    model, data = _write_cqm(problem, form) if form in CONSTRAINED else _write_qubo(problem, params, form)
     outfile.write(str(target), "output", data)
     return model
 
@@ -110,10 +115,12 @@ def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[Encod
         penalty=float(penalties.one_hot.mean()) if len(penalties.one_hot) else 0.0,
         scale=scale,
     )
-    return model, _coordinates(bqm, model.fingerprint).encode() if form == ".coo" else _content(bqm)
+    if form == ".bqm":
+        return model, _content(bqm)
+    return model, (_coordinates if form == ".coo" else _qbsolv)(bqm, model.fingerprint).encode()
 
 
-def _write_cqm(problem: Problem) -> tuple[EncodedModel, bytes]:
+def _write_cqm(problem: Problem, form: str) -> tuple[EncodedModel, bytes]:
     """Return a constrained model and the content of its file."""
     window = window_of(problem, BIAS_LIMIT, "biases")
     if bias_count(window) > BIAS_LIMIT:
@@ -126,15 +133,17 @@ def _write_cqm(problem: Problem) -> tuple[EncodedModel, bytes]:
         fingerprint=fingerprint(problem),
         constraints=len(cqm.constraints),
     )
-    return model, _content(cqm)
+    return model, _content(cqm) if form == ".cqm" else _linear_program(cqm, model.fingerprint).encode()
 
 
-def _check_bare(params: IsingParams) -> None:
+def _check_bare(params: IsingParams, form: str) -> None:
     """Raise InputError for parameters of a QUBO, which a constrained model has no use for."""
     if params.penalty_scale is not None:
-        raise InputError("ising/penalty_scale", "expected none for a .cqm file, which has constraints, not penalties")
+        raise InputError(
+            "ising/penalty_scale", f"expected none for a {form} file, which has constraints, not penalties"
+        )
     if params.capacity != "slack":
-        raise InputError("ising/capacity", "expected none for a .cqm file, which has constraints, not slack bits")
+        raise InputError("ising/capacity", f"expected none for a {form} file, which has constraints, not slack bits")
 
 
 def check_pairs(problem: Problem) -> None:
@@ -177,12 +186,30 @@ def _coordinates(bqm: dimod.BinaryQuadraticModel, origin: str) -> str:
     Offset and fingerprint stand in comments. dimod's own writer keeps six digits after the point and leaves out
     variables without a bias.
     """
+    head = ["# vartype=BINARY", f"# offset={float(bqm.offset)!r}", f"# fingerprint={origin}"]
+    return "\n".join([*head, *_terms(bqm)]) + "\n"
+
+
+def _qbsolv(bqm: dimod.BinaryQuadraticModel, origin: str) -> str:
+    """Return a model as qbsolv reads it, offset and fingerprint in comments."""
+    head = [f"c offset={float(bqm.offset)!r}", f"c fingerprint={origin}"]
+    head.append(f"p qubo 0 {bqm.num_variables} {bqm.num_variables} {bqm.num_interactions}")
+    return "\n".join([*head, *_terms(bqm)]) + "\n"
+
+
+def _terms(bqm: dimod.BinaryQuadraticModel) -> Iterator[str]:
+    """Yield a line for every variable and every coupler, with all digits of the biases."""
     vectors = bqm.to_numpy_vectors(range(bqm.num_variables), sort_indices=True)
-    lines = ["# vartype=BINARY", f"# offset={float(bqm.offset)!r}", f"# fingerprint={origin}"]
-    lines += [f"{k} {k} {_digits(bias)}" for k, bias in enumerate(vectors.linear_biases.tolist())]
+    yield from (f"{k} {k} {_digits(bias)}" for k, bias in enumerate(vectors.linear_biases.tolist()))
     pairs = zip(*(part.tolist() for part in vectors.quadratic), strict=True)
-    lines += [f"{low} {high} {_digits(bias)}" for low, high, bias in pairs]
-    return "\n".join(lines) + "\n"
+    yield from (f"{low} {high} {_digits(bias)}" for low, high, bias in pairs)
+
+
+def _linear_program(cqm: dimod.ConstrainedQuadraticModel, origin: str) -> str:
+    """Return a model as dimod writes the format of CPLEX, whose names have neither digits alone nor blanks."""
+    cqm.relabel_variables({variable: f"x{variable}" for variable in cqm.variables})
+    cqm.relabel_constraints({label: str(label).replace(" ", "_") for label in cqm.constraints})
+    return f"\\ fingerprint={origin}\n{dimod.lp.dumps(cqm)}\n"
 
 
 def _digits(value: float) -> str:

@@ -11,7 +11,9 @@ class EncodeOptions:
     """Say where the model of a problem goes, and how it is encoded."""
 
     output: str = field(
-        metadata=spelled("A .bqm, .coo or .cqm file.", panel="Output", flags=("--output", "-o"), metavar="FILE")
+        metadata=spelled(
+            "A .bqm, .coo, .qubo, .cqm or .lp file.", panel="Output", flags=("--output", "-o"), metavar="FILE"
+        )
     )
     variables: str | None = field(
         default=None,
