@@ -1325,9 +1325,9 @@ export interface RuledOut {
 /**
  * Say what a sampler drew, and what as many random reads come to by the same repair and polish. Of `reads` in `calls`
  * the share `feasible_share` was feasible as it came (None without reads); `access_time_s` are the seconds on a quantum
- * computer, None where the sampler says nothing of them. Of every fifth window, and every fourth round on a whole
- * problem, the `compared_reads` are set beside as many bits from coin flips, which never become the answer:
- * `cost_of_reads` and `cost_of_control`. None where nothing was compared.
+ * computer, None where the sampler says nothing of them. Of every tenth window, and of every eighth round on a whole
+ * problem, from the second on, the `compared_reads` are set beside as many bits from coin flips, which never become the
+ * answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared.
  */
 export interface SamplingReport {
   calls: number;

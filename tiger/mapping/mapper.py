@@ -175,7 +175,7 @@ def _choose_nodes(problem: Problem, count: int, request: Request) -> tuple[Probl
             return start
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=part, solution=start, stop=stop)
-        search_cost(incumbent, replace(request, objective="cost"))
+        search_cost(incumbent, replace(request, objective="cost", ising=replace(request.ising, control=False)))
         loading_s += incumbent.loading_s
         return incumbent.places
 

@@ -1,5 +1,7 @@
 """What a report warns of: an end by the clock, a search that gained nothing, and options without effect."""
 
+from dataclasses import replace
+
 from tiger.mapping.request import Request
 from tiger.qubo.params import IsingParams
 from tiger.run.deadline import ENDING
@@ -23,7 +25,11 @@ def remark(report: Report, request: Request) -> list[str]:
     remarks = [*failed]
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
         remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
-    if not failed and request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):
+    if (
+        not failed
+        and replace(request.ising, control=True) != IsingParams()
+        and not any(stage.name in SAMPLED for stage in report.stages)
+    ):
         remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
     if request.islands > 1 and not any(ISLANDS in stage.detail for stage in report.stages):
         remarks.append("no search ran that has a seed, so that islands were of no consequence")

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -101,6 +102,8 @@ def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, this_round: Ro
 
 def search_objective(by_objective: MappingIncumbent, request: Request, objective: ObjectiveFunction) -> None:
     """Look for a low value of another objective: by reweighted costs for the request's solver, then by annealing."""
+    # Costs of reweighted problems are in units of their own, beside which no others can be set.
+    unmeasured = replace(request, ising=replace(request.ising, control=False))
 
     def solve_again(problem: Problem, start: IntArray, this_round: Round) -> IntArray:
         """Return the cheapest mapping that a round of the solver finds in a quarter of the time left."""
@@ -108,7 +111,7 @@ def search_objective(by_objective: MappingIncumbent, request: Request, objective
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
         with incumbent.loading():
-            portfolio = portfolio_of(request, problem)
+            portfolio = portfolio_of(unmeasured, problem)
         _run_round(incumbent, portfolio, this_round._replace(number=0, anew=True), request.executor)
         by_objective.put_off(incumbent.loading_s)
         return incumbent.places

@@ -53,8 +53,8 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
         small = params.windows or len(problem.free) * len(problem.topology.hosts) <= params.window_size
         wide, passes = max(params.window_size, LEVEL_WINDOW), params.passes * (1 if small else LEVEL_PASSES)
         params = replace(params, window_size=wide, whole_variables=min(params.whole_variables, wide), passes=passes)
-    if _is_tabu(sampler):
-        params = replace(params, whole=replace(params.whole, reads=max(params.whole.reads // TABU_SHARE, 1)))
+    if _is_tabu(sampler) and params.whole == IsingParams().whole:
+        params = replace(params, whole=replace(params.whole, reads=params.whole.reads // TABU_SHARE))
     most = getattr(sampler, "max_variables", None)
     if most is not None:
         size, total = min(params.window_size, QPU_WIDTH**2, most), min(params.whole_variables, most)

@@ -81,7 +81,9 @@ def _samples(report: "Report") -> dict[str, str]:
     if drawn is None:
         return {}
     if not drawn.calls:
-        why = "the mapping was proved optimal before" if report.optimal else "nothing was left to sample"
+        ended = any(warning.startswith("ended") for warning in report.warnings)
+        why = "time was up before" if ended else "nothing was left to sample"
+        why = "the mapping was proved optimal before" if report.optimal else why
         return {"samples": f"none: {why}"}
     share = "" if drawn.feasible_share is None else f", {drawn.feasible_share:.0%} feasible as they came"
     access = "" if drawn.access_time_s is None else f", {drawn.access_time_s:.3g} s on the machine"
@@ -95,6 +97,8 @@ def _samples(report: "Report") -> dict[str, str]:
 
 def _best(costs: "BestReads") -> str:
     """Return the costs of the best of some reads on their way."""
+    if costs.polished is None:
+        return "none but the mapping known before"
     raw = "none feasible" if costs.raw is None else f"{number(costs.raw)} as it came"
     return f"{raw}, {number(costs.repaired)} repaired, {number(costs.polished)} polished"
 

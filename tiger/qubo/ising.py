@@ -49,7 +49,7 @@ class Ising:
         """Count what windows that were out at once have drawn, and note the first error of the sampler."""
         for trial in (trial for tuned in found for trial in tuned.trials):
             access_us = trial.figures.get(ACCESS_TIME)
-            access_s = access_us / 1e6 if isinstance(access_us, float) else None
+            access_s = access_us / 1e6 if isinstance(access_us, int | float) else None
             self.answers.samples.add(trial.reads, trial.feasible_share, access_s)
             if trial.control is not None:
                 self.answers.samples.compare(trial.reads, trial.best, trial.control)

@@ -83,6 +83,8 @@ class IsingParams:
             raise InputError("ising/penalty_scale", f"{wanted}, got {describe(scale)}")
         if self.beta_range is not None:
             object.__setattr__(self, "beta_range", _betas(self.beta_range))
+        if not isinstance(self.control, bool):
+            raise InputError("ising/control", f"expected true or false, got {describe(self.control)}")
         if self.capacity not in get_args(CapacityEncoding):
             known = " or ".join(get_args(CapacityEncoding))
             raise InputError("ising/capacity", f"expected {known}, got {describe(self.capacity)}")

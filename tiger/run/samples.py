@@ -6,6 +6,9 @@ from typing import Self
 
 from tiger.model.document import Document
 
+# Costs closer than this are sums in another order; the least share that is told as a number.
+SAME, LEAST = 1e-9, 1e-3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestReads(Document):
@@ -29,9 +32,9 @@ class SamplingReport(Document):
     """Say what a sampler drew, and what as many random reads come to by the same repair and polish.
 
     Of `reads` in `calls` the share `feasible_share` was feasible as it came (None without reads); `access_time_s` are
-    the seconds on a quantum computer, None where the sampler says nothing of them. Of every fifth window, and every
-    fourth round on a whole problem, the `compared_reads` are set beside as many bits from coin flips, which never
-    become the answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared.
+    the seconds on a quantum computer, None where the sampler says nothing of them. Of every tenth window, and of
+    every eighth round on a whole problem, from the second on, the `compared_reads` are set beside as many bits from
+    coin flips, which never become the answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared.
     """
 
     calls: int = 0
@@ -50,9 +53,11 @@ class SamplingReport(Document):
         own, other = self.cost_of_reads.polished, self.cost_of_control.polished
         if own is None or other is None:
             return None
-        if own == other:
+        if math.isclose(own, other, rel_tol=SAME, abs_tol=SAME):
             return "coin flips reach the same"
-        return f"coin flips cost {abs(other / own - 1):.1%} {'more' if other > own else 'less'}" if own > 0 else None
+        share = abs(other / own - 1) if own > 0 else math.inf
+        by = "" if math.isinf(share) else f"{share:.1%} " if share >= LEAST else f"less than {LEAST:.1%} "
+        return f"coin flips cost {by}{'more' if other > own else 'less'}"
 
 
 @dataclass(slots=True)

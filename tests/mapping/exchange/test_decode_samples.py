@@ -84,7 +84,8 @@ def test_reads_that_break_something_are_repaired_and_polished(path_problem):
     detail = report.stages[-1].detail
     assert (detail["feasible_share"], detail["best_raw"]) == (0.0, None)
     assert detail["best_polished"] == report.cost == 7
-    assert "none of 3 reads was feasible: this mapping is the work of repair and polish" in report.warnings
+    told = "no read was feasible, of 3"
+    assert {told, f"{told}: this mapping is the work of repair and polish"} & set(report.warnings)
 
 
 def test_slack_bits_may_be_there_or_not(random_problem, random_feasible):

@@ -172,11 +172,12 @@ def _offer_reads(run: MappingIncumbent, qubo: Qubo, reads: Reads, counts: IntArr
     distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
     repaired = [local for bits in distinct if (local := repair(window, bits)) is not None]
     polished = [polish(window.place(run.places, local), window.block, run.stop) for local in repaired]
+    before = run.places
     for places in polished:
         run.offer(places)
     if not reads.feasible.any():
-        drawn = f"none of {int(counts.sum()):,} reads was feasible"
-        run.warnings[f"{drawn}: this mapping is the work of repair and polish"] = None
+        drawn, work = f"no read was feasible, of {int(counts.sum()):,}", "this mapping is the work of repair and polish"
+        run.warnings[drawn if np.array_equal(run.places, before) else f"{drawn}: {work}"] = None
     if not repaired:
         run.warnings["no read could be repaired: the mapping is the launch order"] = None
     return {

@@ -11,6 +11,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.placement.ranks.search import OrderSearch
+from tiger.qubo.params import IsingParams
 from tiger.run.deadline import Deadline
 
 # Distance of pairs without a link, in units of the farthest with one: no saving pays for it, and solvers can tell
@@ -51,7 +52,9 @@ def assign(problem: Problem, search: OrderSearch, seed: int) -> IntArray:
     """Return the device of every task that the solver of a search finds, in one round of effort."""
     left_s = search.stop.left_s if isinstance(search.stop, Deadline) else None
     limit = None if left_s is None else max(left_s, SHORT_S)
-    arguments = SolveArguments(solver=search.solver, seed=seed, effort=1, time_limit_s=limit)
+    arguments = SolveArguments(
+        solver=search.solver, seed=seed, effort=1, time_limit_s=limit, ising=IsingParams(control=False)
+    )
     report = solve_problem(problem, arguments, answers=search.answers)
     index = {name: k for k, name in enumerate(problem.topology.names)}
     return np.array([index[report.mapping[name]] for name in problem.tasks.names], np.int64)

@@ -28,6 +28,7 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.qubo.params import IsingParams
 from tiger.routing.coupling import FAR, Coupling, IndexArray
 from tiger.routing.error_rates import HOPELESS, Errors
 from tiger.routing.gate_dag import GateDag
@@ -81,7 +82,9 @@ class StaticLayout:
         answers: Answers | None = None,
     ) -> IndexArray | None:
         """Return place[N] as any solver of the core finds it, the spare qubits last; None where nothing is feasible."""
-        arguments = SolveArguments(solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s)
+        arguments = SolveArguments(
+            solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s, ising=IsingParams(control=False)
+        )
         report = solve_problem(self.problem, arguments, answers=answers)
         if not report.feasible:
             return None
