@@ -10,8 +10,12 @@ import dimod
 import networkx as nx
 import numpy as np
 import pytest
+from qiskit import qasm2, transpile
+from qiskit.transpiler import CouplingMap, PassManager
 
 import tiger
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.passes import TigerMapping
 from tiger.errors import InputError
 from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
@@ -181,6 +185,27 @@ def test_stages_are_placed_whatever_their_sampler_does(monkeypatch, last):
     assert sampler.calls_made == last + 1
     assert report.feasible
     assert any("and was asked no more" in warning for warning in report.warnings)
+
+
+@pytest.mark.slow
+def test_a_plan_asks_a_failed_sampler_no_more(monkeypatch):
+    """Tests that the searches for several choices share what they know of it, and that the report warns once."""
+    sampler = Failing(5)
+    monkeypatch.setattr("tiger.solvers.registry.sampler", lambda _: sampler)
+    model = "transformer:layers=12,hidden=1024,heads=16,vocabulary=5000,sequence=512"
+    report = tiger.plan(model, "dgx:2", batch=32, solver="neal", top=3)
+    assert sampler.calls_made == 6
+    assert report.feasible
+    assert sum("after 5 answers and was asked no more" in warning for warning in report.warnings) == 1
+
+
+@pytest.mark.slow
+def test_a_pass_logs_that_its_sampler_failed(caplog):
+    """Tests the plugin's pass, which has no report."""
+    circuit = transpile(qasm2.load(CIRCUITS / "adder10.qasm"), basis_gates=["cx", "u"])
+    mapping = TigerMapping(CouplingMap.from_heavy_hex(3), LayoutParams(level=3, seed=1, solver=Failing(3)))
+    PassManager([mapping]).run(circuit)
+    assert "the sampler failed after 3 answers and was asked no more: ConnectionError('offline')" in caplog.messages
 
 
 def test_errors_that_cannot_be_sent_say_the_same():

@@ -23,6 +23,7 @@ def place_layers(
     params: PlaceParams,
     stop: Callable[[], bool] = never_stop,
     watch: Callable[[Progress], None] = ignore,
+    answers: Answers | None = None,
 ) -> PlaceResult:
     """Place layers on devices; the names in `params` are those of layers and devices.
 
@@ -30,12 +31,13 @@ def place_layers(
     between them, exact where all orders can be compared in time; or, with tensor- or data-parallel groups, the places
     of their ranks. Under a schedule the cuts of the best plans move on by simulation. At last a bound on other places
     of the same ranks, and the result. Cuts are found by the dynamic program of `chain.cut_dp`. Same arguments, same
-    plan. What cannot be met is in `violations`.
+    plan. What cannot be met is in `violations`. `answers` are those of a sampler to what was asked before.
     """
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
     problem = ChainProblem.of(layers, cluster, params)
-    incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=Answers.of(params.solver))
+    answers = Answers.of(params.solver) if answers is None else answers
+    incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=answers)
     with incumbent.stage("uniform"):
         incumbent.offer(problem.uniform_plan)
     if problem.has_groups:

@@ -36,7 +36,7 @@ class Attempt:
     """Hold the best plan found for a choice, None where none fits; `lacking_bytes` is what the closest one lacks then.
 
     `placed` is what a search for that choice alone came to, None where only a few plans were simulated, and
-    `violations` say why it found none.
+    `violations` say why it found none, and `warnings` what a report is to say of that search.
     """
 
     candidate: Candidate
@@ -45,6 +45,7 @@ class Attempt:
     lacking_bytes: float = 0.0
     placed: PlaceResult | None = None
     violations: tuple[Violation, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def choice(self) -> Choice:

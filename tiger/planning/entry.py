@@ -66,5 +66,6 @@ def report_plan(request: PlanInputs) -> PlanReport:
     with measure_time(options.time_limit_s) as clock:
         result = explore(SearchInputs(model, cluster, options, request.executor), clock.stop, request.watch)
         report = Account(model, cluster, options, result).report(options.top)
-    remarks = (*warn_implausible(cluster), *warn_missing_state(model.given, cluster), *clock.remarks)
+    searched = dict.fromkeys(warning for attempt in result.attempts for warning in attempt.warnings)
+    remarks = (*warn_implausible(cluster), *warn_missing_state(model.given, cluster), *searched, *clock.remarks)
     return replace(report, batch=batch_of(model, cluster, options), seconds=clock.seconds, warnings=remarks)

@@ -19,6 +19,7 @@ from tiger.planning.incumbent import PlanIncumbent
 from tiger.planning.links import LinkCurves
 from tiger.planning.params import PlanParams
 from tiger.planning.pruning import Pruned
+from tiger.run.answers import Answers
 from tiger.run.island_call import IslandCall
 from tiger.run.progress import Progress
 from tiger.run.stage import Stage
@@ -91,7 +92,7 @@ def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Pr
     searched, each as a placement, for as long as the work of `effort` lasts: exact in the choices for small problems.
     Islands have that work each, and judge as many choices side by side, all by the best plan before them.
     """
-    incumbent = PlanIncumbent(solution=None, stop=stop, watch=watch)
+    incumbent = PlanIncumbent(solution=None, stop=stop, watch=watch, answers=Answers.of(request.params.solver))
     with incumbent.stage("heuristic"):
         _judge_usual_plan(request, incumbent)
     with incumbent.stage("bounds"):
@@ -232,13 +233,20 @@ def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:
         layers = [request.model.layers(attempt.choice.family.microbatch) for attempt in group]
         before = range(placed, placed + len(group))
         placed += len(group)
-        for attempt, spent in request.run(partial(_place, request.params, incumbent.stop), layers, group, before):
+        judge = partial(_place, request.params, incumbent.stop, incumbent.answers)
+        for attempt, spent in request.run(judge, layers, group, before):
             meter.spent += spent
             incumbent.keep(attempt)
 
 
 def _place(
-    params: PlanParams, stop: Callable[[], bool], cluster: Cluster, layers: Layers, attempt: Attempt, before: int
+    params: PlanParams,
+    stop: Callable[[], bool],
+    answers: Answers,
+    cluster: Cluster,
+    layers: Layers,
+    attempt: Attempt,
+    before: int,
 ) -> tuple[Attempt, int]:
     """Return an attempt with what a search for a placement by its choice finds, if that is no worse, and its work.
 
@@ -247,11 +255,15 @@ def _place(
     if before and stop():
         return attempt, 0
     meter = Meter(0, stop)
-    placed = solve.place_layers(layers, cluster, attempt.choice.params(params), meter.stop_for(attempt.choice))
+    choice = attempt.choice
+    placed = solve.place_layers(layers, cluster, choice.params(params), meter.stop_for(choice), answers=answers)
     value = np.inf if placed.iteration_s is None else placed.iteration_s
     if placed.plan is None or value > attempt.iteration_s:
-        return replace(attempt, violations=placed.violations), meter.spent
-    return Attempt(candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed), meter.spent
+        return replace(attempt, violations=placed.violations, warnings=placed.warnings), meter.spent
+    found = Attempt(
+        candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed, warnings=placed.warnings
+    )
+    return found, meter.spent
 
 
 def _make_result(incumbent: PlanIncumbent) -> PlanResult:

@@ -1,5 +1,6 @@
 """The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
 
+import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +28,8 @@ from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.route import Route
+
+LOG = logging.getLogger(__name__)
 
 # A time limit that is over is this long, as limits are above 0.
 SHORT_S = 1e-3
@@ -102,12 +105,19 @@ def _map_on(
     return Mapping(emission, mapped, known, coupling)
 
 
+def tell_failures(mapping: Mapping) -> Mapping:
+    """Return a mapping, and log where its sampler failed: a pass has no report to say so."""
+    for warning in mapping.mapped.answers.warnings:
+        LOG.warning("%s", warning)
+    return mapping
+
+
 def find_start(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> list[int]:
     """Return where the N qubits of a mapping start, for routing by Qiskit, which gets loops that are left early wrong.
 
     InputError where such a circuit needs SWAPs, and for those that cannot be mapped.
     """
-    found = find_mapping(dag, device, params).emission
+    found = tell_failures(find_mapping(dag, device, params)).emission
     if has_exits(dag) and count_cx(found.dag) != count_cx(dag):
         raise InputError("circuit", NEEDS_SWAPS)
     return found.start

@@ -62,7 +62,7 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
     @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit."""
-        from tiger.circuits.transpiler.mapping import find_mapping
+        from tiger.circuits.transpiler.mapping import find_mapping, tell_failures
 
         if list(dag.qregs) != ["q"] or dag.num_qubits() != _size(self.device):
             raise TranspilerError(
@@ -70,7 +70,8 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
                 " run a layout pass, FullAncillaAllocation, EnlargeWithAncilla and ApplyLayout before"
             )
         with _transpiler_errors():
-            routed = find_mapping(dag, self.device, self.params, np.arange(dag.num_qubits(), dtype=np.int32)).emission
+            found = find_mapping(dag, self.device, self.params, np.arange(dag.num_qubits(), dtype=np.int32))
+            routed = tell_failures(found).emission
         _compose(self.property_set, routed.dag, Layout(dict(zip(routed.dag.qubits, routed.end, strict=True))))
         return routed.dag
 
@@ -101,10 +102,10 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
     @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
-        from tiger.circuits.transpiler.mapping import find_mapping
+        from tiger.circuits.transpiler.mapping import find_mapping, tell_failures
 
         with _transpiler_errors():
-            routed = find_mapping(dag, self.device, self.params).emission
+            routed = tell_failures(find_mapping(dag, self.device, self.params)).emission
         return set_layout(self.property_set, dag, routed)
 
 

@@ -10,7 +10,7 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.exits import NEEDS_SWAPS, keeps_exits
 from tiger.circuits.transpiler.flow import count_cx
-from tiger.circuits.transpiler.mapping import find_mapping
+from tiger.circuits.transpiler.mapping import find_mapping, tell_failures
 from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.relocation import relocate
 from tiger.circuits.transpiler.sabre import run_sabre_routing
@@ -29,7 +29,7 @@ def find_mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params
     Starts are the layout of TIGER's own routing and SabreLayout's, and then whatever routes better after a few
     exchanges: at most 600 trials and `GATES[level]` operations routed in all, times the effort. A heuristic.
     """
-    found = find_mapping(dag, device, params)
+    found = tell_failures(find_mapping(dag, device, params))
     router = _SabreRouter(dag, working_device(device, found.coupling), params)
     best = router.route(found.emission.start)
     if found.sabre is not None:
