@@ -81,7 +81,7 @@ def sample_rounds(problem: Problem, sampler: Sampler, seed: int) -> tuple[Trial,
     assert not isinstance(start, tuple)
     window, ising = fold(problem, whole(problem), start), ising_of(sampler, problem, IsingParams())
     params = TuneParams(rounds=SAMPLING.rounds, strength=ising.strengths[0], tuner=ising.tuner)
-    draw = partial(draw_bits, sampler, None)
+    draw = partial(draw_bits, sampler, IsingParams())
     return WindowTask(window, start, draw, registry.polish(problem), SAMPLING, params, seed, bool).solve().trials
 
 

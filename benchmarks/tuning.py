@@ -18,7 +18,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
 from tiger.objectives.cost import cost_of
-from tiger.qubo.params import Sampling
+from tiger.qubo.ising import Turn
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.tune import Bisection, Fixed, Trial, TuneParams, Tuner, tune
 
 SEEDS = (0, 1, 2)
@@ -84,10 +85,10 @@ def sample_rounds(window: Window, problem: Problem, tuner: Tuner, seed: int) -> 
 
     sampling = Sampling(rounds=ROUNDS, reads=READS, sweeps=SWEEPS)
     polish, start = registry.polish(problem), launch_order(problem)
-    draw = partial(draw_bits, SimulatedAnnealingSampler(), None)
+    draw = partial(draw_bits, SimulatedAnnealingSampler(), IsingParams())
     return tune(
         window,
-        lambda bqm, penalties, draw_seed: draw(bqm, penalties, sampling, (draw_seed, bool)),
+        lambda bqm, penalties, draw_seed: draw(bqm, penalties, sampling, Turn(draw_seed, bool)),
         lambda local: window.local(polish(window.place(start, local), window.block, bool)),
         TuneParams(rounds=ROUNDS, tuner=tuner),
         seed=seed,

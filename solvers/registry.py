@@ -88,6 +88,11 @@ def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
     raise InputError("solver", f"expected one of {', '.join(info.name for info in list_solvers())}, got {name!r}")
 
 
+def is_sampler(solver: object) -> bool:
+    """Return whether a solver, a name or an object, is a sampler; raise InputError for a name that does not exist."""
+    return not isinstance(solver, str) or kind_of(solver) == "sampler"
+
+
 def check_solver(solver: object) -> None:
     """Raise InputError for the name of no solver, and TypeError for what is neither a name nor a sampler."""
     if isinstance(solver, str):

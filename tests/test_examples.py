@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 
 import tiger
+from tiger.errors import InputError
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.testing import check_sampler
 
@@ -59,3 +60,45 @@ def test_what_an_example_imports_is_there(path):
             module = import_module(statement.module)
             for name in statement.names:
                 assert hasattr(module, name.name) or find_spec(f"{statement.module}.{name.name}")
+
+
+@pytest.fixture(scope="module")
+def qpu():
+    """Return the worked example of a QPU."""
+    pytest.importorskip("dwave.system")
+    return import_module("qpu")
+
+
+def spend(qpu, folder, lost_at, seconds=2.0):
+    """Run the example with few reads, its connection lost at a submission; return the report and the submissions."""
+    machine = qpu.UnsteadyQpu(lost_at, latency_s=0.0)
+    return qpu.main(machine, seconds, folder, reads=5), machine.submissions
+
+
+@pytest.mark.parametrize(
+    "step", [pytest.param(12, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)], ids=["some", "every"]
+)
+def test_an_afternoon_with_a_qpu_loses_nothing_whenever_the_connection_is_lost(qpu, tmp_path, capsys, step):
+    """Tests submissions from the second on: the mapping, the samples and the account of what was before are kept."""
+    whole, most = spend(qpu, tmp_path / "whole", None)
+    assert most == whole.sampling.calls == len(list((tmp_path / "whole").iterdir())) > 30
+    for lost_at in range(2, most + 1, step):
+        folder = tmp_path / str(lost_at)
+        report, submissions = spend(qpu, folder, lost_at)
+        # Of windows that are out at once, those behind the lost one may still have answered.
+        assert lost_at - 1 <= report.sampling.calls == len(list(folder.iterdir())) < submissions <= most
+        assert report.feasible
+        assert any("was asked no more" in warning for warning in report.warnings)
+        assert f"kept: {report.sampling.calls} sample sets" in capsys.readouterr().out
+    with pytest.raises(InputError, match="the connection is lost"):
+        spend(qpu, tmp_path / "none", 1)
+
+
+def test_an_afternoon_with_a_qpu_keeps_to_its_budget(qpu, tmp_path, capsys):
+    """Tests that the estimate is printed first, and that the time of the answers is within the budget."""
+    report, submissions = spend(qpu, tmp_path, None, seconds=0.1)
+    assert report.sampling.access_time_s <= 0.1
+    assert 0 < submissions == report.sampling.calls < 37
+    out = capsys.readouterr().out
+    assert out.startswith("estimated: ")
+    assert "warning: sampling ended after" in out

@@ -623,6 +623,10 @@ export interface IsingBody {
   beta_range?: [number, number] | null;
   /** Whether slack bits encode what a node may hold. */
   capacity?: "slack" | "slack-free";
+  /** Set some reads beside coin flips, for `sampling` of the report. */
+  control?: boolean;
+  /** Most seconds of QPU access time. */
+  qpu_time_s?: number | null;
 }
 
 /** Describe a job; the report of one that was cancelled is the best found so far, if anything was. */
@@ -1327,7 +1331,8 @@ export interface RuledOut {
  * the share `feasible_share` was feasible as it came (None without reads); `access_time_s` are the seconds on a quantum
  * computer, None where the sampler says nothing of them. Of every tenth window, and of every eighth round on a whole
  * problem, from the second on, the `compared_reads` are set beside as many bits from coin flips, which never become the
- * answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared.
+ * answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared. Where `estimated`, nothing was
+ * submitted: calls and times are those of simulated annealing in the machine's place.
  */
 export interface SamplingReport {
   calls: number;
@@ -1337,6 +1342,7 @@ export interface SamplingReport {
   compared_reads: number;
   cost_of_reads: BestReads | null;
   cost_of_control: BestReads | null;
+  estimated: boolean;
 }
 
 /** Say what part of a link other jobs use. */

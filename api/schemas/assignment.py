@@ -71,12 +71,24 @@ class IsingBody(Closed):
     capacity: CapacityEncoding = field(
         default="slack", metadata=about("Whether slack bits encode what a node may hold.")
     )
+    control: bool = field(
+        default=True, metadata=about("Set some reads beside coin flips, for `sampling` of the report.")
+    )
+    qpu_time_s: float | None = field(
+        default=None, metadata=about("Most seconds of QPU access time.", gt=0, allow_inf_nan=False)
+    )
 
     @property
     def params(self) -> IsingParams:
         """Return the options of the Ising path; raise InputError."""
         betas = None if self.beta_range is None else (self.beta_range[0], self.beta_range[1])
-        return IsingParams(penalty_scale=self.penalty_scale, beta_range=betas, capacity=self.capacity)
+        return IsingParams(
+            penalty_scale=self.penalty_scale,
+            beta_range=betas,
+            capacity=self.capacity,
+            control=self.control,
+            qpu_time_s=self.qpu_time_s,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

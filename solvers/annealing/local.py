@@ -181,14 +181,17 @@ def descend_from(problem: Problem, inst: Instance, start: IntArray, stop: Stop) 
     if not 0 < _pairs(problem, inst) <= SCAN_LIMIT:
         return state.place
     work = _work(problem, inst)
-    parts = np.array_split(inst.movable, min(-(-work // SLICE), inst.movable.size))
+    slices = min(-(-work // SLICE), inst.movable.size)
+    parts = [inst]
+    if slices > 1:
+        parts = [restrict(inst, part, inst.hosts) for part in np.array_split(inst.movable, slices)]
     rounds = max(SLICE // work, 1)
     for _ in range(0, SWEEPS, rounds):
         gained = False
         for part in parts:
             if stop():
                 return state.place
-            gained |= moves.descend(restrict(inst, part, inst.hosts), state, fixed, rounds)
+            gained |= moves.descend(part, state, fixed, rounds)
         if not gained:
             break
     return state.place

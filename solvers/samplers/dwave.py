@@ -7,11 +7,11 @@ a model of n variables is embedded as the clique of n variables, whatever its co
 What a machine draws cannot be repeated: the law that the same seed gives the same mapping ends here.
 """
 
+import copy
 import weakref
 from collections.abc import Mapping
 from functools import cached_property, partial
-from pickle import UnpicklingError
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 import dimod
 import networkx as nx
@@ -22,15 +22,17 @@ from dimod.core.structured import Structured
 
 from tiger.errors import InputError
 from tiger.model.seams import Figure
+from tiger.solvers.samplers.cliques import CliqueEmbedding, Cliques
 from tiger.solvers.samplers.cloud import release, translate_errors
-
-if TYPE_CHECKING:
-    from dwave.embedding import EmbeddedStructure
+from tiger.solvers.samplers.qpu_options import CHAINS, check_options, estimate_us
+from tiger.solvers.samplers.qpu_time import QpuTime
 
 # The prefactor that Ocean takes for chain strengths too (dwave.embedding.chain_strength).
 TORQUE = 1.414
 # Reads of a sample without `num_reads`.
 READS = 100
+# Of simulated annealing where nothing is submitted: as many as in windows that it is asked for itself.
+DRY_SWEEPS = 100
 
 
 class GraphSampler(Protocol):
@@ -62,10 +64,10 @@ class QpuSampler(Sampler):
     `chain_strength` is in units of the model's energy in spins; without it, it is `torque` times the root mean square
     of the couplings times the root of the mean degree (uniform torque compensation, arXiv:2006.04913). Biases are left
     for the machine to scale to its range. Broken chains are read by majority. `info["figures"]` of an answer says what
-    the embedding took.
+    the embedding took. Several threads may sample at once.
     """
 
-    tuned = True
+    tuned, concurrent = True, True
 
     def __init__(
         self, machine: GraphSampler | None = None, *, chain_strength: float | None = None, torque: float = TORQUE
@@ -73,16 +75,28 @@ class QpuSampler(Sampler):
         if not (chain_strength is None or chain_strength > 0) or not torque > 0:
             raise ValueError(f"expected a chain strength and a torque above 0, got {chain_strength} and {torque}")
         self._given, self._strength, self._torque = machine, chain_strength, torque
-        self._embeddings: dict[int, EmbeddedStructure] = {}
+        self._embeddings: dict[int, CliqueEmbedding] = {}
+        self._budget: QpuTime | None = None
+        self._dry = False
 
     def __reduce__(self) -> "tuple[partial[QpuSampler], tuple[GraphSampler | None]]":
         """Rebuild without the connection, which belongs to one process."""
         return partial(QpuSampler, chain_strength=self._strength, torque=self._torque), (self._given,)
 
+    def limited(self, budget: QpuTime | None, *, dry: bool) -> "QpuSampler":
+        """Return the same within a budget of QPU access time, and where `dry`, with nothing submitted at all.
+
+        Simulated annealing answers in place of the machine then, and figures have estimated times.
+        """
+        sampler = copy.copy(self)
+        sampler._budget, sampler._dry = budget, dry
+        return sampler
+
     @property
     def parameters(self) -> dict[str, list[str]]:
-        """Return the options of `sample`; a QPU has no temperatures, sweeps or seed to set."""
-        return {"num_reads": []}
+        """Return the options of `sample`; a QPU has no temperatures, sweeps or seed to set. Connects to the machine."""
+        with translate_errors():
+            return {name: [] for name in ("num_reads", *CHAINS, *self._machine.parameters)}
 
     @property
     def properties(self) -> dict[str, object]:
@@ -99,43 +113,92 @@ class QpuSampler(Sampler):
         with translate_errors():
             return self._cliques.largest
 
-    def sample(self, bqm: dimod.BinaryQuadraticModel, *, num_reads: int = READS) -> dimod.SampleSet:
-        """Return `num_reads` samples; raises InputError, before anything is submitted, above `max_variables`."""
+    def check_options(self, options: Mapping[str, object]) -> None:
+        """Raise InputError of `ising/sampler/NAME` for an option of `sample` that the machine does not take."""
+        with translate_errors():
+            check_options(options, self._machine.parameters, self._machine.properties)
+
+    def sample(self, bqm: dimod.BinaryQuadraticModel, *, num_reads: int = READS, **options: object) -> dimod.SampleSet:
+        """Return `num_reads` samples; raises InputError, before anything is submitted, above `max_variables`.
+
+        `options` are those of the machine (`tiger.solvers.samplers.qpu_options`), `chain_strength` and `torque`, which
+        go before those of the sampler, and `initial_state`, the value of every variable.
+        """
         if bqm.num_variables > self.max_variables:
             limit = f"expected at most {self.max_variables} variables, the largest clique of the QPU's working graph"
             raise InputError("solver", f"{limit}, got a model of {bqm.num_variables}: take smaller windows")
-        from dwave.embedding import unembed_sampleset
-
         spins = bqm.change_vartype(dimod.SPIN, inplace=False)
         spins.relabel_variables(dict(zip(bqm.variables, range(bqm.num_variables), strict=True)))
+        strength = self._chain_strength(spins, options)
+        asked: dict[str, object] = {"num_reads": num_reads}
+        asked |= {name: value for name, value in options.items() if name not in CHAINS}
         with translate_errors():
-            embedding, strength = self._embedding(bqm.num_variables), self._chain_strength(spins)
-            answer = self._machine.sample(embedding.embed_bqm(spins, strength), **self._options(num_reads))
-            answer.resolve()
-        sample_set: dimod.SampleSet = unembed_sampleset(answer, embedding, spins, chain_break_fraction=True)
-        sample_set.info["figures"] = _figures(embedding, sample_set) | {"chain_strength": strength}
+            embedding = self._embedding(bqm.num_variables)
+            estimate_s = self._estimate_s(embedding, asked) if self._budget or self._dry else None
+            if "initial_state" in asked:
+                state = cast(Mapping[object, int], asked["initial_state"])
+                spin = {k: 2 * (state[label] > 0) - 1 for k, label in enumerate(bqm.variables)}
+                asked["initial_state"] = {qubit: spin[k] for k, chain in embedding.structure.items() for qubit in chain}
+            claimed_s = self._budget.claim(estimate_s) if self._budget else 0.0
+            if self._dry:
+                sample_set, used_s = self._sample_locally(spins, num_reads), estimate_s
+            else:
+                sample_set, used_s = self._submit(embedding, spins, strength, asked)
+        if self._budget:
+            self._budget.settle(claimed_s, used_s)
+        figures = _figures(embedding, sample_set) | {"chain_strength": strength}
+        sample_set.info["figures"] = figures if used_s is None else figures | {"qpu_access_time_us": used_s * 1e6}
         sample_set.relabel_variables(dict(enumerate(bqm.variables)))
         sample_set.change_vartype(bqm.vartype)
         return sample_set
 
-    def _options(self, num_reads: int) -> dict[str, object]:
-        """Return the machine's options; every read comes back by itself, so that shares of reads are right."""
-        return {"num_reads": num_reads, **({"answer_mode": "raw"} if "answer_mode" in self._machine.parameters else {})}
+    def _submit(
+        self,
+        embedding: CliqueEmbedding,
+        spins: dimod.BinaryQuadraticModel,
+        strength: float,
+        options: dict[str, object],
+    ) -> tuple[dimod.SampleSet, float | None]:
+        """Return the machine's samples of a model, and the seconds of access time that it states."""
+        from dwave.embedding import unembed_sampleset
 
-    def _chain_strength(self, spins: dimod.BinaryQuadraticModel) -> float:
-        """Return the coupling that holds chains together."""
+        # Every read comes back by itself, so that shares of reads are right.
+        mode = {"answer_mode": "raw"} if "answer_mode" in self._machine.parameters else {}
+        answer = self._machine.sample(embedding.embed(spins, strength), **options, **mode)
+        answer.resolve()
+        sample_set: dimod.SampleSet = unembed_sampleset(answer, embedding.structure, spins, chain_break_fraction=True)
+        used_us = sample_set.info.get("timing", {}).get("qpu_access_time")
+        return sample_set, None if used_us is None else float(used_us) / 1e6
+
+    def _sample_locally(self, spins: dimod.BinaryQuadraticModel, num_reads: int) -> dimod.SampleSet:
+        """Return samples of simulated annealing."""
+        from dwave.samplers import SimulatedAnnealingSampler
+
+        sample_set: dimod.SampleSet = SimulatedAnnealingSampler().sample(
+            spins, num_reads=num_reads, num_sweeps=DRY_SWEEPS, seed=0
+        )
+        return sample_set
+
+    def _estimate_s(self, embedding: CliqueEmbedding, options: Mapping[str, object]) -> float | None:
+        """Return the seconds of access time that a submission is expected to take, None where nothing is published."""
+        us = estimate_us(self._machine.properties, embedding.qubits, options)
+        return None if us is None else us / 1e6
+
+    def _chain_strength(self, spins: dimod.BinaryQuadraticModel, options: Mapping[str, object]) -> float:
+        """Return the coupling that holds chains together; options go before what the sampler was made with."""
         from dwave.embedding.chain_strength import uniform_torque_compensation
 
-        if self._strength is not None:
-            return float(self._strength)
-        return float(uniform_torque_compensation(spins, prefactor=self._torque)) or 1.0
+        strength = options.get("chain_strength", None if "torque" in options else self._strength)
+        if strength is not None:
+            return float(cast(float, strength))
+        return float(uniform_torque_compensation(spins, prefactor=options.get("torque", self._torque))) or 1.0
 
-    def _embedding(self, size: int) -> "EmbeddedStructure":
+    def _embedding(self, size: int) -> CliqueEmbedding:
         """Return the embedding of the clique of variables 0..size-1, found once."""
         from dwave.embedding import EmbeddedStructure
 
         if size not in self._embeddings:
-            self._embeddings[size] = EmbeddedStructure(self._graph.edges, self._cliques.find(size))
+            self._embeddings[size] = CliqueEmbedding(EmbeddedStructure(self._graph.edges, self._cliques.find(size)))
         return self._embeddings[size]
 
     @cached_property
@@ -215,38 +278,14 @@ def _embeds(layer: Sampler) -> bool:
     return clique or hasattr(layer, "target_structure") or isinstance(layer, Structured)
 
 
-class Cliques:
-    """Find the clique embeddings of a Chimera, Pegasus or Zephyr graph: `largest` is the size of the largest.
-
-    Busclique finds those of every size at once and keeps them in a file of its own, where there can be one.
-    """
-
-    def __init__(self, graph: nx.Graph) -> None:
-        from minorminer.busclique import busgraph_cache
-
-        if "family" not in graph.graph:
-            raise InputError("solver", "expected the working graph of a QPU (Chimera, Pegasus or Zephyr), got another")
-        self._found = busgraph_cache(graph)
-        try:
-            self.largest = len(self._found.largest_clique())
-        except (OSError, EOFError, UnpicklingError):
-            # Its other way to do without a file finds one size a call, and crashes on sizes far above the largest.
-            self._found._fetch_cache = lambda _, find: find()
-            self.largest = len(self._found.largest_clique())
-
-    def find(self, size: int) -> dict[int, tuple[int, ...]]:
-        """Return the qubits of the variables 0..size-1 of a clique; empty above the largest."""
-        chains: dict[int, tuple[int, ...]] = self._found.find_clique_embedding(size)
-        return chains
-
-
-def _figures(embedding: "EmbeddedStructure", sample_set: dimod.SampleSet) -> dict[str, Figure]:
-    """Return figures of an embedding: qubits, the longest chain, broken chains, and the QPU's time where known."""
+def _figures(embedding: CliqueEmbedding, sample_set: dimod.SampleSet) -> dict[str, Figure]:
+    """Return figures of an embedding: qubits, the longest chain, and broken chains where there were any chains."""
     record = sample_set.record
     figures: dict[str, Figure] = {
-        "qubits": sum(map(len, embedding.values())),
-        "max_chain_length": embedding.max_chain_length,
-        "chain_break_fraction": float(np.average(record.chain_break_fraction, weights=record.num_occurrences)),
+        "qubits": embedding.qubits,
+        "max_chain_length": embedding.structure.max_chain_length,
     }
-    timing = sample_set.info.get("timing", {})
-    return figures | ({"qpu_access_time_us": float(timing["qpu_access_time"])} if "qpu_access_time" in timing else {})
+    if "chain_break_fraction" in record.dtype.names:
+        broken = np.average(record.chain_break_fraction, weights=record.num_occurrences)
+        figures["chain_break_fraction"] = float(broken)
+    return figures

@@ -722,3 +722,45 @@ def test_bug_internal_errors_ended_with_a_traceback_and_status_1(
     (kept,) = tmp_path.glob("tiger-*.txt")
     assert err.endswith(f"{kept}\n")
     assert "Traceback" in kept.read_text()
+
+
+QUICK = ("--solver", "neal", "--sampler", "num_reads=2", "--sampler", "num_sweeps=10")
+
+
+def test_options_of_a_sampler_are_passed_on(cli: Run, ring: str) -> None:
+    """Values are JSON where they can be; what the sampler does not take is named, without a traceback."""
+    assign = ("assign", ring, "--topology", "grid:3x3", *QUICK, "--no-control", "--json", "-")
+    report = json.loads(cli(*assign, "--sampler", "randomize_order=true")[1])
+    assert (report["feasible"], report["sampling"]["compared_reads"]) == (True, 0)
+    assert report["sampling"]["reads"] % 2 == 0
+    assert is_refused(cli(*assign, "--sampler", "sweeps=3"), "ising/sampler/sweeps")
+    assert is_refused(cli(*assign, "--sampler", "seed=3"), "ising/sampler/seed")
+    assert is_refused(cli(*assign, "--sampler", "num_reads=0"), "ising/sampler/num_reads")
+    assert is_refused(cli(*assign, "--sampler", "randomize_order"), "ising/sampler")
+    outcome = cli(*assign, "--sampler", "proposal_acceptance_criteria=Glauber")
+    assert is_refused(outcome, "ising/sampler")
+    assert "Glauber" in outcome[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "field"),
+    [(("--dry-run",), "dry_run"), (("--qpu-time", "1"), "qpu_time_s"), (("--in-flight", "99"), "in_flight")],
+)
+def test_what_a_machine_alone_has_is_refused_of_others(
+    cli: Run, ring: str, option: tuple[str, ...], field: str
+) -> None:
+    """A budget that nothing keeps to would be a promise broken."""
+    assert is_refused(cli("assign", ring, "--topology", "grid:3x3", *QUICK, *option), f"ising/{field}")
+
+
+def test_samples_are_kept_and_decoded(cli: Run, ring: str) -> None:
+    """The folder that `assign` fills is what `decode` reads; an empty one is refused."""
+    status, out, _ = cli("assign", ring, "--topology", "grid:3x3", *QUICK, "--samples", "kept", "--json", "-")
+    first = json.loads(out)
+    assert (status, first["sampling"]["calls"]) == (0, len(list(Path("kept").iterdir())))
+    status, out, _ = cli("decode", ring, "--topology", "grid:3x3", "--samples", "kept", "--json", "-")
+    again = json.loads(out)
+    assert (status, again["solver"], again["feasible"]) == (0, "decode", True)
+    assert again["stages"][-1]["reads"] == first["sampling"]["reads"]
+    Path("empty").mkdir()
+    assert is_refused(cli("decode", ring, "--topology", "grid:3x3", "--samples", "empty"), "samples")

@@ -136,6 +136,8 @@ def test_remarks_of_readers_are_warnings_of_the_report() -> None:
         ({"executor": ThreadPoolExecutor(1)}, "executor"),
         ({"solver": TabuSampler()}, "solver"),
         ({"ising": IsingParams(windows=3)}, "ising/windows"),
+        ({"ising": IsingParams(sampler={"num_reads": 3})}, "ising/sampler"),
+        ({"ising": IsingParams(samples="folder")}, "ising/samples"),
         ({"seed": -1}, "seed"),
         ({"time_limit_s": float("inf")}, "time_limit_s"),
         ({"pinned": {"nobody": "0,0"}}, "pinned/nobody"),
@@ -151,8 +153,16 @@ def test_what_an_assignment_cannot_ask(arguments: dict[str, Any], field: str) ->
 
 def test_options_of_the_ising_path_are_stated() -> None:
     """Those that a service takes."""
-    stated = body(assignment(PAIR, "grid:2x2", ising=IsingParams(penalty_scale=0.5, beta_range=(0.1, 2.0))))["ising"]
-    assert stated == {"penalty_scale": 0.5, "beta_range": [0.1, 2.0], "capacity": "slack"}
+    params = IsingParams(penalty_scale=0.5, beta_range=(0.1, 2.0), control=False, qpu_time_s=2.0)
+    stated = body(assignment(PAIR, "grid:2x2", ising=params))["ising"]
+    expected = {
+        "penalty_scale": 0.5,
+        "beta_range": [0.1, 2.0],
+        "capacity": "slack",
+        "control": False,
+        "qpu_time_s": 2.0,
+    }
+    assert stated == expected
 
 
 def test_distances_without_links_are_refused() -> None:

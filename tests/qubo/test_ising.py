@@ -162,13 +162,13 @@ def test_a_pass_ends_with_the_run():
 
 
 def test_windows_that_do_not_touch_are_solved_together():
-    """Tests that batches share no node and no traffic, hold all blocks in order, and at most eight."""
-    graph = nx.disjoint_union_all([nx.path_graph(4)] * 10)
-    problem = Problem(tasks=task_graph_of(graph), topology=build("ring:40"), rule="one-to-one")
-    blocks = [Block(tasks=np.arange(4) + 4 * k, nodes=np.arange(4) + 4 * k) for k in range(10)]
-    assert [len(batch) for batch in _batches(problem, blocks)] == [8, 2]
-    joined = Problem(tasks=task_graph_of(nx.path_graph(40)), topology=build("ring:40"), rule="one-to-one")
-    assert [len(batch) for batch in _batches(joined, blocks)] == [1] * 10
+    """Tests that batches share no node and no traffic, hold all blocks, none too many, those of a path every second."""
+    graph = nx.disjoint_union_all([nx.path_graph(4)] * 40)
+    problem = Problem(tasks=task_graph_of(graph), topology=build("ring:160"), rule="one-to-one")
+    blocks = [Block(tasks=np.arange(4) + 4 * k, nodes=np.arange(4) + 4 * k) for k in range(40)]
+    assert [len(batch) for batch in _batches(problem, blocks)] == [32, 8]
+    joined = Problem(tasks=task_graph_of(nx.path_graph(160)), topology=build("ring:160"), rule="one-to-one")
+    assert list(_batches(joined, blocks)) == [blocks[::2], blocks[1::2]]
     assert [len(batch) for batch in _batches(problem, [blocks[0], blocks[0]])] == [1, 1]
 
 

@@ -25,13 +25,13 @@ def test_counts_add_up() -> None:
     count.add(10, 0.0, 0.5)
     count.compare(10, BestReads(repaired=9.0, polished=5.0), BestReads(repaired=12.0, polished=7.0))
     count.compare(30, BestReads(raw=8.0, repaired=8.0, polished=6.0), BestReads(repaired=10.0, polished=5.0))
-    found = count.report(3)
+    found = count.report(3, estimated=False)
     assert (found.calls, found.reads, found.compared_reads) == (3, 50, 40)
     assert found.feasible_share == pytest.approx(8 / 50)
     assert found.access_time_s == pytest.approx(0.75)
     assert found.cost_of_reads == BestReads(raw=8.0, repaired=8.0, polished=5.0)
     assert found.cost_of_control == BestReads(raw=None, repaired=10.0, polished=5.0)
-    assert SampleCount().report(0) == SamplingReport()
+    assert SampleCount().report(0, estimated=False) == SamplingReport()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 import typer
@@ -15,7 +16,7 @@ from tiger.mapping.options import BEYOND_MODELS, ProblemArguments
 
 PROBLEM = Group(kind=ProblemArguments, omits=BEYOND_MODELS)
 # Temperatures are those of a sampler, which is other software.
-OMITTED = frozenset({"beta_range"})
+OMITTED = frozenset({"beta_range", "control", "sampler", "in_flight", "qpu_time_s", "dry_run", "samples"})
 
 
 def encode(problem: ProblemArguments, options: EncodeOptions, _: Mapping[str, object]) -> int:
@@ -39,15 +40,21 @@ def decode(problem: ProblemArguments, options: DecodeOptions, given: Mapping[str
     console.check_report(json_file)
     from tiger.mapping.entry import state_problem
     from tiger.mapping.exchange.decode_samples import decode_samples
-    from tiger.mapping.exchange.sample_file import read_samples, read_variables
+    from tiger.mapping.exchange.decode_windows import decode_windows
+    from tiger.mapping.exchange.sample_file import read_samples, read_variables, read_windows
     from tiger.mapping.summary import summary
 
     stated = state_problem(problem)
-    rows = read_samples(options.samples)
-    if options.variables is not None:
-        rows = read_variables(options.variables, rows)
-    with console.progress() as show:
-        report = decode_samples(stated, rows, show)
+    if Path(options.samples).is_dir():
+        kept = read_windows(options.samples)
+        with console.progress() as show:
+            report = decode_windows(stated, kept, show)
+    else:
+        rows = read_samples(options.samples)
+        if options.variables is not None:
+            rows = read_variables(options.variables, rows)
+        with console.progress() as show:
+            report = decode_samples(stated, rows, show)
     console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 

@@ -9,9 +9,11 @@ cheapest mapping found. The report recomputes every cost from the mapping.
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from tiger.feasibility.start import launch_order
 from tiger.mapping.bounding import raise_first_bound
+from tiger.mapping.exchange.sample_folder import SampleFolder
 from tiger.mapping.options import SolveArguments, SolveCall
 from tiger.mapping.remarks import remark, warn_of_time
 from tiger.mapping.request import Request
@@ -33,6 +35,8 @@ from tiger.run.objective_search import continue_by, report_objective
 from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
+from tiger.run.samples import SamplingReport
+from tiger.solvers import registry
 
 
 @from_fields(SolveCall)
@@ -78,8 +82,19 @@ def solve_problem(
             executor=pool,
             ising=IsingParams() if arguments.ising is None else arguments.ising,
             answers=Answers.of(arguments.solver) if answers is None else answers,
+            folder=_open_folder(problem, arguments),
         )
         return _answer(problem, request, progress or ignore)
+
+
+def _open_folder(problem: Problem, arguments: SolveArguments) -> SampleFolder | None:
+    """Return the folder in which samples are to be kept, None where none are; raise InputError."""
+    params = arguments.ising
+    if not isinstance(params, IsingParams) or params.samples is None or params.dry_run:
+        return None
+    if not registry.is_sampler(arguments.solver):
+        return None
+    return SampleFolder.make(Path(params.samples), problem)
 
 
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
@@ -138,9 +153,16 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         lower_bound=_bound_cost(incumbent, by_objective) if incumbent.bounded else None,
         optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
-        sampling=request.answers.samples.report(request.answers.count) if request.samples else None,
+        sampling=_sampling(request),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *remark(report, request)))
+
+
+def _sampling(request: Request) -> SamplingReport | None:
+    """Return what the sampler contributed, None of other solvers."""
+    if not request.samples:
+        return None
+    return request.answers.samples.report(request.answers.count, estimated=request.ising.dry_run)
 
 
 def _bound_cost(incumbent: MappingIncumbent, by_objective: MappingIncumbent) -> float:

@@ -1,10 +1,11 @@
 """Which searches and samplers a solver consists of."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tiger.mapping.request import Request
-from tiger.mapping.sampler_policy import ising_of
+from tiger.mapping.sampler_policy import ising_of, limit
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Usage
 from tiger.qubo.ising import Ising
@@ -62,9 +63,14 @@ def portfolio_of(request: Request, problem: Problem) -> Portfolio:
         return Portfolio(searches=registry.native_searches(problem))
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
         return Portfolio(searches=((request.solver, registry.search(request.solver)),))
-    sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
-    ising = _ising(request, sampler, problem, request.ising)
+    ising = _ising(request, request.answers.connect(partial(_sampler, request)), problem, request.ising)
     return Portfolio(whole=ising, windows=ising)
+
+
+def _sampler(request: Request) -> "Sampler":
+    """Return the sampler that is asked for, within the limits that are set of a machine."""
+    sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
+    return limit(sampler, request.ising)
 
 
 def _auto(request: Request, problem: Problem) -> Portfolio:
@@ -100,4 +106,5 @@ def _auto(request: Request, problem: Problem) -> Portfolio:
 
 def _ising(request: Request, sampler: "Sampler", problem: Problem, params: IsingParams) -> Ising:
     """Return the Ising path for a sampler, whose answers are those of the request, as its report warns of a failure."""
-    return replace(ising_of(sampler, problem, params, request.executor), answers=request.answers)
+    keep = None if request.folder is None else request.folder.of(problem).keep
+    return replace(ising_of(sampler, problem, params, request.executor), answers=request.answers, keep=keep)

@@ -23,6 +23,8 @@ def remark(report: Report, request: Request) -> list[str]:
     """Say where a sampler failed, where the search gained nothing, and where options had no effect."""
     failed, made = request.answers.warnings, report.comparison
     remarks = [*failed]
+    if request.ising.dry_run:
+        remarks.append("nothing was submitted: simulated annealing answered in the machine's place")
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
         remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
     if (

@@ -26,7 +26,7 @@ from tiger.run.report import Report
 from tiger.run.use import REFUSED, RemoteCall, solver_name
 
 NetworkSource = str | dict[str, object]
-ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
+ISING_FIELDS = ("penalty_scale", "beta_range", "capacity", "control", "qpu_time_s")
 
 
 def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
+from tiger.mapping.exchange.sample_folder import SampleFolder
 from tiger.mapping.options import MappingOptions
 from tiger.model.checking import check_values
 from tiger.qubo.params import IsingParams
@@ -22,14 +23,15 @@ class Request(MappingOptions):
     """Hold what is asked: solver and objective, how much is to be done, where, and with which QUBOs.
 
     `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `islands` in [1, 256], `time_limit_s` in (0, 1e9] or None.
-    `answers` are those of the sampler so far. `deadline_s` is when time is up by the monotonic clock, counted from
-    construction. Raises InputError for a bad value and TypeError for a bad type.
+    `answers` are those of the sampler so far, and `folder` keeps its samples. `deadline_s` is when time is up by the
+    monotonic clock, counted from construction. Raises InputError for a bad value and TypeError for a bad type.
     """
 
     solver: "str | Sampler" = "auto"
     executor: Executor | None = None
     ising: IsingParams = field(default_factory=IsingParams)
     answers: Answers = field(default_factory=Answers)
+    folder: SampleFolder | None = None
     deadline_s: float | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,7 +60,7 @@ class Request(MappingOptions):
     @property
     def samples(self) -> bool:
         """Return whether the solver is a sampler."""
-        return not isinstance(self.solver, str) or registry.kind_of(self.solver) == "sampler"
+        return registry.is_sampler(self.solver)
 
     @property
     def name(self) -> str:

@@ -3,21 +3,24 @@
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import dimod
 from dimod.core.sampler import Sampler
 
+from tiger.errors import InputError
 from tiger.model.problem import Problem
-from tiger.model.seams import Partitioner, Samples, Stop
+from tiger.model.seams import Partitioner, Samples
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
-from tiger.qubo.ising import Ising
-from tiger.qubo.params import IsingParams, Sampling
+from tiger.qubo.ising import Ising, Turn
+from tiger.qubo.params import SIZES, IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry
-from tiger.solvers.samplers.dwave import adapt
-from tiger.solvers.samplers.ocean import Draw, ask, needs_tuning
+from tiger.solvers.samplers.dwave import QpuSampler, adapt
+from tiger.solvers.samplers.ocean import Draw, ask, check_options, needs_tuning
+from tiger.solvers.samplers.qpu_time import QpuTime
 
 # Inverse temperatures over the mean one-hot penalty. neal's own range took twice as long, and the mean gap of its reads
 # was 2 to 18 points higher on QUBOs of 9 to 20 tasks.
@@ -44,8 +47,9 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     """Put the Ising path together for a sampler.
 
     One that states a limit as `max_variables` gets no larger models, and many reads of each; one that is charged by the
-    call and says so by `calls` gets that many a unit of effort. On a D-Wave machine, alone or under a composed sampler,
-    models are embedded as cliques.
+    call and says so by `calls` gets that many a unit of effort; one that says that it is `concurrent` is asked by
+    several threads and not by the executor. On a D-Wave machine, alone or under a composed sampler, models are embedded
+    as cliques. Raises InputError of `ising/sampler/NAME` for an option that the sampler does not take.
     """
     sampler = adapt(sampler)
     levels = problem.rule == "levels"
@@ -65,16 +69,26 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     if calls is not None:
         whole = replace(params.whole, rounds=calls)
         params = replace(params, whole=whole, whole_variables=COSTLY, passes=calls, windows=COSTLY_WINDOWS)
+    check_options(sampler, params.sampler)
+    params = replace(params, whole=_resize(params.whole, params), window=_resize(params.window, params))
+    concurrent = bool(getattr(sampler, "concurrent", False))
     return Ising(
-        sample=partial(draw_bits, sampler, params.beta_range),
+        sample=partial(draw_bits, sampler, params),
         tuner=Bisection() if needs_tuning(sampler) else Fixed(),
         strengths=_strengths(sampler),
         partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
         construct=None if levels or len(problem.free) > BISECTED else partial(registry.bisect, problem),
-        executor=executor,
+        executor=None if concurrent else executor,
         params=params,
+        in_flight=params.in_flight if concurrent else 1,
     )
+
+
+def _resize(sampling: Sampling, params: IsingParams) -> Sampling:
+    """Return sizes with those that are among the options of the sampler."""
+    sizes = {SIZES[name]: cast(int, count) for name, count in params.sampler.items() if name in SIZES}
+    return replace(sampling, **sizes)
 
 
 def _strengths(sampler: Sampler) -> tuple[float | None, float | None]:
@@ -99,17 +113,37 @@ def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:
     return (*kinds, TaskWindows(order_by="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
 
 
+def limit(sampler: Sampler, params: IsingParams) -> Sampler:
+    """Return a sampler within what may be asked of a D-Wave QPU; raise InputError where it is another."""
+    sampler = adapt(sampler)
+    if isinstance(sampler, QpuSampler):
+        budget = None if params.qpu_time_s is None else QpuTime(params.qpu_time_s)
+        return sampler.limited(budget, dry=params.dry_run)
+    for name, asked in (("qpu_time_s", params.qpu_time_s is not None), ("dry_run", params.dry_run)):
+        if asked:
+            raise InputError(
+                f"ising/{name}", f"expected a D-Wave QPU as solver beside it, got {type(sampler).__name__}"
+            )
+    return sampler
+
+
 def draw_bits(
     sampler: Sampler,
-    beta_range: tuple[float, float] | None,
+    params: IsingParams,
     bqm: dimod.BinaryQuadraticModel,
     penalties: Penalties,
     sampling: Sampling,
-    turn: tuple[int, Stop],
+    turn: Turn,
 ) -> Samples:
     """Draw bits; without a range given from temperatures of half the mean one-hot penalty to a fifteenth of it."""
     level = float(penalties.one_hot.mean())
-    seed, stop = turn
-    beta_range = beta_range or (HOT / level, COLD / level)
-    draw = Draw(reads=sampling.reads, sweeps=sampling.sweeps, seed=seed, beta_range=beta_range, stop=stop)
+    draw = Draw(
+        reads=sampling.reads,
+        sweeps=sampling.sweeps,
+        seed=turn.seed,
+        beta_range=params.beta_range or (HOT / level, COLD / level),
+        stop=turn.stop,
+        options={name: value for name, value in params.sampler.items() if name not in SIZES},
+        start=turn.start,
+    )
     return ask(sampler, bqm, draw)

@@ -23,7 +23,7 @@ from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
     from tiger.run.report import Objective, Report
-    from tiger.run.samples import BestReads
+    from tiger.run.samples import BestReads, SamplingReport
 
 # Links of a table: the bottleneck and what is next to it.
 LINKS = 5
@@ -31,6 +31,8 @@ LINKS = 5
 
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
+    if report.sampling is not None and report.sampling.estimated:
+        return _estimate(report.sampling)
     start = f"{report.headline}\n\n" if report.feasible else describe_unmet(report.violations)
     multicast = report.objective is not None and report.objective.name == "multicast"
     stages = _list_by_multicast(report.stages) if multicast else list_stages(report.stages)
@@ -93,6 +95,18 @@ def _samples(report: "Report") -> dict[str, str]:
         facts["  best coin flips"] = _best(drawn.cost_of_control)
         facts["  of the sampler"] = drawn.verdict or "-"
     return facts
+
+
+def _estimate(drawn: "SamplingReport") -> str:
+    """Return what a solve would ask of a machine."""
+    access = (
+        "unknown, as the machine publishes no times" if drawn.access_time_s is None else f"{drawn.access_time_s:.3g} s"
+    )
+    facts = {"submissions": f"{drawn.calls:,}", "reads": f"{drawn.reads:,}", "QPU access time": access}
+    return (
+        "nothing was submitted: simulated annealing answered in the machine's place, and by its answers there are\n\n"
+        f"{list_facts(facts)}"
+    )
 
 
 def _best(costs: "BestReads") -> str:

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import dimod
 
-from tiger.model.arrays import IntArray
+from tiger.errors import InputError
+from tiger.model.arrays import BitArray, IntArray
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.window import Block, Window
+from tiger.qubo.encode import encode
 from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Control, Tuned, TuneParams, Tuner, tune
@@ -21,9 +23,23 @@ from tiger.run.answers import Answers
 
 # The figure of a sample set that has the microseconds on a quantum computer.
 ACCESS_TIME = "qpu_access_time_us"
+# The figure that says why samples could not be kept.
+NOT_KEPT = "not_kept"
 Polish = Callable[[IntArray, Block, Stop], IntArray]
 Starts = Callable[[int, Stop], IntArray | None]
-SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], Samples]
+
+
+class Turn(NamedTuple):
+    """Hold what is of one call of a sampler: its seed below 2**31, when to stop, and the bits of the mapping so far."""
+
+    seed: int
+    stop: Stop
+    start: Callable[[], BitArray] | None = None
+
+
+SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, Turn], Samples]
+# Keeps the samples of the model of a window, outside of which tasks are at known places.
+Keep = Callable[[Window, IntArray, dimod.BinaryQuadraticModel, Samples], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +48,8 @@ class Ising:
 
     A pass draws one of the partitioners, by how often windows of each were accepted. `construct` returns places to
     start from, or None. `strengths` are those of the penalties at first, for the whole and for windows, None for the
-    safe bound. `answers` are those of the sampler so far.
+    safe bound. `answers` are those of the sampler so far. Up to `in_flight` calls of the sampler are out at once, and
+    `keep` has the samples of each as soon as they are there.
     """
 
     sample: SampleWith
@@ -44,10 +61,14 @@ class Ising:
     executor: Executor | None = None
     params: IsingParams = field(default_factory=IsingParams)
     answers: Answers = field(default_factory=Answers)
+    in_flight: int = 1
+    keep: Keep | None = None
 
     def take(self, *found: Tuned) -> None:
         """Count what windows that were out at once have drawn, and note the first error of the sampler."""
         for trial in (trial for tuned in found for trial in tuned.trials):
+            if NOT_KEPT in trial.figures:
+                self.answers.unkept = str(trial.figures[NOT_KEPT])
             access_us = trial.figures.get(ACCESS_TIME)
             access_s = access_us / 1e6 if isinstance(access_us, int | float) else None
             self.answers.samples.add(trial.reads, trial.feasible_share, access_s)
@@ -82,6 +103,7 @@ class WindowTask(NamedTuple):
     params: TuneParams
     seed: int
     stop: Stop
+    keep: Keep | None = None
 
     def solve(self) -> Tuned:
         """Encode the window, sample it with tuned penalties, and decode, repair and polish what is drawn."""
@@ -89,7 +111,18 @@ class WindowTask(NamedTuple):
 
     def _draw(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
         """Draw the reads of a round."""
-        return self.sample(bqm, penalties, self.sampling, (seed, self.stop))
+        samples = self.sample(bqm, penalties, self.sampling, Turn(seed, self.stop, self._start))
+        if self.keep is None:
+            return samples
+        try:
+            self.keep(self.window, self.places, bqm, samples)
+        except InputError as error:
+            return samples._replace(figures={**samples.figures, NOT_KEPT: error.reason})
+        return samples
+
+    def _start(self) -> BitArray:
+        """Return the bits of the mapping so far."""
+        return encode(self.window, self.params.capacity).sample(self.window.local(self.places))
 
     def _finish(self, local: IntArray) -> IntArray:
         """Polish one read within the window; without a polish leave it, as tasks outside may have no place yet."""

@@ -1,8 +1,11 @@
 """The sizes of the Ising path of a mapping, and the options that callers set of it."""
 
+import json
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
+from os import PathLike
 from typing import Literal, get_args
 
 from tiger.errors import InputError
@@ -12,6 +15,11 @@ from tiger.model.wording import describe
 CapacityEncoding = Literal["slack", "slack-free"]
 # Penalties further from the safe bound leave costs, or themselves, few of the digits of float64.
 SCALES = 1e9
+# Windows that do not touch and are solved from one mapping: the answers do not depend on how many of them are out. The
+# work on some hides behind the latency of others, which takes a quarter less time than batches of 8 do.
+BATCH, IN_FLIGHT = 32, 8
+# Options of samplers that are sizes of the sampling of a window.
+SIZES = {"num_reads": "reads", "num_sweeps": "sweeps"}
 
 
 def parse_betas(text: str) -> tuple[float, float]:
@@ -21,6 +29,20 @@ def parse_betas(text: str) -> tuple[float, float]:
     except ValueError:
         raise InputError("ising/beta_range", f"expected HOT,COLD, two numbers, got {text!r}") from None
     return hot, cold
+
+
+def parse_options(texts: Sequence[str]) -> dict[str, object]:
+    """Return the options of `--sampler NAME=VALUE`, values being JSON where they can be, else text."""
+    options: dict[str, object] = {}
+    for text in texts:
+        name, mark, value = text.partition("=")
+        if not name or not mark:
+            raise InputError("ising/sampler", f"expected NAME=VALUE, got {describe(text)}")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +62,11 @@ class IsingParams:
     effort; `windows` limits how many of them a pass solves, None for all. `starts` mappings are constructed before the
     first pass. With `control` some reads are set beside coin flips, for the report. `penalty_scale` fixes the penalties
     at that multiple of the safe bound, and `beta_range` the inverse temperatures, first and last, in 1 / cost; both are
-    chosen where they are None. Raises InputError for a bad value.
+    chosen where they are None. `sampler` are options of the sampler's own, of which `num_reads` and `num_sweeps` stand
+    for those of every window. Of a sampler that says that it may be asked by several threads, `in_flight` windows that
+    do not touch are out at once. A D-Wave QPU is asked for at most `qpu_time_s` seconds of access time, and with
+    `dry_run` not at all: simulated annealing answers in its place, and the report has the estimates. All samples are
+    kept in the folder `samples`. Raises InputError for a bad value.
     """
 
     whole: Sampling = Sampling(rounds=8, reads=48, sweeps=300)
@@ -50,7 +76,12 @@ class IsingParams:
     passes: int = 4
     windows: int | None = None
     starts: int = 4
-    control: bool = True
+    control: bool = field(
+        default=True,
+        metadata=spelled(
+            "Set some reads beside coin flips, for the report.", panel="Search", flags=("--control/--no-control",)
+        ),
+    )
     penalty_scale: float | None = field(
         default=None,
         metadata=spelled("Penalties of the QUBO as a multiple of their safe bound.", panel="Search", metavar="X"),
@@ -64,6 +95,36 @@ class IsingParams:
     capacity: CapacityEncoding = field(
         default="slack",
         metadata=spelled("How the QUBO encodes what a node may hold.", panel="Search", name="capacity_encoding"),
+    )
+    sampler: Mapping[str, object] = field(
+        default_factory=dict,
+        metadata=spelled(
+            "Set an option of the sampler, like num_reads=500 or annealing_time=50; lists as JSON.",
+            panel="Search",
+            name="sampler",
+            metavar="NAME=VALUE",
+            gather=parse_options,
+        ),
+    )
+    in_flight: int = field(
+        default=IN_FLIGHT,
+        metadata=spelled(f"Most submissions at once, from 1 to {BATCH}.", panel="Search", metavar="N"),
+    )
+    qpu_time_s: float | None = field(
+        default=None,
+        metadata=spelled("Most seconds of QPU access time.", panel="Search", name="qpu_time", metavar="S"),
+    )
+    dry_run: bool = field(
+        default=False,
+        metadata=spelled(
+            "Submit nothing: estimate submissions and QPU access time.", panel="Search", flags=("--dry-run",)
+        ),
+    )
+    samples: str | PathLike[str] | None = field(
+        default=None,
+        metadata=spelled(
+            "Keep the samples of every call in this folder, for `tiger decode`.", panel="Output", metavar="FOLDER"
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -83,11 +144,27 @@ class IsingParams:
             raise InputError("ising/penalty_scale", f"{wanted}, got {describe(scale)}")
         if self.beta_range is not None:
             object.__setattr__(self, "beta_range", _betas(self.beta_range))
-        if not isinstance(self.control, bool):
-            raise InputError("ising/control", f"expected true or false, got {describe(self.control)}")
+        for name, switch in (("control", self.control), ("dry_run", self.dry_run)):
+            if not isinstance(switch, bool):
+                raise InputError(f"ising/{name}", f"expected true or false, got {describe(switch)}")
+        self._check_machine()
         if self.capacity not in get_args(CapacityEncoding):
             known = " or ".join(get_args(CapacityEncoding))
             raise InputError("ising/capacity", f"expected {known}, got {describe(self.capacity)}")
+
+    def _check_machine(self) -> None:
+        """Check what is asked of a sampler and a machine."""
+        if not isinstance(self.sampler, Mapping) or not all(isinstance(name, str) for name in self.sampler):
+            raise InputError("ising/sampler", f"expected options by name, got {describe(self.sampler)}")
+        for name in SIZES.keys() & self.sampler.keys():
+            _check_size(f"sampler/{name}", self.sampler[name], 1)
+        _check_size("in_flight", self.in_flight, 1)
+        if self.in_flight > BATCH:
+            raise InputError("ising/in_flight", f"expected at most {BATCH}, got {self.in_flight}")
+        if self.qpu_time_s is not None and not _is_positive(self.qpu_time_s):
+            raise InputError("ising/qpu_time_s", f"expected seconds > 0, got {describe(self.qpu_time_s)}")
+        if self.samples is not None and not isinstance(self.samples, str | PathLike):
+            raise InputError("ising/samples", f"expected a folder, got {describe(self.samples)}")
 
 
 def _check_size(name: str, size: object, least: int) -> None:

@@ -47,7 +47,9 @@ def _place_levels(incumbent: MappingIncumbent, ising: Ising, sweeps: Sweeps, num
             return None
         sampling = ising.params.window
         tuning = ising.tuning(sampling.rounds, ising.strengths[1])
-        task = WindowTask(window, incumbent.places, ising.sample, None, sampling, tuning, seed, incumbent.stop)
+        task = WindowTask(
+            window, incumbent.places, ising.sample, None, sampling, tuning, seed, incumbent.stop, ising.keep
+        )
         tuned = task.solve()
         ising.take(tuned)
         return tuned.local

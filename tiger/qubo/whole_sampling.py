@@ -31,7 +31,15 @@ def sample_whole(incumbent: MappingIncumbent, ising: Ising, this_round: Round) -
         sampling = replace(ising.params.whole, rounds=ising.params.whole.rounds * this_round.effort)
         tuning = replace(ising.tuning(sampling.rounds, ising.strengths[0], CONTROL), target=incumbent.target)
         tuned = WindowTask(
-            window, incumbent.places, ising.sample, ising.polish, sampling, tuning, this_round.seed, incumbent.stop
+            window,
+            incumbent.places,
+            ising.sample,
+            ising.polish,
+            sampling,
+            tuning,
+            this_round.seed,
+            incumbent.stop,
+            ising.keep,
         ).solve()
         ising.take(tuned)
         gained = tuned.local is not None and incumbent.offer(window.place(incumbent.places, tuned.local))

@@ -4,9 +4,11 @@ A window whose best other mapping is no cheaper has it polished together with wh
 on from there: an iterated local search whose perturbations are samples.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from threading import Event
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from tiger.model.seeds import derive
 from tiger.model.window import Block, fold
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.ising import Ising, WindowTask
+from tiger.qubo.params import BATCH
 from tiger.qubo.starts import construct_starts
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.tune import Control, Trial, Tuned
@@ -24,8 +27,6 @@ from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
 from tiger.run.stage import Detail
 
-# Windows solved at once, for as many workers: the answers do not depend on it.
-BATCH = 8
 # Pairs of tasks and nodes around a window that are polished with it. Without them mappings of four problems (nug30,
 # tai30a, kra30a, an 8 x 8 stencil on a 4 x 4 x 4 torus, three seeds, effort 8) cost 1 % more.
 WIDE = 1 << 16
@@ -93,7 +94,9 @@ def _sample_pass(
     Windows that do not touch each other are solved at once.
     """
     problem, params = incumbent.problem, ising.params
-    drawn = int(np.random.default_rng(seed).choice(len(state.odds), p=state.odds / state.odds.sum()))
+    odds = state.odds / state.odds.sum()
+    # The first pass goes along the traffic, where the fewest windows touch and most can be out at once.
+    drawn = 0 if number == 0 else int(np.random.default_rng(seed).choice(len(odds), p=odds))
     # Even and odd seeds go over levels forward and backward.
     split_seed = 2 * derive(seed, 0) + number % 2
     partitioner = ising.partitioners[drawn]
@@ -111,11 +114,10 @@ def _sample_pass(
             for k, block in zip(numbers, batch, strict=True)
         ]
         count += len(batch)
-        solved = list(ising.executor.map(_solve_elsewhere, tasks) if ising.executor else _solve_in_turn(tasks))
-        ising.take(*solved)
-        # Shorter where a sampler failed before the others were asked.
-        for task, tuned in zip(tasks, solved, strict=False):
-            if tuned.trials:
+        solved = _solve(ising, tasks)
+        ising.take(*(tuned for tuned in solved if tuned is not None))
+        for task, tuned in zip(tasks, solved, strict=True):
+            if tuned is not None and tuned.trials:
                 last = tuned.trials[-1]
                 _stitch(incumbent, ising, state, task, tuned)
     state.odds[drawn] = 0.8 * state.odds[drawn] + 0.2 * (0.1 + state.accepted / max(count, 1))
@@ -128,16 +130,34 @@ def _sample_pass(
     }
 
 
-def _solve_in_turn(tasks: list[WindowTask]) -> Iterator[Tuned]:
-    """Yield what is found on one window after the other, until a sampler fails."""
-    for task in tasks:
-        yield (tuned := task.solve())
+def _solve(ising: Ising, tasks: list[WindowTask]) -> list[Tuned | None]:
+    """Return what is found on windows that do not touch, the same however many are out at once.
+
+    Once time is up or a sampler has failed, those that are not yet out stay so: None.
+    """
+    if ising.executor is not None:
+        return list(ising.executor.map(_solve_elsewhere, tasks))
+    ended = Event()
+
+    def solve(task: WindowTask) -> Tuned | None:
+        """Return what is found on one window."""
+        if ended.is_set() or task.stop():
+            return None
+        tuned = task.solve()
         if tuned.error is not None:
-            return
+            ended.set()
+        return tuned
+
+    if ising.in_flight == 1:
+        return [solve(task) for task in tasks]
+    with ThreadPoolExecutor(ising.in_flight) as pool:
+        return list(pool.map(solve, tasks))
 
 
-def _solve_elsewhere(task: WindowTask) -> Tuned:
-    """Return what is found on a window in a worker, from which any error can be sent."""
+def _solve_elsewhere(task: WindowTask) -> Tuned | None:
+    """Return what is found on a window in a worker, from which any error can be sent; None once time is up."""
+    if task.stop():
+        return None
     tuned = task.solve()
     return tuned if tuned.error is None else replace(tuned, error=portable(tuned.error))
 
@@ -150,7 +170,7 @@ def _window_task(
     window = fold(incumbent.problem, _follow_tasks(block, places, ising.params.window_size), places)
     tuning = ising.tuning(sampling.rounds, state.strength, control)
     tuning = replace(tuning, target=incumbent.target, avoid=window.local(places))
-    return WindowTask(window, places, ising.sample, ising.polish, sampling, tuning, seed, incumbent.stop)
+    return WindowTask(window, places, ising.sample, ising.polish, sampling, tuning, seed, incumbent.stop, ising.keep)
 
 
 def _stitch(incumbent: MappingIncumbent, ising: Ising, state: SearchState, task: WindowTask, tuned: Tuned) -> None:
@@ -174,20 +194,33 @@ def _stitch(incumbent: MappingIncumbent, ising: Ising, state: SearchState, task:
     incumbent.offer(places)
 
 
-def _batches(problem: Problem, blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Yield runs of at most eight blocks that share no node and exchange no traffic, so that their gains add up."""
-    batch: list[Block] = []
-    near, nodes = np.zeros(problem.tasks.size, bool), np.zeros(problem.topology.size, bool)
+def _batches(problem: Problem, blocks: Iterable[Block]) -> list[list[Block]]:
+    """Return the blocks in batches, none too large, that share no node and exchange no traffic.
+
+    So their gains add up, and they are solved at once. Each goes to the first batch where it fits; those of levels stay
+    in their order, in which each builds on the one before.
+    """
+    batches: list[list[Block]] = []
+    near: list[BoolArray] = []
+    taken: list[BoolArray] = []
     for block in blocks:
-        if len(batch) == BATCH or (batch and (near[block.tasks].any() or nodes[block.nodes].any())):
-            yield batch
-            batch = []
-            near[:], nodes[:] = False, False
-        batch.append(block)
-        near |= _mark_touched(problem, block.tasks)
-        nodes[block.nodes] = True
-    if batch:
-        yield batch
+        first = max(len(batches) - 1, 0) if problem.rule == "levels" else 0
+        fitting = (
+            number
+            for number in range(first, len(batches))
+            if len(batches[number]) < BATCH
+            and not near[number][block.tasks].any()
+            and not taken[number][block.nodes].any()
+        )
+        number = next(fitting, len(batches))
+        if number == len(batches):
+            batches.append([])
+            near.append(np.zeros(problem.tasks.size, bool))
+            taken.append(np.zeros(problem.topology.size, bool))
+        batches[number].append(block)
+        near[number] |= _mark_touched(problem, block.tasks)
+        taken[number][block.nodes] = True
+    return batches
 
 
 def _mark_touched(problem: Problem, tasks: IntArray) -> BoolArray:

@@ -7,25 +7,35 @@ and the report warns. A sampler that never answers is bad input, unless other se
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 from tiger.errors import InputError
 from tiger.run.samples import SampleCount
 
 Answer = TypeVar("Answer")
+Sampler = TypeVar("Sampler")
 
 
 @dataclass(slots=True)
 class Answers:
     """Count the answers of a sampler and what they hold, and hold the error after which it is asked no more.
 
-    Where it is not `needed`, as other searches are beside it, its error never is one of the use.
+    Where it is not `needed`, as other searches are beside it, its error never is one of the use. `unkept` says why
+    samples could not be kept where that was asked for.
     """
 
     count: int = 0
     error: Exception | None = None
     needed: bool = True
+    unkept: str | None = None
     samples: SampleCount = field(default_factory=SampleCount)
+    _sampler: object = None
+
+    def connect(self, make: Callable[[], Sampler]) -> Sampler:
+        """Return the sampler that is asked: what `make` returns at first, so that all of a use shares a connection."""
+        if self._sampler is None:
+            self._sampler = make()
+        return cast(Sampler, self._sampler)
 
     def add(self, count: int, error: Exception | None) -> None:
         """Add answers, and the error that came after them; raise it where there was no answer at all."""
@@ -56,11 +66,17 @@ class Answers:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return what a report is to warn of."""
+        unkept = () if self.unkept is None else (f"not all samples were kept: {self.unkept}",)
         if self.error is None:
-            return ()
+            return unkept
         reason = self.error.reason if isinstance(self.error, InputError) else repr(self.error)
         several = "1 answer" if self.count == 1 else f"{self.count} answers"
-        return (f"the sampler failed after {several} and was asked no more: {reason}",)
+        # What an option says, such as a budget that is used up, is no failure.
+        asked = isinstance(self.error, InputError) and self.error.field.startswith("ising/")
+        ended = (
+            f"sampling ended after {several}" if asked else f"the sampler failed after {several} and was asked no more"
+        )
+        return (f"{ended}: {reason}", *unkept)
 
 
 def portable(error: Exception) -> Exception:

@@ -35,6 +35,7 @@ class SamplingReport(Document):
     the seconds on a quantum computer, None where the sampler says nothing of them. Of every tenth window, and of
     every eighth round on a whole problem, from the second on, the `compared_reads` are set beside as many bits from
     coin flips, which never become the answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared.
+    Where `estimated`, nothing was submitted: calls and times are those of simulated annealing in the machine's place.
     """
 
     calls: int = 0
@@ -44,6 +45,7 @@ class SamplingReport(Document):
     compared_reads: int = 0
     cost_of_reads: BestReads | None = None
     cost_of_control: BestReads | None = None
+    estimated: bool = False
 
     @property
     def verdict(self) -> str | None:
@@ -83,9 +85,10 @@ class SampleCount:
         self.compared += reads
         self.own, self.control = self.own.least(own), self.control.least(control)
 
-    def report(self, calls: int) -> SamplingReport:
-        """Return all of it."""
+    def report(self, calls: int, *, estimated: bool) -> SamplingReport:
+        """Return all of it; `estimated` where nothing was submitted."""
         return SamplingReport(
+            estimated=estimated,
             calls=calls,
             reads=self.reads,
             feasible_share=self.feasible / self.reads if self.reads else None,

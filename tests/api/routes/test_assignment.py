@@ -196,6 +196,7 @@ def test_allocations_are_checked(line: dict[str, Any], names: list[str], field: 
             {"ising": {"penalty_scale": 0.5, "beta_range": [0.1, 2], "capacity": "slack-free"}},
             IsingParams(penalty_scale=0.5, beta_range=(0.1, 2.0), capacity="slack-free"),
         ),
+        ({"ising": {"control": False, "qpu_time_s": 1.5}}, IsingParams(control=False, qpu_time_s=1.5)),
     ],
 )
 def test_options_of_the_ising_path_reach_the_solver(

@@ -139,6 +139,12 @@ def test_a_request_refers_to_its_parts_by_name() -> None:
     """They stand beside it in an OpenAPI document."""
     models: dict[str, Any] = document_requests([AssignRequest])
     assert models["AssignRequest"]["properties"]["ising"]["$ref"] == "#/components/schemas/IsingBody"
-    assert set(models["IsingBody"]["properties"]) == {"penalty_scale", "beta_range", "capacity"}
+    assert set(models["IsingBody"]["properties"]) == {
+        "penalty_scale",
+        "beta_range",
+        "capacity",
+        "control",
+        "qpu_time_s",
+    }
     tasks = models["AssignRequest"]["properties"]["tasks"]["anyOf"]
     assert tasks == [{"type": "string"}, refer("TaskGraph"), refer("FileText")]

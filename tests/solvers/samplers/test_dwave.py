@@ -5,6 +5,7 @@ import time
 from concurrent.futures import Future
 from functools import cache
 from math import isqrt
+from threading import Lock
 
 import dimod
 import dimod.testing
@@ -16,18 +17,22 @@ pytest.importorskip("dwave.system")
 
 import dwave.system
 from dwave.cloud import exceptions as cloud
+from dwave.cloud.testing.mocks import qpu_problem_timing_data
+from dwave.embedding import EmbeddedStructure
 from dwave.preprocessing import SpinReversalTransformComposite
 from dwave.samplers import SimulatedAnnealingSampler
 from dwave.system.testing import MockDWaveSampler
 from minorminer.busclique import busgraph_cache
 
+import tiger
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapping.mapper import solve
 from tiger.model.problem import Problem
 from tiger.qubo.params import IsingParams
 from tiger.solvers import registry
-from tiger.solvers.samplers.dwave import Cliques, QpuSampler, adapt
+from tiger.solvers.samplers.cliques import CliqueEmbedding, Cliques
+from tiger.solvers.samplers.dwave import QpuSampler, adapt
 from tiger.solvers.samplers.ocean import Draw, ask
 from tiger.testing import check_sampler
 from tiger.topologies.spec import build
@@ -145,6 +150,20 @@ def test_the_sampler_conforms():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_models_are_laid_out_as_d_waves_software_does(size, share):
+    """Tests dense models and such with half of the couplings: the same biases and couplings on the same qubits."""
+    graph = make_annealer().to_networkx_graph()
+    structure = EmbeddedStructure(graph.edges, Cliques(graph).find(size))
+    rng = np.random.default_rng(size)
+    model = dense(size, dimod.SPIN)
+    model.remove_interactions_from([edge for edge in model.quadratic if rng.random() > share])
+    model.offset = 3.0
+    made, known = CliqueEmbedding(structure).embed(model, 2.5), structure.embed_bqm(model, 2.5)
+    assert made.is_almost_equal(known, places=9)
+
+
 def test_figures_tell_what_the_embedding_took():
     """Tests all five, and that they reach whoever asks for bits."""
     draw = Draw(reads=5, sweeps=1, seed=0, beta_range=(0.1, 1.0), stop=bool)
@@ -349,3 +368,139 @@ def test_sixty_four_tasks_are_mapped_through_mock_windows(kind):
         assert (stage["qubits"], stage["max_chain_length"]) == WINDOW[kind]
         assert 0 <= stage["chain_break_fraction"] < 1
         assert stage["qpu_access_time_us"] > 0
+
+
+class Timed(MockDWaveSampler):
+    """Notes what it is asked, and says how long a submission takes; publishes the times of an Advantage system."""
+
+    def __init__(self, used_us=20_000.0):
+        """Hold what is asked, by several threads."""
+        timing = {"problem_timing_data": qpu_problem_timing_data()}
+        shape = {"topology_type": "zephyr", "topology_shape": [4, 4]}
+        # The mock's own sampler cannot be repeated.
+        seeded = {"substitute_sampler": SimulatedAnnealingSampler(), "substitute_kwargs": {"seed": 1, "num_sweeps": 20}}
+        super().__init__(properties=timing, parameter_warnings=False, **shape, **seeded)
+        self.asked, self.out, self.most, self.used_us, self.lock = [], 0, 0, used_us, Lock()
+
+    def sample(self, bqm, **options):
+        """Return samples after a twentieth of a second."""
+        with self.lock:
+            self.asked.append(options)
+            self.out += 1
+            self.most = max(self.most, self.out)
+        time.sleep(0.05)
+        answer = super().sample(bqm, **options)
+        answer.info["timing"]["qpu_access_time"] = self.used_us
+        with self.lock:
+            self.out -= 1
+        return answer
+
+
+def cliques(count):
+    """Return groups of seven tasks that send to each other alone, which windows of a small machine hold."""
+    rng, graph = np.random.default_rng(0), nx.disjoint_union_all([nx.complete_graph(7)] * count)
+    nx.set_edge_attributes(graph, {edge: int(rng.integers(1, 50)) for edge in graph.edges}, "weight")
+    return graph
+
+
+def ask_machine(machine, **ising):
+    """Map two groups of tasks by few reads."""
+    options = {"passes": 1, "sampler": {"num_reads": 4}, **ising}
+    return tiger.assign(cliques(2), "torus:2x7", solver=QpuSampler(machine), seed=1, ising=IsingParams(**options))
+
+
+def test_options_reach_the_machine():
+    """Tests that all but those of chains are passed on, and that strengths follow the factor."""
+    machine = Timed()
+    options = {"num_reads": 4, "annealing_time": 50, "label": "two groups", "torque": 2.828}
+    weak = ask_machine(Timed()).stages[-1].detail["chain_strength"]
+    strong = ask_machine(machine, sampler=options).stages[-1].detail["chain_strength"]
+    assert {**machine.asked[0]} == {"num_reads": 4, "annealing_time": 50, "label": "two groups", "answer_mode": "raw"}
+    assert strong / weak == pytest.approx(2)
+
+
+def test_reverse_annealing_begins_at_the_mapping():
+    """Tests that every qubit of a window is in the state of its variable: one node a task."""
+    machine = Timed()
+    ask_machine(machine, sampler={"num_reads": 4, "anneal_schedule": [[0, 1], [10, 0.4], [30, 1]]})
+    state = machine.asked[0]["initial_state"]
+    size = machine.asked[0]["num_reads"]
+    assert set(state.values()) == {-1, 1}
+    assert size == 4
+    up = sum(value > 0 for value in state.values())
+    assert up * 7 == len(state)
+
+
+def test_an_option_of_another_sampler_is_refused_before_anything_is_submitted():
+    """Tests that the machine is not asked."""
+    machine = Timed()
+    with pytest.raises(InputError, match="ising/sampler/num_sweeps: expected one of anneal_offsets"):
+        ask_machine(machine, sampler={"num_sweeps": 4})
+    assert machine.asked == []
+
+
+def test_a_dry_run_submits_nothing_and_states_what_it_would():
+    """Tests submissions and times by the machine's own figures, each as much as the one of a submission."""
+    machine = Timed()
+    report = ask_machine(machine, dry_run=True)
+    assert machine.asked == []
+    assert report.sampling.estimated
+    assert report.sampling.calls == report.stages[-1].detail["windows"] > 0
+    each_s = report.sampling.access_time_s / report.sampling.calls
+    assert 0.015 < each_s < 0.02
+    assert any(warning.startswith("nothing was submitted") for warning in report.warnings)
+
+
+def test_a_budget_of_time_is_held():
+    """Tests that what submissions took counts, that the mapping is kept, and that a warning says what ended it."""
+    machine = Timed(used_us=50_000.0)
+    report = ask_machine(machine, passes=8, qpu_time_s=0.22)
+    assert len(machine.asked) == report.sampling.calls == 4
+    assert report.sampling.access_time_s == pytest.approx(0.2)
+    assert report.feasible
+    assert any(
+        warning.startswith("sampling ended after 4 answers: the budget of 0.22 s") for warning in report.warnings
+    )
+
+
+def test_a_budget_below_one_submission_is_refused():
+    """Tests that nothing is submitted."""
+    machine = Timed()
+    with pytest.raises(InputError, match=r"ising/qpu_time_s: the budget of 0.01 s"):
+        ask_machine(machine, qpu_time_s=0.01)
+    assert machine.asked == []
+
+
+@pytest.mark.parametrize("limit", [{"qpu_time_s": 1.0}, {"dry_run": True}])
+def test_other_samplers_have_no_time_on_a_machine(limit):
+    """Tests that a limit that would mean nothing is refused."""
+    with pytest.raises(InputError, match=r"expected a D-Wave QPU as solver beside it, got SimulatedAnnealingSampler"):
+        tiger.assign(cliques(1), "ring:7", solver="neal", ising=IsingParams(**limit))
+
+
+@pytest.mark.slow
+def test_windows_that_do_not_touch_are_out_at_once_with_the_same_answer():
+    """Tests 32 groups on as many islands of nodes: eight submissions at a time, and one at a time."""
+    islands, answers = nx.disjoint_union_all([nx.path_graph(7)] * 32), []
+    islands.add_edges_from(((7 * k, 7 * k + 7) for k in range(31)), weight=100)
+    for number in (1, 8):
+        machine = Timed()
+        report = tiger.assign(
+            cliques(32),
+            islands,
+            solver=QpuSampler(machine),
+            ising=IsingParams(passes=1, in_flight=number, sampler={"num_reads": 4}),
+        )
+        answers.append((report.mapping, report.sampling, len(machine.asked), machine.most))
+    assert answers[0][:3] == answers[1][:3]
+    assert [answer[3] for answer in answers] == [1, 8]
+
+
+def test_an_embedding_is_found_once(monkeypatch):
+    """Tests that models of one size share it, from call to call of a solve."""
+    found, find = [], Cliques.find
+    monkeypatch.setattr(Cliques, "find", lambda self, size: found.append(size) or find(self, size))
+    machine = Timed()
+    ask_machine(machine, passes=4)
+    assert len(machine.asked) == 8
+    assert sorted(set(found)) == sorted(found)

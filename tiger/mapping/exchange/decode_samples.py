@@ -1,6 +1,7 @@
 """Samples that were drawn elsewhere from a problem's model, and what they amount to."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from tiger.run.stage import Detail
 from tiger.solvers import registry
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, variables
 
+FIELD = "samples"
 UNCHECKED = "not checked that the samples are of this problem: they state neither its fingerprint nor usable energies"
 STRANGE = "expected samples of this problem"
 EXACT = 1e-6  # Sums of some thousand terms in single precision differ by less.
@@ -48,6 +50,14 @@ class SampleRows(NamedTuple):
     offset: float | None = None
 
 
+class WindowRows(NamedTuple):
+    """Hold samples of a window: task and node of every variable, None of slack bits, and the mapping at that time."""
+
+    samples: SampleRows
+    variables: tuple[tuple[str | None, str | None], ...]
+    mapping: dict[str, str]
+
+
 def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = None) -> Report:
     """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
 
@@ -56,15 +66,28 @@ def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = Non
     number of columns, another fingerprint, or energies of feasible reads that are not their costs. Where neither
     fingerprint nor energies can tell, a warning says so.
     """
+
+    def offer(run: MappingIncumbent) -> dict[str, Detail]:
+        """Offer the reads; return the figures of the stage."""
+        qubo = _columns(window_of(problem, BIAS_LIMIT, "biases"), rows.bits.shape[1])
+        reads = decode(qubo, rows.bits)
+        checks = _checks(problem, qubo, rows, reads)
+        if qubo.size and not checks:
+            run.warnings[UNCHECKED] = None
+        return report_reads(run, [offer_reads(run, qubo.window, reads, rows.counts, run.places)], checks)
+
+    return report_samples(problem, offer, watch)
+
+
+def report_samples(
+    problem: Problem, offer: Callable[[MappingIncumbent], dict[str, Detail]], watch: Watch | None
+) -> Report:
+    """Return the report of what reads that are offered come to, from the launch order on; raises InputError."""
     check_pairs(problem)
     begun = time.perf_counter()
     start = launch_order(problem)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(SAMPLES, 0, time.perf_counter() - begun))
-    window = window_of(problem, BIAS_LIMIT, "biases")
-    qubo = _columns(window, rows.bits.shape[1])
-    reads = decode(qubo, rows.bits)
-    checks = _checks(problem, qubo, rows, reads)
     run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(None), watch=watch or ignore)
     simple = baselines(problem, run.cost, cyclic_order(problem))
     run.record("baseline", time.perf_counter() - begun, {})
@@ -72,10 +95,7 @@ def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = Non
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
     with run.stage("samples") as detail:
-        detail |= _offer_reads(run, qubo, reads, rows.counts)
-        detail["checked"] = ", ".join(checks) or "nothing"
-    if qubo.size and not checks:
-        run.warnings[UNCHECKED] = None
+        detail |= offer(run)
     if np.array_equal(run.places, start) and not run.optimal:
         run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
     report = Report.of(problem, run.places, Origin(SAMPLES, 0, time.perf_counter() - begun))
@@ -102,7 +122,7 @@ def _columns(window: Window, count: int) -> Qubo:
     if count != size:
         most = size if full is None else full.size
         bare = f", or {size} without slack bits" if most > size else ""
-        raise InputError("samples", f"expected {most} values a read, one for each variable{bare}, got {count}")
+        raise InputError(FIELD, f"expected {most} values a read, one for each variable{bare}, got {count}")
     return Qubo(window=window, index=variables(window), size=size, budgets=())
 
 
@@ -112,7 +132,7 @@ def _checks(problem: Problem, qubo: Qubo, rows: SampleRows, reads: Reads) -> lis
     if rows.fingerprint is not None:
         own = fingerprint(problem)
         if rows.fingerprint != own:
-            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {describe(rows.fingerprint)}")
+            raise InputError(FIELD, f"{STRANGE}, fingerprint {own}, got fingerprint {describe(rows.fingerprint)}")
         checks.append("fingerprint")
     return [*checks, "energies"] if _has_energies(qubo, rows, reads) else checks
 
@@ -145,7 +165,7 @@ def _has_energies(qubo: Qubo, rows: SampleRows, reads: Reads) -> bool:
         return False
     worst = int(np.abs(given[filled] - costs).argmax())
     found = f"a feasible read of cost {costs[worst]:.10g} whose energy is stated as {given[filled][worst]:.10g}"
-    raise InputError("samples", f"{STRANGE}, got {found}")
+    raise InputError(FIELD, f"{STRANGE}, got {found}")
 
 
 def _are_equal(given: FloatArray, known: FloatArray, size: float) -> bool:
@@ -166,27 +186,57 @@ def _overflows(window: Window) -> bool:
     return any(bool((limit.load @ window.allowed > limit.room).any()) for limit in window.capacities)
 
 
-def _offer_reads(run: MappingIncumbent, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:
-    """Offer every read that can be repaired, polished, to the run; return the figures of the stage."""
-    window, polish = qubo.window, registry.polish(run.problem)
+class OfferedReads(NamedTuple):
+    """Say how many reads were offered, how many differ and were feasible, and their best costs, None without any."""
+
+    reads: int
+    distinct: int
+    feasible: int
+    raw: float | None
+    repaired: float | None
+    polished: float | None
+
+
+def offer_reads(
+    run: MappingIncumbent, window: Window, reads: Reads, counts: IntArray, places: IntArray
+) -> OfferedReads:
+    """Offer every read of a window that can be repaired, polished, to the run; other tasks are at `places[n]`."""
+    polish = registry.polish(run.problem)
     distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
     repaired = [local for bits in distinct if (local := repair(window, bits)) is not None]
-    polished = [polish(window.place(run.places, local), window.block, run.stop) for local in repaired]
-    before = run.places
-    for places in polished:
-        run.offer(places)
-    if not reads.feasible.any():
-        drawn, work = f"no read was feasible, of {int(counts.sum()):,}", "this mapping is the work of repair and polish"
-        run.warnings[drawn if np.array_equal(run.places, before) else f"{drawn}: {work}"] = None
-    if not repaired:
+    polished = [polish(window.place(places, local), window.block, run.stop) for local in repaired]
+    for offered in polished:
+        run.offer(offered)
+    locals_ = np.array(repaired, np.int64).reshape(len(repaired), len(window.block.tasks))
+    return OfferedReads(
+        reads=int(counts.sum()),
+        distinct=len(distinct),
+        feasible=int(counts[reads.feasible].sum()),
+        raw=min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
+        repaired=min_cost(window.costs(locals_)),
+        polished=min_cost(np.array([cost_of(run.problem, offered).total for offered in polished])),
+    )
+
+
+def report_reads(run: MappingIncumbent, offered: Sequence[OfferedReads], checks: Sequence[str]) -> dict[str, Detail]:
+    """Return the figures of all reads that were offered, and warn where they came to nothing by themselves."""
+    count, feasible = sum(some.reads for some in offered), sum(some.feasible for some in offered)
+    if not feasible:
+        drawn, work = f"no read was feasible, of {count:,}", "this mapping is the work of repair and polish"
+        gained = run.stages and run.cost < run.stages[-1].cost
+        run.warnings[f"{drawn}: {work}" if gained else drawn] = None
+    if all(some.repaired is None for some in offered):
         run.warnings["no read could be repaired: the mapping is the launch order"] = None
+    best = [
+        min((cost for cost in costs if cost is not None), default=None)
+        for costs in zip(*((some.raw, some.repaired, some.polished) for some in offered), strict=True)
+    ]
     return {
-        "reads": int(counts.sum()),
-        "distinct": len(distinct),
-        "feasible_share": float(np.average(reads.feasible, weights=counts)),
-        "best_raw": min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
-        "best_repaired": min_cost(
-            window.costs(np.array(repaired, np.int64).reshape(len(repaired), len(window.block.tasks)))
-        ),
-        "best_polished": min_cost(np.array([cost_of(run.problem, places).total for places in polished])),
+        "reads": count,
+        "distinct": sum(some.distinct for some in offered),
+        "feasible_share": feasible / count,
+        "best_raw": best[0],
+        "best_repaired": best[1],
+        "best_polished": best[2],
+        "checked": ", ".join(checks) or "nothing",
     }

@@ -26,7 +26,11 @@ class EncodeOptions:
 class DecodeOptions:
     """Say where samples are, and of which variables."""
 
-    samples: str = field(metadata=spelled("A dimod SampleSet in .json, or lines of 0 and 1.", metavar="FILE"))
+    samples: str = field(
+        metadata=spelled(
+            "A dimod SampleSet in .json, lines of 0 and 1, or a folder of `tiger assign --samples`.", metavar="FILE"
+        )
+    )
     variables: str | None = field(
         default=None,
         metadata=spelled("What encode wrote there, to check that this is it.", metavar="FILE"),

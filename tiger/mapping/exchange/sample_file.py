@@ -9,13 +9,13 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.mapping.exchange.decode_samples import SampleRows
+from tiger.mapping.exchange.decode_samples import FIELD, SampleRows, WindowRows
+from tiger.mapping.exchange.sample_folder import list_files
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.model.jsontext import read_json
 from tiger.model.text import is_number, read_text
 from tiger.model.wording import describe
 
-FIELD = "samples"
 # A read without blanks, and the number of a variable in a header; nine digits are more than any model has variables.
 BITS, LABEL = re.compile("[01]{2,}"), re.compile(r"[A-Za-z_]*\[?(\d{1,9})\]?")
 NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
@@ -38,6 +38,43 @@ def read_samples(path: str | Path) -> SampleRows:
     """
     text = read_text(Path(path), FIELD)
     return _read_sample_set(text) if Path(path).suffix.lower() == ".json" else _read_table(text)
+
+
+def read_windows(folder: str | Path) -> list[WindowRows]:
+    """Read the files of samples that a solve kept in a folder; raise InputError of `samples` for any other."""
+    paths = list_files(Path(folder))
+    if not paths:
+        raise InputError(FIELD, f"expected a folder in which a solve has kept samples, got {str(folder)!r} without any")
+    return [_read_window(path) for path in paths]
+
+
+def _read_window(path: Path) -> WindowRows:
+    """Read the samples of a window."""
+    text = read_text(path, FIELD)
+    try:
+        rows = _read_sample_set(text)
+    except InputError as error:
+        raise InputError(FIELD, f"{path.name}: {error.reason}") from None
+    info = dimod.SampleSet.from_serializable(read_json(text, FIELD)).info
+    variables, mapping = info.get("variables"), info.get("mapping")
+    if not _has_pairs(variables, rows.bits.shape[1]) or not _has_names(mapping):
+        raise InputError(FIELD, f"{path.name}: expected the variables and the mapping that a solve keeps, got others")
+    return WindowRows(rows, tuple((task, node) for task, node in variables), mapping)
+
+
+def _has_pairs(variables: object, count: int) -> bool:
+    """Return whether these are as many pairs of names, or of nulls."""
+    return (
+        isinstance(variables, list)
+        and len(variables) == count
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in variables)
+        and all(name is None or isinstance(name, str) for pair in variables for name in pair)
+    )
+
+
+def _has_names(mapping: object) -> bool:
+    """Return whether this maps texts to texts."""
+    return isinstance(mapping, dict) and all(isinstance(name, str) for name in mapping.values())
 
 
 def read_variables(path: str | Path, rows: SampleRows) -> SampleRows:

@@ -10,7 +10,7 @@ import numpy as np
 from tiger.model.arrays import BitArray, BoolArray, IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
-from tiger.qubo.ising import Ising
+from tiger.qubo.ising import Ising, Turn
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Trial
 from tiger.routing.coupling import FAR, IndexArray
@@ -74,7 +74,7 @@ def _solve_window(
         # Rounds of tuning: sample, decode the reads, and let the tuner choose the next penalties.
         if penalties is None or (number and stop()):
             break
-        model, turn = window.bqm(penalties), (derive(seed, number), stop)
+        model, turn = window.bqm(penalties), Turn(derive(seed, number), stop)
         samples = ising.answers.keep(partial(ising.sample, model, penalties, ising.params.window, turn))
         if samples is None:
             break

@@ -19,7 +19,8 @@ from tiger.placement.operators.qubo.repair import repair
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.annealer import AnnealerParams, largest_load_s, refine
 from tiger.placement.operators.throughput.cut_dp import cut
-from tiger.qubo.params import Sampling
+from tiger.qubo.ising import Turn
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
 from tiger.run.answers import Answers
@@ -169,7 +170,7 @@ class Rounds:
         """Return the samples of a model, fewer of a large one; None once the sampler has failed."""
         reads = max(min(PARAMS.reads, PARAMS.couplers // (PARAMS.sweeps * max(bqm.num_interactions, 1))), PARAMS.fewest)
         sampling = Sampling(rounds=1, reads=reads, sweeps=PARAMS.sweeps)
-        ask = partial(draw_bits, self.sampler, None, bqm, penalties, sampling, (seed, self.stop))
+        ask = partial(draw_bits, self.sampler, IsingParams(), bqm, penalties, sampling, Turn(seed, self.stop))
         return self.answers.keep(ask)
 
     def _windows(self, most: int) -> Iterator[IntArray]:
