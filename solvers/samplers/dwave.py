@@ -7,7 +7,6 @@ a model of n variables is embedded as the clique of n variables, whatever its co
 What a machine draws cannot be repeated: the law that the same seed gives the same mapping ends here.
 """
 
-import copy
 import weakref
 from collections.abc import Mapping
 from functools import cached_property, partial
@@ -24,7 +23,7 @@ from tiger.errors import InputError
 from tiger.model.seams import Figure
 from tiger.solvers.samplers.cliques import CliqueEmbedding, Cliques
 from tiger.solvers.samplers.cloud import release, translate_errors
-from tiger.solvers.samplers.qpu_options import CHAINS, check_options, estimate_us
+from tiger.solvers.samplers.qpu_options import CHAINS, check_options, estimate_us, starts_from_mapping
 from tiger.solvers.samplers.qpu_time import QpuTime
 
 # The prefactor that Ocean takes for chain strengths too (dwave.embedding.chain_strength).
@@ -78,9 +77,13 @@ class QpuSampler(Sampler):
         self._embeddings: dict[int, CliqueEmbedding] = {}
         self._budget: QpuTime | None = None
         self._dry = False
+        # The one from which this one is derived has the connection, and releases it.
+        self._origin: QpuSampler | None = None
 
     def __reduce__(self) -> "tuple[partial[QpuSampler], tuple[GraphSampler | None]]":
-        """Rebuild without the connection, which belongs to one process."""
+        """Rebuild without the connection, which belongs to one process, as does a budget."""
+        if self._budget is not None or self._dry:
+            raise TypeError("expected a sampler without a budget, which belongs to one process")
         return partial(QpuSampler, chain_strength=self._strength, torque=self._torque), (self._given,)
 
     def limited(self, budget: QpuTime | None, *, dry: bool) -> "QpuSampler":
@@ -88,8 +91,12 @@ class QpuSampler(Sampler):
 
         Simulated annealing answers in place of the machine then, and figures have estimated times.
         """
-        sampler = copy.copy(self)
-        sampler._budget, sampler._dry = budget, dry
+        with translate_errors():
+            # Found once for all that is derived from this one.
+            _ = self._cliques
+        sampler = object.__new__(type(self))
+        sampler.__dict__.update(self.__dict__)
+        sampler._budget, sampler._dry, sampler._origin = budget, dry, self
         return sampler
 
     @property
@@ -117,6 +124,10 @@ class QpuSampler(Sampler):
         """Raise InputError of `ising/sampler/NAME` for an option of `sample` that the machine does not take."""
         with translate_errors():
             check_options(options, self._machine.parameters, self._machine.properties)
+            if starts_from_mapping(options) and isinstance(self._machine, Stack):
+                # Layers such as a spin reversal transform change the model alone.
+                wanted = "expected none under a composed sampler, which does not pass on the state to begin with"
+                raise InputError("ising/sampler/initial_state", f"{wanted}, got one")
 
     def sample(self, bqm: dimod.BinaryQuadraticModel, *, num_reads: int = READS, **options: object) -> dimod.SampleSet:
         """Return `num_reads` samples; raises InputError, before anything is submitted, above `max_variables`.
@@ -140,12 +151,15 @@ class QpuSampler(Sampler):
                 spin = {k: 2 * (state[label] > 0) - 1 for k, label in enumerate(bqm.variables)}
                 asked["initial_state"] = {qubit: spin[k] for k, chain in embedding.structure.items() for qubit in chain}
             claimed_s = self._budget.claim(estimate_s) if self._budget else 0.0
-            if self._dry:
-                sample_set, used_s = self._sample_locally(spins, num_reads), estimate_s
-            else:
-                sample_set, used_s = self._submit(embedding, spins, strength, asked)
-        if self._budget:
-            self._budget.settle(claimed_s, used_s)
+            used_s: float | None = None
+            try:
+                if self._dry:
+                    sample_set, used_s = self._sample_locally(spins, num_reads), estimate_s
+                else:
+                    sample_set, used_s = self._submit(embedding, spins, strength, asked)
+            finally:
+                if self._budget:
+                    self._budget.settle(claimed_s, used_s)
         figures = _figures(embedding, sample_set) | {"chain_strength": strength}
         sample_set.info["figures"] = figures if used_s is None else figures | {"qpu_access_time_us": used_s * 1e6}
         sample_set.relabel_variables(dict(enumerate(bqm.variables)))

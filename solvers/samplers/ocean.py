@@ -90,11 +90,11 @@ def ask(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> Sample
         seeds = [derive(draw.seed, read) for read in range(draw.reads)]
     try:
         sample_set = _call(sampler, bqm, options, seeds[0])
-    except (TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if isinstance(error, InputError) or not draw.options:
             raise
         # Which values its own options take, the sampler alone knows.
-        reason = f"expected values that the sampler takes, got {dict(draw.options)}: {error}"
+        reason = f"expected values that the sampler takes, got {', '.join(draw.options)}: {error}"
         raise InputError("ising/sampler", reason) from error
     for seed in seeds[1:]:
         if draw.stop():

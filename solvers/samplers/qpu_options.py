@@ -1,6 +1,7 @@
 """What a QPU can be asked beside a model, checked against what the machine publishes, and the time that it takes."""
 
 import math
+import sys
 from collections.abc import Mapping
 from itertools import pairwise
 from types import SimpleNamespace
@@ -54,15 +55,19 @@ def check_options(
             raise _refusal("num_reads", f"expected {fewest} to {most}, as the machine publishes", reads)
     if "label" in options and not isinstance(options["label"], str):
         raise _refusal("label", "expected a text", options["label"])
-    if options.get("initial_state", FROM_MAPPING) != FROM_MAPPING:
-        raise _refusal("initial_state", f"expected {FROM_MAPPING!r}, the mapping so far", options["initial_state"])
     _check_anneal(options, machine)
+    if "initial_state" in options:
+        if options["initial_state"] != FROM_MAPPING:
+            raise _refusal("initial_state", f"expected {FROM_MAPPING!r}, the mapping so far", options["initial_state"])
+        if not starts_from_mapping({name: options[name] for name in options if name == "anneal_schedule"}):
+            raise _refusal("initial_state", "expected a schedule beside it that begins at s = 1", FROM_MAPPING)
 
 
 def starts_from_mapping(options: Mapping[str, object]) -> bool:
     """Return whether reads begin at the mapping so far: as asked for, or where annealing begins at its end."""
     schedule = options.get("anneal_schedule")
-    return "initial_state" in options or (isinstance(schedule, list | tuple) and schedule[0][1] == 1)
+    backward = isinstance(schedule, list | tuple) and bool(schedule) and _is_point(schedule[0]) and schedule[0][1] == 1
+    return "initial_state" in options or backward
 
 
 def estimate_us(machine: Mapping[str, object], qubits: int, options: Mapping[str, object]) -> float | None:
@@ -105,8 +110,16 @@ def _read_schedule(schedule: object) -> list[tuple[float, float]]:
     points = [(float(point[0]), float(point[1])) for point in given if _is_point(point)]
     times = [time for time, _ in points]
     rising = all(early < late for early, late in pairwise(times))
-    if len(points) < max(len(given), 2) or times[0] != 0 or not rising or points[-1][1] != 1:
-        wanted = "expected points [time, s] of rising times from 0 and s from 0 to 1, the last s being 1"
+    if (
+        len(points) < max(len(given), 2)
+        or times[0] != 0
+        or not rising
+        or points[0][1] not in (0, 1)
+        or points[-1][1] != 1
+    ):
+        wanted = (
+            "expected points [time, s] of rising times from 0, s being 0 or 1 at first, then from 0 to 1, 1 at last"
+        )
         raise _refusal("anneal_schedule", wanted, schedule)
     return points
 
@@ -125,7 +138,9 @@ def _check_range(name: str, value: object, published: object) -> None:
 
 def _is_number(value: object) -> bool:
     """Return whether this is a finite number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return -sys.float_info.max <= value <= sys.float_info.max
 
 
 def _refusal(name: str, wanted: str, got: object) -> InputError:

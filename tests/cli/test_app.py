@@ -737,6 +737,9 @@ def test_options_of_a_sampler_are_passed_on(cli: Run, ring: str) -> None:
     assert is_refused(cli(*assign, "--sampler", "seed=3"), "ising/sampler/seed")
     assert is_refused(cli(*assign, "--sampler", "num_reads=0"), "ising/sampler/num_reads")
     assert is_refused(cli(*assign, "--sampler", "randomize_order"), "ising/sampler")
+    assert is_refused(cli(*assign, "--sampler", f"num_reads={10**20}"), "ising/sampler/num_reads")
+    assert is_refused(cli(*assign, "--sampler", "proposal_acceptance_criteria=3"), "ising/sampler")
+    assert cli(*assign, "--sampler", f"randomize_order={'[' * 60_000}")[0] == 0
     outcome = cli(*assign, "--sampler", "proposal_acceptance_criteria=Glauber")
     assert is_refused(outcome, "ising/sampler")
     assert "Glauber" in outcome[2]

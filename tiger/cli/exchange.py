@@ -11,6 +11,7 @@ from tiger.cli import console
 from tiger.cli.building import Group, build_function
 from tiger.cli.console import INFEASIBLE, OK
 from tiger.cli.options import Json
+from tiger.errors import InputError
 from tiger.mapping.exchange.options import DecodeOptions, EncodeOptions
 from tiger.mapping.options import BEYOND_MODELS, ProblemArguments
 
@@ -46,6 +47,8 @@ def decode(problem: ProblemArguments, options: DecodeOptions, given: Mapping[str
 
     stated = state_problem(problem)
     if Path(options.samples).is_dir():
+        if options.variables is not None:
+            raise InputError("variables", "expected none beside a folder, whose files state them, got one")
         kept = read_windows(options.samples)
         with console.progress() as show:
             report = decode_windows(stated, kept, show)

@@ -36,7 +36,6 @@ from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.run.samples import SamplingReport
-from tiger.solvers import registry
 
 
 @from_fields(SolveCall)
@@ -82,19 +81,12 @@ def solve_problem(
             executor=pool,
             ising=IsingParams() if arguments.ising is None else arguments.ising,
             answers=Answers.of(arguments.solver) if answers is None else answers,
-            folder=_open_folder(problem, arguments),
+            folder=None,
         )
+        request.check_sampling()
+        if request.ising.samples is not None and not request.ising.dry_run:
+            request = replace(request, folder=SampleFolder.make(Path(request.ising.samples), problem))
         return _answer(problem, request, progress or ignore)
-
-
-def _open_folder(problem: Problem, arguments: SolveArguments) -> SampleFolder | None:
-    """Return the folder in which samples are to be kept, None where none are; raise InputError."""
-    params = arguments.ising
-    if not isinstance(params, IsingParams) or params.samples is None or params.dry_run:
-        return None
-    if not registry.is_sampler(arguments.solver):
-        return None
-    return SampleFolder.make(Path(params.samples), problem)
 
 
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:

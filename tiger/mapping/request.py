@@ -46,6 +46,15 @@ class Request(MappingOptions):
         limit = self.time_limit_s
         object.__setattr__(self, "deadline_s", None if limit is None else time.monotonic() + limit)
 
+    def check_sampling(self) -> None:
+        """Raise InputError for what is asked of a sampler where the solver is none: it would be of no consequence."""
+        if self.samples:
+            return
+        usual = IsingParams()
+        for name in ("sampler", "qpu_time_s", "dry_run", "samples"):
+            if getattr(self.ising, name) != getattr(usual, name):
+                raise InputError(f"ising/{name}", f"expected a sampler as solver beside it, got {self.solver!r}")
+
     def deadline(self, loading_s: float = 0.0) -> Deadline:
         """Return when the solve has to end, put off by the seconds for which kernels were loaded."""
         return Deadline(None if self.deadline_s is None else self.deadline_s + loading_s)

@@ -32,7 +32,7 @@ LINKS = 5
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
     if report.sampling is not None and report.sampling.estimated:
-        return _estimate(report.sampling)
+        return f"{_estimate(report.sampling)}{warnings(report.warnings)}"
     start = f"{report.headline}\n\n" if report.feasible else describe_unmet(report.violations)
     multicast = report.objective is not None and report.objective.name == "multicast"
     stages = _list_by_multicast(report.stages) if multicast else list_stages(report.stages)
@@ -102,6 +102,8 @@ def _estimate(drawn: "SamplingReport") -> str:
     access = (
         "unknown, as the machine publishes no times" if drawn.access_time_s is None else f"{drawn.access_time_s:.3g} s"
     )
+    if not drawn.calls:
+        access = "0 s: nothing was left to sample"
     facts = {"submissions": f"{drawn.calls:,}", "reads": f"{drawn.reads:,}", "QPU access time": access}
     return (
         "nothing was submitted: simulated annealing answered in the machine's place, and by its answers there are\n\n"

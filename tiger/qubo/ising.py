@@ -116,8 +116,9 @@ class WindowTask(NamedTuple):
             return samples
         try:
             self.keep(self.window, self.places, bqm, samples)
-        except InputError as error:
-            return samples._replace(figures={**samples.figures, NOT_KEPT: error.reason})
+        except (InputError, OSError) as error:
+            reason = error.reason if isinstance(error, InputError) else str(error)
+            return samples._replace(figures={**samples.figures, NOT_KEPT: reason})
         return samples
 
     def _start(self) -> BitArray:

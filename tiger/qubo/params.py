@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from os import PathLike
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from tiger.errors import InputError
 from tiger.model.spelling import spelled
@@ -18,7 +18,8 @@ SCALES = 1e9
 # Windows that do not touch and are solved from one mapping: the answers do not depend on how many of them are out. The
 # work on some hides behind the latency of others, which takes a quarter less time than batches of 8 do.
 BATCH, IN_FLIGHT = 32, 8
-# Options of samplers that are sizes of the sampling of a window.
+# Options of samplers that are sizes of the sampling of a window, and the most of each.
+MOST = 10**7
 SIZES = {"num_reads": "reads", "num_sweeps": "sweeps"}
 
 
@@ -39,8 +40,9 @@ def parse_options(texts: Sequence[str]) -> dict[str, object]:
         if not name or not mark:
             raise InputError("ising/sampler", f"expected NAME=VALUE, got {describe(text)}")
         try:
-            options[name] = json.loads(value)
-        except ValueError:
+            # A label is a text, whatever it looks like.
+            options[name] = value if name == "label" else json.loads(value)
+        except (RecursionError, ValueError):
             options[name] = value
     return options
 
@@ -158,12 +160,14 @@ class IsingParams:
             raise InputError("ising/sampler", f"expected options by name, got {describe(self.sampler)}")
         for name in SIZES.keys() & self.sampler.keys():
             _check_size(f"sampler/{name}", self.sampler[name], 1)
+            if cast(int, self.sampler[name]) > MOST:
+                raise InputError(f"ising/sampler/{name}", f"expected at most {MOST:g}, got more")
         _check_size("in_flight", self.in_flight, 1)
         if self.in_flight > BATCH:
             raise InputError("ising/in_flight", f"expected at most {BATCH}, got {self.in_flight}")
         if self.qpu_time_s is not None and not _is_positive(self.qpu_time_s):
             raise InputError("ising/qpu_time_s", f"expected seconds > 0, got {describe(self.qpu_time_s)}")
-        if self.samples is not None and not isinstance(self.samples, str | PathLike):
+        if self.samples is not None and not (isinstance(self.samples, str | PathLike) and str(self.samples)):
             raise InputError("ising/samples", f"expected a folder, got {describe(self.samples)}")
 
 

@@ -143,9 +143,13 @@ def _solve(ising: Ising, tasks: list[WindowTask]) -> list[Tuned | None]:
         """Return what is found on one window."""
         if ended.is_set() or task.stop():
             return None
-        tuned = task.solve()
-        if tuned.error is not None:
-            ended.set()
+        failed = True
+        try:
+            tuned = task.solve()
+            failed = tuned.error is not None
+        finally:
+            if failed:
+                ended.set()
         return tuned
 
     if ising.in_flight == 1:

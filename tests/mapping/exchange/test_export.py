@@ -13,7 +13,7 @@ from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.encode import encode
-from tiger.qubo.params import IsingParams
+from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import safe_penalties
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -224,3 +224,38 @@ def test_problems_too_large_for_one_model_are_refused(
     monkeypatch.setattr(exchange, limit, most)
     with pytest.raises(InputError, match=f"tasks: expected at most {most} {what} in one model.*, got {found}$"):
         write_model(path_problem, tmp_path / f"model.{form}")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_penalties_may_be_tuned(rule, random_problem, random_feasible, tmp_path):
+    """Tests that reads of another program are feasible in part and cheaper, and that energies are costs still."""
+    problem = random_problem(rule, 2, tasks=8, nodes=9, pins=True)
+    few = IsingParams(whole=Sampling(rounds=6, reads=16, sweeps=60))
+    tuned = write_model(problem, tmp_path / "tuned.bqm", few, "neal")
+    safe = write_model(problem, tmp_path / "safe.bqm")
+    assert (tuned.tuned_for, safe.tuned_for) == ("neal", None)
+    assert tuned.scale < safe.scale == 1
+    assert 0.1 <= tuned.feasible_share <= 0.9
+    model = dimod.BinaryQuadraticModel.from_file((tmp_path / "tuned.bqm").read_bytes())
+    window = fold(problem, whole(problem), problem.pins)
+    for seed in range(4):
+        places = random_feasible(problem, np.random.default_rng(seed))
+        bits = encode(window).sample(window.local(places))
+        energy = model.energy(dict(enumerate(bits.tolist())))
+        assert energy == pytest.approx(cost_of(problem, places).total, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("tune", "options", "target", "field"),
+    [
+        ("greedy", {}, "m.bqm", "tune"),
+        ("nothing", {}, "m.bqm", "solver"),
+        ("neal", {"penalty_scale": 0.5}, "m.bqm", "ising/penalty_scale"),
+        ("neal", {}, "m.cqm", "tune"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(tune, options, target, field, path_problem, tmp_path):
+    """Tests a search, a name of none, a scale beside it, and a model without penalties."""
+    with pytest.raises(InputError) as caught:
+        write_model(path_problem, tmp_path / target, IsingParams(**options), tune)
+    assert caught.value.field == field

@@ -100,12 +100,44 @@ def test_samples_that_cannot_be_kept_are_used_all_the_same(random_problem, tmp_p
     assert "not all samples were kept: no space is left" in report.warnings
 
 
-def test_other_solvers_keep_nothing(random_problem, tmp_path):
-    """Tests that no folder is made, and that a warning says so."""
-    folder = tmp_path / "none"
-    report = tiger.solve(random_problem("one-to-one", 3), solver="greedy", ising=IsingParams(samples=folder))
-    assert not folder.exists()
-    assert any(warning.startswith("no QUBO was sampled") for warning in report.warnings)
+@pytest.mark.parametrize("solver", ["auto", "search", "greedy"])
+@pytest.mark.parametrize("asked", [{"samples": "none"}, {"sampler": {"num_reads": 3}}, {"dry_run": True}])
+def test_what_samplers_alone_do_is_refused_of_others(solver, asked, random_problem, tmp_path, monkeypatch):
+    """Tests that no option is without effect, and that no folder is made."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="expected a sampler as solver beside it") as caught:
+        tiger.solve(random_problem("one-to-one", 3), solver=solver, ising=IsingParams(**asked))
+    assert caught.value.field == f"ising/{next(iter(asked))}"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["", "a\0b"])
+def test_names_of_no_folder_are_refused(folder, random_problem):
+    """Tests an empty text, as of a variable of the shell that is not set, and one that no system takes."""
+    with pytest.raises(InputError, match="ising/samples: expected a folder"):
+        solve(random_problem("one-to-one", 3, tasks=4, nodes=4), folder)
+
+
+def test_a_folder_of_another_problem_is_refused(random_problem, tmp_path):
+    """Tests that samples which were paid for are not mixed with others, before anything is drawn."""
+    solve(random_problem("one-to-one", 3, tasks=4, nodes=4), tmp_path)
+    before = list_files(tmp_path)
+    with pytest.raises(InputError, match="ising/samples: expected a new folder, or one with samples of this problem"):
+        solve(random_problem("one-to-one", 4, tasks=4, nodes=4), tmp_path)
+    assert list_files(tmp_path) == before
+
+
+def test_a_write_that_fails_leaves_nothing(random_problem, tmp_path, monkeypatch):
+    """Tests that other samples are decoded still, and that other files of the folder do not matter."""
+    problem = random_problem("one-to-one", 3, tasks=4, nodes=4)
+    solve(problem, tmp_path)
+    before = list_files(tmp_path)
+    (tmp_path / "report.json").write_text("{}")
+    monkeypatch.setattr("tiger.mapping.exchange.sample_folder._link", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        solve(problem, tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "report.json"])
+    assert decode_windows(problem, read_windows(tmp_path)).feasible
 
 
 def test_samples_of_another_problem_are_refused(random_problem, tmp_path):

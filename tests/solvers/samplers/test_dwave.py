@@ -496,6 +496,35 @@ def test_windows_that_do_not_touch_are_out_at_once_with_the_same_answer():
     assert [answer[3] for answer in answers] == [1, 8]
 
 
+def test_a_subclass_stays_itself_and_shares_its_connection():
+    """Tests that limits of a use make no other sampler of it."""
+
+    class Mine(QpuSampler):
+        """Counts calls."""
+
+        calls_made = 0
+
+        def sample(self, bqm, **options):
+            Mine.calls_made += 1
+            return super().sample(bqm, **options)
+
+    mine = Mine(Timed())
+    report = tiger.assign(cliques(2), "torus:2x7", solver=mine, ising=IsingParams(passes=1, sampler={"num_reads": 4}))
+    assert Mine.calls_made == report.sampling.calls > 0
+    limited = mine.limited(None, dry=True)
+    assert limited._cliques is mine._cliques
+    with pytest.raises(TypeError, match="belongs to one process"):
+        pickle.dumps(limited)
+
+
+def test_layers_that_change_the_model_have_no_state_to_begin_with():
+    """Tests reverse annealing under a spin reversal transform, which leaves the state as it is."""
+    stack = SpinReversalTransformComposite(Timed())
+    schedule = {"anneal_schedule": [[0, 1], [10, 0.4], [30, 1]]}
+    with pytest.raises(InputError, match="ising/sampler/initial_state: expected none under a composed sampler"):
+        tiger.assign(cliques(2), "torus:2x7", solver=stack, ising=IsingParams(passes=1, sampler=schedule))
+
+
 def test_an_embedding_is_found_once(monkeypatch):
     """Tests that models of one size share it, from call to call of a solve."""
     found, find = [], Cliques.find

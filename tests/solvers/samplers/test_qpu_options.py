@@ -35,14 +35,17 @@ def test_what_the_machine_takes_passes(options):
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
     [
+        ("anneal_schedule", [[0, 0.5], [20, 1]], "s being 0 or 1 at first"),
+        ("initial_state", "mapping", "a schedule beside it that begins at s = 1"),
+        ("chain_strength", 10**400, "above 0"),
         ("annealing_time", 0.01, "microseconds from 0.5 to 2000"),
         ("annealing_time", "20", "microseconds from 0.5 to 2000"),
         ("readout_thermalization", -1, "microseconds from 0 to 10000"),
         ("anneal_schedule", [[0, 0], [3000, 1]], "microseconds from 0.5 to 2000"),
         ("anneal_schedule", [[k, k / 12] for k in range(13)], "at most 12 points"),
-        ("anneal_schedule", [[0, 0], [20, 0.5]], "the last s being 1"),
+        ("anneal_schedule", [[0, 0], [20, 0.5]], "1 at last"),
         ("anneal_schedule", [[1, 0], [20, 1]], "rising times from 0"),
-        ("anneal_schedule", [[0, 0], [20, 1.5], [30, 1]], "s from 0 to 1"),
+        ("anneal_schedule", [[0, 0], [20, 1.5], [30, 1]], "then from 0 to 1"),
         ("anneal_schedule", "20", "points [time, s]"),
         ("anneal_schedule", [], "points [time, s]"),
         ("num_reads", 10_001, "1 to 10000"),
@@ -76,6 +79,7 @@ def test_a_time_beside_a_schedule_is_refused():
         ({"anneal_schedule": REVERSE}, True),
         ({"anneal_schedule": [[0, 0], [20, 1]]}, False),
         ({"initial_state": "mapping"}, True),
+        *(({"anneal_schedule": odd}, False) for odd in ([], [1], ["a"], [[0]], "x")),
     ],
 )
 def test_reverse_annealing_starts_from_the_mapping(options, expected):

@@ -66,6 +66,7 @@ def decode_samples(problem: Problem, rows: SampleRows, watch: Watch | None = Non
     number of columns, another fingerprint, or energies of feasible reads that are not their costs. Where neither
     fingerprint nor energies can tell, a warning says so.
     """
+    check_pairs(problem)
 
     def offer(run: MappingIncumbent) -> dict[str, Detail]:
         """Offer the reads; return the figures of the stage."""
@@ -83,7 +84,6 @@ def report_samples(
     problem: Problem, offer: Callable[[MappingIncumbent], dict[str, Detail]], watch: Watch | None
 ) -> Report:
     """Return the report of what reads that are offered come to, from the launch order on; raises InputError."""
-    check_pairs(problem)
     begun = time.perf_counter()
     start = launch_order(problem)
     if isinstance(start, tuple):

@@ -12,6 +12,8 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
 from tiger.mapping.exchange.options import EncodeOptions
+from tiger.mapping.exchange.tuned import tune_penalties
+from tiger.model.arrays import IntArray
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
@@ -33,7 +35,8 @@ class EncodedModel:
 
     On a feasible mapping its energy, `offset` included, is the cost. `fingerprint` is that of the problem. `penalty` is
     the mean weight of the one-hot constraints and `scale` that of all relative to the safe bound; a constrained model
-    has `constraints` in their place.
+    has `constraints` in their place. Of tuned penalties, `feasible_share` is that of the reads of the sampler that they
+    are `tuned_for`.
     """
 
     variables: tuple[tuple[str | None, str], ...]
@@ -43,6 +46,8 @@ class EncodedModel:
     penalty: float | None = None
     scale: float | None = None
     constraints: int = 0
+    tuned_for: str | None = None
+    feasible_share: float | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the data that samples of the model need: fingerprint, offset, and [task, node] of every variable."""
@@ -63,14 +68,14 @@ def export(problem: Problem, options: EncodeOptions) -> EncodedModel | tuple[Vio
         if os.path.realpath(options.variables) == os.path.realpath(options.output):
             got = f"got {options.variables!r} for both"
             raise InputError("variables", f"expected another file than --output, {got}")
-    model = write_model(problem, options.output, options.ising)
+    model = write_model(problem, options.output, options.ising, options.tune)
     if isinstance(model, EncodedModel) and options.variables is not None:
         outfile.write(options.variables, "variables", json.dumps(model.to_dict()) + "\n")
     return model
 
 
 def write_model(
-    problem: Problem, target: str | Path, ising: IsingParams | None = None
+    problem: Problem, target: str | Path, ising: IsingParams | None = None, tune: str | None = None
 ) -> EncodedModel | tuple[Violation, ...]:
     """Write the QUBO of a whole problem, or its constrained model, to a file; return what it is, or what cannot be met.
 
@@ -78,7 +83,8 @@ def write_model(
     `.qubo` that of qbsolv, both with offset and fingerprint in comments as these formats have none, `.cqm` its format
     of constrained quadratic models, and `.lp` that of CPLEX, for solvers of quadratic programs, with variables `x0`,
     `x1`, .. Of `ising` the penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to
-    QUBOs alone.
+    QUBOs alone. With `tune`, the name of a sampler, the penalties are those at which about half of its reads are
+    feasible, with centred costs, far below the safe bound.
     Raises InputError for another ending, a file that cannot be written, and a problem of more than 5 million couplers,
     or 10 million biases of a constrained model.
     """
@@ -86,24 +92,28 @@ def write_model(
     if form not in FORMS:
         raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {str(target)[:300]!r}")
     if form in CONSTRAINED:
-        _check_bare(params, form)
+        _check_bare(params, tune, form)
     check_pairs(problem)
     outfile.check(str(target), "output")
     start = launch_order(problem)
     if isinstance(start, tuple):
         return start
-    model, data = _write_cqm(problem, form) if form in CONSTRAINED else _write_qubo(problem, params, form)
+    model, data = _write_cqm(problem, form) if form in CONSTRAINED else _write_qubo(problem, start, params, tune, form)
     outfile.write(str(target), "output", data)
     return model
 
 
-def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[EncodedModel, bytes]:
+def _write_qubo(
+    problem: Problem, start: IntArray, params: IsingParams, tune: str | None, form: str
+) -> tuple[EncodedModel, bytes]:
     """Return a QUBO and the content of its file."""
     window = window_of(problem, COUPLER_LIMIT, "couplers")
     if coupler_count(window) > COUPLER_LIMIT:
         raise _too_large(COUPLER_LIMIT, "couplers", str(coupler_count(window)))
-    qubo, scale = encode(window, params.capacity), params.penalty_scale or 1.0
-    penalties = safe_penalties(window).at(scale)
+    qubo = encode(window, params.capacity)
+    # Without a variable there is nothing to tune.
+    tuned = tune_penalties(problem, window, start, tune, params) if tune is not None and qubo.size else None
+    penalties = safe_penalties(window).at(params.penalty_scale or 1.0) if tuned is None else tuned.penalties
     bqm = qubo.bqm(penalties)
     hosts = [problem.topology.names[node] for node in window.block.nodes.tolist()]
     slack = [(None, hosts[budget.node]) for budget in qubo.budgets for _ in range(budget.slack)]
@@ -113,7 +123,9 @@ def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[Encod
         offset=float(bqm.offset),
         fingerprint=fingerprint(problem),
         penalty=float(penalties.one_hot.mean()) if len(penalties.one_hot) else 0.0,
-        scale=scale,
+        scale=penalties.scale,
+        tuned_for=None if tuned is None else tuned.solver,
+        feasible_share=None if tuned is None else tuned.feasible_share,
     )
     if form == ".bqm":
         return model, _content(bqm)
@@ -136,8 +148,10 @@ def _write_cqm(problem: Problem, form: str) -> tuple[EncodedModel, bytes]:
     return model, _content(cqm) if form == ".cqm" else _linear_program(cqm, model.fingerprint).encode()
 
 
-def _check_bare(params: IsingParams, form: str) -> None:
+def _check_bare(params: IsingParams, tune: str | None, form: str) -> None:
     """Raise InputError for parameters of a QUBO, which a constrained model has no use for."""
+    if tune is not None:
+        raise InputError("tune", f"expected none for a {form} file, which has constraints, not penalties")
     if params.penalty_scale is not None:
         raise InputError(
             "ising/penalty_scale", f"expected none for a {form} file, which has constraints, not penalties"

@@ -19,6 +19,15 @@ class EncodeOptions:
         default=None,
         metadata=spelled("Write fingerprint, offset, and [task, node] of every variable as JSON.", metavar="FILE"),
     )
+    tune: str | None = field(
+        default=None,
+        metadata=spelled(
+            "Tune the penalties for reads like those of this sampler, such as neal.",
+            metavar="SOLVER",
+            panel="Search",
+            complete="solvers",
+        ),
+    )
     ising: IsingParams = field(default_factory=IsingParams)
 
 

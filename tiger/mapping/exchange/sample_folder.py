@@ -1,6 +1,7 @@
 """A folder in which the samples of every call of a sampler are kept, each set a file that `tiger decode` reads."""
 
 import json
+import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -36,18 +37,23 @@ class SampleFolder:
         """Make the folder for samples of a problem; raise InputError where there can be none."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = f"expected a folder that can be written, got {str(folder)!r}: {error.strerror}"
-            raise InputError(FIELD, reason) from None
-        outfile.check(str(folder / "0001.json"), FIELD)
-        return cls(folder, problem, fingerprint(problem))
+        except (OSError, ValueError) as error:
+            raise InputError(FIELD, f"expected a folder that can be written, got {str(folder)!r}: {error}") from None
+        outfile.check(str(folder / "new.json"), FIELD)
+        own = fingerprint(problem)
+        if any(own not in path.read_text(encoding="utf-8") for path in list_files(folder)[:1]):
+            wanted = "expected a new folder, or one with samples of this problem"
+            raise InputError(FIELD, f"{wanted}, got samples of another in {str(folder)!r}")
+        return cls(folder, problem, own)
 
     def of(self, problem: Problem) -> Self:
         """Return the folder for a problem of the same tasks and nodes, on fewer of them or with other weights."""
         return replace(self, problem=problem)
 
     def keep(self, window: Window, places: IntArray, bqm: dimod.BinaryQuadraticModel, samples: Samples) -> None:
-        """Write the samples of a window's model to a file of their own; raises InputError where that fails."""
+        """Write the samples of a window's model, if any, to a file of their own; raises InputError where that fails."""
+        if not len(samples.bits):
+            return
         tasks, nodes = self.problem.tasks.names, self.problem.topology.names
         block = window.block
         pairs: list[tuple[str | None, str | None]] = [
@@ -63,23 +69,31 @@ class SampleFolder:
         energies = bqm.energies((samples.bits, range(bqm.num_variables)))
         sample_set = dimod.SampleSet.from_samples(samples.bits, dimod.BINARY, energies, info=info)
         text = json.dumps(sample_set.to_serializable())
-        outfile.write(str(self._next_file()), FIELD, f"{text}\n")
+        self._write(f"{text}\n")
 
-    def _next_file(self) -> Path:
-        """Return a new file, which no other thread or run has."""
-        number = len(list_files(self.folder))
-        while True:
-            number += 1
-            path = self.folder / f"{number:04}.json"
-            try:
-                path.touch(exist_ok=False)
-            except FileExistsError:
-                continue
-            except OSError as error:
-                raise InputError(FIELD, f"expected a folder that can be written, got {error.strerror}") from None
-            return path
+    def _write(self, text: str) -> None:
+        """Write a text to a new file, which no other thread or run has, and which is there whole or not at all."""
+        draft = self.folder / f".draft-{secrets.token_hex(8)}"
+        outfile.write(str(draft), FIELD, text)
+        try:
+            number = len(list_files(self.folder)) + 1
+            while not _link(draft, self.folder / f"{number:04}.json"):
+                number += 1
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _link(draft: Path, path: Path) -> bool:
+    """Give a file another name, unless there is one of that name; return whether it has it."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        return False
+    return True
 
 
 def list_files(folder: Path) -> list[Path]:
     """Return the files of samples in a folder, in the order in which they were drawn."""
-    return sorted(folder.glob("*.json"), key=lambda path: (len(path.name), path.name))
+    return sorted(
+        (path for path in folder.glob("*.json") if path.stem.isdecimal()), key=lambda path: (len(path.name), path.name)
+    )

@@ -20,6 +20,8 @@ def model_summary(model: EncodedModel, target: str) -> str:
         facts["constraints"] = str(model.constraints)
     else:
         facts["penalty"] = f"{number(model.penalty)}, {number(model.scale)} times the safe bound"
+    if model.tuned_for is not None and model.feasible_share is not None:
+        facts["  tuned"] = f"{model.feasible_share:.0%} of the reads of {escape(model.tuned_for)} are feasible"
     pairs = enumerate(model.variables[:2])
     order = [*(f"{k} is task {escape(str(task))} on node {escape(node)}" for k, (task, node) in pairs), ".."]
     return (
