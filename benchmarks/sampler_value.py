@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import ClassVar
 
 import dimod
 import numpy as np
@@ -31,8 +32,8 @@ SOLVERS = ("neal", "tabu", "OpenJij", "coin flips", "search")
 class CoinFlips(dimod.Sampler):
     """Draw every bit by a coin flip: what repair and polish do without a sampler."""
 
-    parameters = {"num_reads": [], "seed": []}  # noqa: RUF012 (as dimod asks for it)
-    properties: dict[str, object] = {}  # noqa: RUF012
+    parameters: ClassVar[dict[str, list[str]]] = {"num_reads": [], "seed": []}
+    properties: ClassVar[dict[str, object]] = {}
 
     def sample(self, bqm: dimod.BinaryQuadraticModel, *, num_reads: int = 1, seed: int = 0) -> dimod.SampleSet:
         """Return random bits; their energies, which no one asks for, are 0."""

@@ -86,7 +86,7 @@ class QpuSampler(Sampler):
             raise TypeError("expected a sampler without a budget, which belongs to one process")
         return partial(QpuSampler, chain_strength=self._strength, torque=self._torque), (self._given,)
 
-    def limited(self, budget: QpuTime | None, *, dry: bool) -> "QpuSampler":
+    def limit(self, budget: QpuTime | None, *, dry: bool) -> "QpuSampler":
         """Return the same within a budget of QPU access time, and where `dry`, with nothing submitted at all.
 
         Simulated annealing answers in place of the machine then, and figures have estimated times.

@@ -118,7 +118,7 @@ def limit(sampler: Sampler, params: IsingParams) -> Sampler:
     sampler = adapt(sampler)
     if isinstance(sampler, QpuSampler):
         budget = None if params.qpu_time_s is None else QpuTime(params.qpu_time_s)
-        return sampler.limited(budget, dry=params.dry_run)
+        return sampler.limit(budget, dry=params.dry_run)
     for name, asked in (("qpu_time_s", params.qpu_time_s is not None), ("dry_run", params.dry_run)):
         if asked:
             raise InputError(

@@ -127,6 +127,13 @@ def test_a_folder_of_another_problem_is_refused(random_problem, tmp_path):
     assert list_files(tmp_path) == before
 
 
+def test_a_folder_of_something_else_is_refused(random_problem, tmp_path):
+    """Tests a file of the name of samples that is no text."""
+    (tmp_path / "0001.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="ising/samples"):
+        solve(random_problem("one-to-one", 3, tasks=4, nodes=4), tmp_path)
+
+
 def test_a_write_that_fails_leaves_nothing(random_problem, tmp_path, monkeypatch):
     """Tests that other samples are decoded still, and that other files of the folder do not matter."""
     problem = random_problem("one-to-one", 3, tasks=4, nodes=4)

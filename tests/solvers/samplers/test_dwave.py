@@ -511,7 +511,7 @@ def test_a_subclass_stays_itself_and_shares_its_connection():
     mine = Mine(Timed())
     report = tiger.assign(cliques(2), "torus:2x7", solver=mine, ising=IsingParams(passes=1, sampler={"num_reads": 4}))
     assert Mine.calls_made == report.sampling.calls > 0
-    limited = mine.limited(None, dry=True)
+    limited = mine.limit(None, dry=True)
     assert limited._cliques is mine._cliques
     with pytest.raises(TypeError, match="belongs to one process"):
         pickle.dumps(limited)

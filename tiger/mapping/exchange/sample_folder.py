@@ -14,6 +14,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.seams import Samples
+from tiger.model.text import read_text
 from tiger.model.window import Window
 from tiger.run import outfile
 
@@ -41,7 +42,7 @@ class SampleFolder:
             raise InputError(FIELD, f"expected a folder that can be written, got {str(folder)!r}: {error}") from None
         outfile.check(str(folder / "new.json"), FIELD)
         own = fingerprint(problem)
-        if any(own not in path.read_text(encoding="utf-8") for path in list_files(folder)[:1]):
+        if any(own not in read_text(path, FIELD) for path in list_files(folder)[:1]):
             wanted = "expected a new folder, or one with samples of this problem"
             raise InputError(FIELD, f"{wanted}, got samples of another in {str(folder)!r}")
         return cls(folder, problem, own)
