@@ -81,6 +81,7 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
         construct=None if levels or len(problem.free) > BISECTED else partial(registry.bisect, problem),
         executor=None if concurrent else executor,
         params=params,
+        concurrent=concurrent,
         in_flight=params.in_flight if concurrent else 1,
     )
 

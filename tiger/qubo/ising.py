@@ -48,8 +48,8 @@ class Ising:
 
     A pass draws one of the partitioners, by how often windows of each were accepted. `construct` returns places to
     start from, or None. `strengths` are those of the penalties at first, for the whole and for windows, None for the
-    safe bound. `answers` are those of the sampler so far. Up to `in_flight` calls of the sampler are out at once, and
-    `keep` has the samples of each as soon as they are there.
+    safe bound. `answers` are those of the sampler so far. Of one that is `concurrent`, as it may be asked by several
+    threads, up to `in_flight` calls are out at once. `keep` has the samples of each as soon as they are there.
     """
 
     sample: SampleWith
@@ -61,6 +61,7 @@ class Ising:
     executor: Executor | None = None
     params: IsingParams = field(default_factory=IsingParams)
     answers: Answers = field(default_factory=Answers)
+    concurrent: bool = False
     in_flight: int = 1
     keep: Keep | None = None
 
