@@ -167,6 +167,13 @@ def _is_tight(problem: Problem) -> bool:
     return memory or len(problem.banned) > 0
 
 
+def search_near(home: IntArray, most: int) -> Search:
+    """Return the search among the mappings that differ from `home[n]` in at most so many tasks."""
+    from tiger.solvers.annealing.limited_moves import LimitedMoves
+
+    return LimitedMoves(home, most)
+
+
 def build_exact(visits: int) -> Search:
     """Return branch and bound limited to `visits` partial placements at effort 1."""
     from tiger.solvers.exact import Exact

@@ -16,7 +16,7 @@ from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.solvers.registry import build_exact
+from tiger.solvers.registry import build_exact, search_near
 from tiger.solvers.registry import search as registry_search
 
 # Tasks of the problems that kernels are compiled on, which any rule and hardware of them can hold.
@@ -27,6 +27,7 @@ KERNELS = (
     "random",
     "dense",
     "annealing",
+    "moves",
     "bisection",
     "clusters",
     "multilevel",
@@ -84,6 +85,8 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     """Return searches that call all kernels of a stage, with problems for them."""
     if name not in KERNELS:
         return ()
+    if name == "moves":
+        return ((search_near(np.roll(np.arange(TASKS), 1), TASKS), _ring(1)),)
     if name == "objective":
         from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 

@@ -16,12 +16,19 @@ OLD = Path(__file__).resolve().parent / "data" / "release-0.2.0"
 REPORTS = sorted(OLD.glob("*.json"))
 
 
+def add_missing(stated: object, read: object) -> object:
+    """Return what is stated, with the members of objects that it lacks as they were read."""
+    if not (isinstance(stated, dict) and isinstance(read, dict)):
+        return stated
+    return read | {name: add_missing(value, read.get(name)) for name, value in stated.items()}
+
+
 @pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
 def test_reports_of_the_release_before_are_read(path: Path) -> None:
     """With all that they state; what is new since has its default."""
     stated = json.loads(path.read_text(encoding="utf-8"))
     read = read_report(stated).to_dict()
-    assert read | stated == read
+    assert add_missing(stated, read) == read
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)

@@ -150,7 +150,7 @@ function Convergence({ points, simple, bound, format = formatCost(null) }) {
  */
 function simpleOf(report) {
   if (report.schema === "tiger.circuit/1") return report.baseline_extra_cx === null ? null : { name: "Qiskit", cost: report.baseline_extra_cx };
-  const known = report.schema === "tiger.report/1" ? [report.baselines.block, report.baselines.cyclic].filter((cost) => cost !== null) : [];
+  const known = report.schema === "tiger.report/1" ? [report.baselines.start, report.baselines.block, report.baselines.cyclic].filter((cost) => cost !== null) : [];
   return known.length ? { name: "best simple order", cost: Math.min(...known) } : null;
 }
 

@@ -103,6 +103,8 @@ function mappingFigures(report) {
   const figures = [
     nets ? ["Multicast", formatNumber(nets.value, 6)] : ["Cost", formatNumber(report.cost, 6)],
     ["Lower bound", formatNumber(nets ? nets.bound : report.lower_bound, 6)],
+    ["Mapping given", formatNumber(nets ? nets.start : report.baselines.start, 6)],
+    ["Moved from it", formatNumber(report.moved)],
     ["Block order", formatNumber(nets ? nets.baseline : report.baselines.block, 6)],
     ["Cyclic order", formatNumber(nets ? nets.cyclic : report.baselines.cyclic, 6)],
     ["Random order", formatNumber(nets ? null : report.baselines.random, 6)],

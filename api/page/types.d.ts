@@ -49,6 +49,8 @@ export interface AssignRequest {
   nodes?: number | null;
   /** The least gain, as a part of the value, for which the verdict is to change the order. */
   threshold?: number;
+  /** Most tasks that go to another node than in `start`. */
+  max_moves?: number | null;
   /** The same request with the same seed has the same answer. */
   seed?: number;
   /** Search effort; 1 unless a time limit is given. */
@@ -80,6 +82,8 @@ export interface AssignRequest {
   pinned?: Record<string, string>;
   /** Pairs [task, node] that must not meet. */
   forbidden?: [string, string][];
+  /** Node of every task in the mapping to improve, which the answer is never worse than. */
+  start?: Record<string, string> | null;
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;
   /** Penalties, temperatures and encoding of the QUBOs. */
@@ -88,9 +92,11 @@ export interface AssignRequest {
 
 /**
  * Hold what simple orders cost: tasks filled into the nodes in blocks, dealt out in turns (cyclic), and at random. None
- * where an order has not been made feasible. Random is the mean of ten mappings.
+ * where an order has not been made feasible. Random is the mean of ten mappings. `start` is what the mapping costs that
+ * the search was given to start from, None without one.
  */
 export interface Baselines {
+  start: number | null;
   block: number | null;
   cyclic: number | null;
   random: number | null;
@@ -842,13 +848,15 @@ export interface NvidiaMachine {
 
 /**
  * Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound. `cyclic`
- * is its value in the cyclic order, None where that has not been made feasible.
+ * is its value in the cyclic order and `start` that of the mapping started from, None where that has not been made
+ * feasible, or is not given.
  */
 export interface Objective {
   name: string;
   value: number;
-  baseline: number;
+  baseline: number | null;
   cyclic: number | null;
+  start: number | null;
   bound: number | null;
 }
 
@@ -1251,11 +1259,13 @@ export interface RebalancerRequest {
  * cost; otherwise it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap`
  * remain those of the cost, and are None for multicasts, where the cost is that of a graph that stands for them. `gap`
  * is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares with
- * the best simple order, None where nothing is feasible; it is to keep that order where the gain is a smaller part than
- * `threshold`. `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is
- * the text for a launcher where one was named. Costs are in the problem's own unit, `seconds` is wall time. As many
- * `islands` searched side by side. JSON has all of this, by the schema `tiger.report/1`, but for the `problem` and its
- * `routing`, which `emit` and pictures need.
+ * the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order where
+ * the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started from, None
+ * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. `sampling` says
+ * what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is the text for a launcher
+ * where one was named. Costs are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by
+ * side. JSON has all of this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and
+ * pictures need.
  */
 export interface Report {
   schema: "tiger.report/1";
@@ -1270,6 +1280,8 @@ export interface Report {
   gap: number | null;
   optimal: boolean;
   objective: Objective | null;
+  max_moves: number | null;
+  moved: number | null;
   threshold: number;
   verdict: Verdict | null;
   feasible: boolean;

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, FailFast, Field
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas import limits as bounds
-from tiger.api.schemas.closed import Closed, Documented, Pins
+from tiger.api.schemas.closed import Closed, Documented, Pins, Start
 from tiger.api.schemas.files import FileText
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
@@ -172,6 +172,9 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
     pinned: Pins = field(default_factory=dict, metadata=about("Node of every task that must go there."))
     forbidden: Annotated[list[Pair], FailFast(), Field(json_schema_extra={"default": []})] = field(
         default_factory=list, metadata=about("Pairs [task, node] that must not meet.")
+    )
+    start: Start | None = field(
+        default=None, metadata=about("Node of every task in the mapping to improve, which the answer is never worse than.")
     )
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`."))
     ising: IsingBody = field(default=IsingBody(), metadata=about("Penalties, temperatures and encoding of the QUBOs."))

@@ -35,6 +35,7 @@ def _keep_first_wrong(value: object) -> object:
     return value if wrong is None else {wrong: value[wrong]}
 
 
+Start = Annotated[dict[str, str], BeforeValidator(_keep_first_wrong)]
 Pins = Annotated[dict[str, str], BeforeValidator(_keep_first_wrong), Field(json_schema_extra={"default": {}})]
 
 

@@ -108,7 +108,14 @@ def test_another_objective_leads_the_summary(cli: Run) -> None:
     report = json.loads(
         cli("assign", "pair.json", "--topology", "path.json", "--objective", "makespan", "--json", "-")[1]
     )
-    assert report["objective"] == {"name": "makespan", "value": 2, "baseline": 2, "cyclic": 2, "bound": 2}
+    assert report["objective"] == {
+        "name": "makespan",
+        "value": 2,
+        "baseline": 2,
+        "cyclic": 2,
+        "start": None,
+        "bound": 2,
+    }
 
 
 def test_hyperedges_are_paid_once(cli: Run) -> None:

@@ -9,7 +9,7 @@ from tiger.mapping.entry import problem_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
 from tiger.run import baselines as module
-from tiger.run.baselines import _deal, _random_orders, baselines, cyclic_order
+from tiger.run.baselines import Orders, _deal, _random_orders, baselines, cyclic_order
 from tiger.run.report import Baselines
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -24,7 +24,7 @@ def test_tasks_are_dealt_out_in_turns():
     """Tests six tasks in a row on two nodes of three slots: one edge is cut in blocks, all five in turns."""
     problem = line(6, 2, slots=3)
     assert cyclic_order(problem).tolist() == [0, 1, 0, 1, 0, 1]
-    found = baselines(problem, cost_of(problem, launch_order(problem)).total, cyclic_order(problem))
+    found = baselines(problem, Orders(launch_order(problem), cyclic_order(problem)))
     assert (found.block, found.cyclic) == (1, 5)
     assert 1 < found.random < 5
 
@@ -46,8 +46,8 @@ def test_one_slot_a_node_makes_both_orders_the_same(random_problem):
     """Tests that under one-to-one the cyclic order is the one in blocks, to the last digit of its cost."""
     for seed in range(8):
         problem = random_problem("one-to-one", seed, hardware="links")
-        block = cost_of(problem, launch_order(problem)).total
-        assert baselines(problem, block, cyclic_order(problem)).cyclic == block
+        found = baselines(problem, Orders(launch_order(problem), cyclic_order(problem)))
+        assert found.cyclic == found.block == cost_of(problem, launch_order(problem)).total
 
 
 @pytest.mark.parametrize(("slots", "places"), [(None, [0, 2, 1, 3]), (2, [0, 2, 1, 3, 0, 2])])
@@ -82,7 +82,7 @@ def test_what_counts_is_feasible(rule, random_problem):
     counted = 0
     for seed in range(24):
         problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 == 0)
-        found = baselines(problem, 0.0, cyclic_order(problem))
+        found = baselines(problem, Orders(None, cyclic_order(problem)))
         if found.cyclic is not None:
             assert not violations(problem, cyclic_order(problem))
         if found.random is not None:
@@ -99,8 +99,8 @@ def test_random_mappings_are_as_likely_on_any_pair_of_nodes(monkeypatch):
     monkeypatch.setattr(module, "DRAWS", 4000)
     apart = problem_of(nx.DiGraph([("a", "b")]), "grid:4", rule="one-to-one")
     free = problem_of(nx.DiGraph([("a", "b")]), "grid:4", rule="levels")
-    assert baselines(apart, 0.0, cyclic_order(apart)).random == pytest.approx(20 / 12, abs=0.06)
-    assert baselines(free, 0.0, cyclic_order(free)).random == pytest.approx(20 / 16, abs=0.06)
+    assert baselines(apart, Orders(None, cyclic_order(apart))).random == pytest.approx(20 / 12, abs=0.06)
+    assert baselines(free, Orders(None, cyclic_order(free))).random == pytest.approx(20 / 16, abs=0.06)
 
 
 def test_forbidden_nodes_are_exchanged_on_full_hardware():
@@ -121,23 +121,26 @@ def test_memory_is_kept_by_exchange():
 def test_an_order_that_cannot_be_mended_has_no_cost():
     """Tests a forbidden node, with exchanges and without."""
     problem = line(4, 4, forbidden=[(0, 0)])
-    assert baselines(problem, 5.0, cyclic_order(problem)).cyclic is not None
+    assert baselines(problem, Orders(None, cyclic_order(problem))).cyclic is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "CELLS", 0)
-        assert baselines(problem, 5.0, cyclic_order(problem)) == Baselines(block=5.0)
+        assert baselines(problem, Orders(None, cyclic_order(problem))) == Baselines()
 
 
 def test_parts_of_the_hardware_without_a_way_between_them():
     """Tests that orders which tear traffic apart count for nothing."""
     problem = problem_of(nx.path_graph(4), nx.Graph([(0, 1), (2, 3)]), slots=2, pinned={0: 0})
-    assert baselines(problem, 1.0, cyclic_order(problem)) == Baselines(block=1.0)
+    assert baselines(problem, Orders(None, cyclic_order(problem))) == Baselines()
 
 
 def test_where_all_tasks_are_pinned_every_order_is_the_same(path_problem):
     """Tests that there is nothing to deal out."""
     pins = {"a": "x", "b": "y", "c": "z"}
     problem = Problem(tasks=path_problem.tasks, topology=path_problem.topology, rule="one-to-one", pinned=pins)
-    assert baselines(problem, 7.0, cyclic_order(problem)) == Baselines(block=7.0, cyclic=7.0, random=7.0)
+    order = launch_order(problem)
+    cost = cost_of(problem, order).total
+    found = baselines(problem, Orders(order, cyclic_order(problem), order))
+    assert found == Baselines(start=cost, block=cost, cyclic=cost, random=cost)
 
 
 def test_slots_without_end_are_not_listed():

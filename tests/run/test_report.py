@@ -40,6 +40,8 @@ FIELDS = [
         "gap",
         "optimal",
         "objective",
+        "max_moves",
+        "moved",
         "threshold",
         "verdict",
         "feasible",
@@ -76,7 +78,7 @@ def test_values_survive_json():
     assert back == REPORT.to_dict()
     assert back["mapping"] == {"a": "x", "b": "y"}
     assert back["gap"] == 0.2
-    assert back["baselines"] == {"block": 20.0, "cyclic": 12.5, "random": 16.0}
+    assert back["baselines"] == {"start": None, "block": 20.0, "cyclic": 12.5, "random": 16.0}
     assert back["objective"] is None
     assert back["stages"] == [{"name": "polish", "cost": 10.0, "seconds": 0.5, "reads": 3}]
 
@@ -116,6 +118,7 @@ def test_objectives_stand_beside_the_cost():
         "value": 3.0,
         "baseline": 9.0,
         "cyclic": None,
+        "start": None,
         "bound": None,
     }
 

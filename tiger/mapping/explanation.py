@@ -16,6 +16,7 @@ from tiger.run.explanation import (
     read_effort,
 )
 from tiger.run.report import LINKS, SAMPLES, Report
+from tiger.run.verdict import START
 
 HELP = {
     "slots": "Give the nodes more room (--slots, or --imbalance for slots that are many), or take more nodes.",
@@ -85,11 +86,17 @@ def _say_quality(report: Report) -> Iterator[str]:
     if made is not None and made.value != made.baseline:
         side = "less" if made.value < made.baseline else "more"
         share = f"{percent(abs(made.baseline - made.value) / made.baseline)} " if made.baseline else ""
-        yield f"That is {share}{side} than the {number(made.baseline)} of the best simple order, {made.order}."
+        order = "the mapping given" if made.order == START else f"the best simple order, {made.order}"
+        yield f"That is {share}{side} than the {number(made.baseline)} of {order}."
+    elif made is not None and made.order == START:
+        yield "The mapping given comes to the same: no better one was found."
     elif made is not None:
         yield f"The {made.order} order comes to the same, so this order is as good as a simple one here."
+    if report.moved is not None:
+        limit = "" if report.max_moves is None else f", of which at most {count(report.max_moves, 'task')} may"
+        yield f"Of {count(len(report.mapping), 'task')} {report.moved:,} moved from the mapping given{limit}."
     yield _say_bound(report)
-    values = [] if report.objective is None else [("baseline", report.objective.baseline)]
+    values = [] if report.objective is None else [("baseline", _value(report, report.objective.baseline, math.inf))]
     values += [(stage.name, _value(report, stage.detail.get("value"), stage.cost)) for stage in report.stages]
     contributed = describe_stages([(name, value) for name, value in values if math.isfinite(value)])
     if contributed is not None:

@@ -18,6 +18,7 @@ from tiger.mapping.options import SolveArguments, SolveCall
 from tiger.mapping.remarks import remark, warn_of_time
 from tiger.mapping.request import Request
 from tiger.mapping.rounds import search_cost, search_objective
+from tiger.mapping.start import home_of
 from tiger.model.arrays import IntArray
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
@@ -26,7 +27,7 @@ from tiger.objectives.multipath import check_routing, load_links
 from tiger.objectives.selection import bounds_by_pairs, objective_of, resolve_objective
 from tiger.qubo.params import IsingParams
 from tiger.run.answers import Answers
-from tiger.run.baselines import baselines, cyclic_order
+from tiger.run.baselines import Orders, baselines, cyclic_order
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
@@ -82,6 +83,7 @@ def solve_problem(
             ising=IsingParams() if arguments.ising is None else arguments.ising,
             answers=Answers.of(arguments.solver) if answers is None else answers,
             folder=None,
+            home=home_of(problem, arguments),
         )
         request.check_sampling()
         if request.ising.samples is not None and not request.ising.dry_run:
@@ -101,6 +103,10 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     chosen = time.perf_counter()
     objective = objective_of(request.objective, problem, request.routing)
     start = launch_order(problem, request.deadline(loading_s).left_s)
+    block = None if isinstance(start, tuple) else start
+    if request.home is not None:
+        # It is there also where the search for any mapping gave up.
+        start = request.home
     if isinstance(start, tuple):
         return Report.unmet(problem, start, _origin(request, time.perf_counter() - begun))
     incumbent = MappingIncumbent(
@@ -113,9 +119,8 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent.put_off(loading_s)
     if request.nodes is not None:
         incumbent.record("nodes", chosen - begun - loading_s, {"taken": request.nodes})
-    block, cyclic = incumbent.cost, cyclic_order(problem)
-    # No launcher's own order is to be better than what comes out.
-    _offer_cyclic(incumbent, request, cyclic)
+    orders = Orders(block=block, cyclic=cyclic_order(problem), start=request.home)
+    _offer_orders(incumbent, request, orders)
     incumbent.record("baseline", time.perf_counter() - chosen, {})
     raise_first_bound(incumbent, start)
     if not incumbent.ended:
@@ -125,11 +130,12 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     if objective is not None:
         by_objective = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
         if request.solver != "identity":
-            _offer_cyclic(by_objective, request, cyclic)
+            _offer_orders(by_objective, request, orders)
             search_objective(by_objective, request, objective)
         warn_of_time(by_objective, request)
     # What the search has no use for comes after it, so that a time limit leaves it more.
-    orders, before = baselines(problem, block, cyclic), load_links(problem, start, request.routing)
+    simple = baselines(problem, orders)
+    before = None if block is None else load_links(problem, block, request.routing)
     report = replace(
         Report.of(
             problem,
@@ -138,10 +144,12 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
             request.routing,
             before,
         ),
-        baseline_cost=orders.block,
-        baselines=orders,
+        baseline_cost=simple.block,
+        baselines=simple,
+        max_moves=request.max_moves,
+        moved=None if request.home is None else int((by_objective.places != request.home).sum()),
         threshold=request.threshold,
-        objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
+        objective=None if objective is None else report_objective(request.objective, objective, by_objective, orders),
         lower_bound=_bound_cost(incumbent, by_objective) if incumbent.bounded else None,
         optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
@@ -170,10 +178,15 @@ def _origin(request: Request, seconds: float) -> Origin:
     return Origin(request.name, request.seed, seconds, request.islands)
 
 
-def _offer_cyclic(incumbent: MappingIncumbent, request: Request, cyclic: IntArray | None) -> None:
-    """Offer the cyclic order, if there is one, unless the block order is asked for as it is."""
-    if cyclic is not None and request.solver != "identity":
-        incumbent.offer(cyclic)
+def _offer_orders(incumbent: MappingIncumbent, request: Request, orders: Orders) -> None:
+    """Offer the orders of launchers, so that none is better than what comes out, unless one mapping is asked for.
+
+    That is the case of the solver `identity`, and where only few tasks may leave the mapping that they are in.
+    """
+    if request.solver != "identity" and request.max_moves is None:
+        for order in (orders.block, orders.cyclic):
+            if order is not None:
+                incumbent.offer(order)
 
 
 def _choose_nodes(problem: Problem, count: int, request: Request) -> tuple[Problem | tuple[Violation, ...], float]:

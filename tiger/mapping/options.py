@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Union
 
 from tiger.errors import InputError
 from tiger.formats.hardware.units import UnitName
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tiger.model.tasks import TaskGraph
     from tiger.model.text import FileText
     from tiger.model.topology import Topology
+    from tiger.run.report import Report
 
 
 def parse_levels(text: str) -> dict[str, float]:
@@ -52,6 +53,23 @@ def parse_levels(text: str) -> dict[str, float]:
 # What no model for other software states: it knows nodes, their slots, and the distances between them.
 BEYOND_MODELS = frozenset({"node_topology", "levels", "labels", "units", "running"})
 hardware = partial(Spelling, panel="Hardware")
+
+
+class Pins(Protocol):
+    """Stand for a mapping {task: node} whose ids are names or anything that has one."""
+
+    def items(self) -> Iterable[tuple[object, object]]:
+        """Return the pairs (task, node)."""
+        ...
+
+
+Start = Union[Pins, "Report", Path, str]
+# The option `start` of all that improves a mapping.
+START = spelled(
+    "The mapping to improve, never to end above: a report, a JSON object {task: node} or a CSV file task,node.",
+    panel="Search",
+    metavar="FILE",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +107,14 @@ class MappingOptions:
             lt=1,
         ),
     )
+    max_moves: int | None = field(
+        default=None,
+        metadata=about(
+            "Most tasks that go to another node than in `start`.",
+            Spelling("Move at most so many tasks away from the mapping of --start.", panel="Search", metavar="N"),
+            ge=0,
+        ),
+    )
     seed: int = field(default=0, metadata=SEED)
     effort: int | None = field(
         default=None,
@@ -114,9 +140,10 @@ class MappingOptions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SolveArguments(MappingOptions):
-    """Add who solves a problem, where, and with which QUBOs."""
+    """Add who solves a problem, from what mapping on, where, and with which QUBOs."""
 
     solver: "str | Sampler" = field(default="auto", metadata={"spelling": SOLVER})
+    start: Start | None = field(default=None, metadata=START)
     executor: Executor | str | None = None
     ising: IsingParams | None = None
 
@@ -191,14 +218,6 @@ class HardwareArguments:
             "The parts of links that other jobs use, lines like leaf0,rack0,0.5.", metavar="FILE", panel="Hardware"
         ),
     )
-
-
-class Pins(Protocol):
-    """Stand for a mapping {task: node} whose ids are names or anything that has one."""
-
-    def items(self) -> Iterable[tuple[object, object]]:
-        """Return the pairs (task, node)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

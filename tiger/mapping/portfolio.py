@@ -51,6 +51,8 @@ class Portfolio:
 
 def portfolio_of(request: Request, problem: Problem) -> Portfolio:
     """Return what the solver of a request consists of for a problem."""
+    if request.home is not None and request.max_moves is not None:
+        return Portfolio(searches=(("moves", registry.search_near(request.home, request.max_moves)),))
     by_nets = request.objective == "multicast" and request.solver in ("auto", "search")
     if by_nets and registry.maps_nets(problem):
         return Portfolio()

@@ -8,6 +8,7 @@ from tiger.run.deadline import ENDING
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Report
 from tiger.run.search_stage import ISLANDS
+from tiger.run.verdict import order_text
 
 SAMPLED = ("qubo", "windows")
 
@@ -26,7 +27,7 @@ def remark(report: Report, request: Request) -> list[str]:
     if request.ising.dry_run:
         remarks.append("nothing was submitted: simulated annealing answered in the machine's place")
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
-        remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
+        remarks.append(f"nothing beat {order_text(made.order)}: give it more effort or time, or another solver")
     if (
         not failed
         and replace(request.ising, control=True) != IsingParams()

@@ -13,6 +13,7 @@ from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import AssignArguments, HardwareArguments, MappingOptions
 from tiger.mapping.request import Request
+from tiger.mapping.start import home_of
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
 from tiger.model.problem import Problem
@@ -49,6 +50,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
         "pinned": problem.pinned,
         "forbidden": sorted(map(list, problem.forbidden)),
         "solver": solver_name(arguments.solver),
+        "start": _state_start(arguments, problem),
         **options,
         "ising": _ising_options(params),
     }
@@ -72,6 +74,12 @@ def _state_tasks(arguments: AssignArguments, tasks: TaskGraph) -> object:
     if arguments.topology is None and isinstance(source, str | Path):
         return {"file": Path(source).name, "text": read_text(Path(source), "tasks")}
     return task_document(tasks)
+
+
+def _state_start(arguments: AssignArguments, problem: Problem) -> dict[str, str] | None:
+    """Return the mapping to start from by names, checked here."""
+    home = home_of(problem, arguments)
+    return None if home is None else problem.mapping(home)
 
 
 def _used_nodes(report: Report, problem: Problem) -> IntArray:

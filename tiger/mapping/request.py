@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError
 from tiger.mapping.exchange.sample_folder import SampleFolder
 from tiger.mapping.options import MappingOptions
+from tiger.model.arrays import IntArray
 from tiger.model.checking import check_values
+from tiger.model.wording import describe
 from tiger.qubo.params import IsingParams
 from tiger.run.answers import Answers
 from tiger.run.deadline import Deadline
@@ -23,8 +25,9 @@ class Request(MappingOptions):
     """Hold what is asked: solver and objective, how much is to be done, where, and with which QUBOs.
 
     `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `islands` in [1, 256], `time_limit_s` in (0, 1e9] or None.
-    `answers` are those of the sampler so far, and `folder` keeps its samples. `deadline_s` is when time is up by the
-    monotonic clock, counted from construction. Raises InputError for a bad value and TypeError for a bad type.
+    `answers` are those of the sampler so far, and `folder` keeps its samples. `home[n]` is the mapping to start
+    from, if any, and at most `max_moves` tasks leave it. `deadline_s` is when time is up by the monotonic clock,
+    counted from construction. Raises InputError for a bad value and TypeError for a bad type.
     """
 
     solver: "str | Sampler" = "auto"
@@ -32,6 +35,7 @@ class Request(MappingOptions):
     ising: IsingParams = field(default_factory=IsingParams)
     answers: Answers = field(default_factory=Answers)
     folder: SampleFolder | None = None
+    home: IntArray | None = None
     deadline_s: float | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,10 +45,19 @@ class Request(MappingOptions):
         if self.islands > 1 and self.solver not in registry.SEEDED:
             known = ", ".join(registry.SEEDED)
             raise InputError("islands", f"expected 1, as only the solvers {known} have more, got {self.islands}")
+        if self.max_moves is not None:
+            self._check_moves()
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
         limit = self.time_limit_s
         object.__setattr__(self, "deadline_s", None if limit is None else time.monotonic() + limit)
+
+    def _check_moves(self) -> None:
+        """Raise InputError where no search keeps to a number of moves."""
+        if self.solver not in ("auto", "search"):
+            raise InputError("max_moves", f"expected the solver auto or search beside it, got {describe(self.solver)}")
+        if self.objective != "cost":
+            raise InputError("max_moves", f"expected the objective cost beside it, got {self.objective!r}")
 
     def check_sampling(self) -> None:
         """Raise InputError for what is asked of a sampler where the solver is none: it would be of no consequence."""

@@ -51,6 +51,7 @@ def _facts(report: "Report") -> str:
         "cost": number(report.cost),
         "  of compute": number(report.compute_cost),
         "  of communication": number(report.communication_cost),
+        **_start(report, report.baselines.start),
         "block order": number(report.baselines.block),
         "cyclic order": number(report.baselines.cyclic),
         "random order": number(report.baselines.random),
@@ -71,10 +72,20 @@ def _facts(report: "Report") -> str:
         return list_facts(_lead_with_multicasts(facts, report.objective))
     if report.objective:
         facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
+        if report.objective.start is not None:
+            facts["  mapping given"] = number(report.objective.start)
         facts["  block order"] = number(report.objective.baseline)
         facts["  cyclic order"] = number(report.objective.cyclic)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
     return list_facts(facts)
+
+
+def _start(report: "Report", value: float | None) -> dict[str, str]:
+    """Return what the mapping given comes to, and how many tasks have moved from it; nothing without one."""
+    if value is None:
+        return {}
+    most = "" if report.max_moves is None else f", at most {report.max_moves:,} may"
+    return {"mapping given": number(value), "  moved from it": f"{report.moved:,} of {len(report.mapping):,}{most}"}
 
 
 def _samples(report: "Report") -> dict[str, str]:
@@ -125,6 +136,7 @@ def _lead_with_multicasts(facts: dict[str, str], made: "Objective") -> dict[str,
     gap = compute_gap(made.value, made.bound)
     own = {
         "multicast": number(made.value),
+        **({} if made.start is None else {"mapping given": number(made.start)}),
         "block order": number(made.baseline),
         "cyclic order": number(made.cyclic),
         "lower bound": _bound(made.bound, made.value),

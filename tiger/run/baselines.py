@@ -9,6 +9,7 @@ other that the rule allows.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,17 +38,28 @@ class _Deal:
     sizes: IntArray
 
 
-def baselines(problem: Problem, block: float, cyclic: IntArray | None) -> Baselines:
-    """Return the costs of the simple orders: in blocks, which is the launch order, `block`, and the `cyclic_order`.
+class Orders(NamedTuple):
+    """Hold places [n] that are known before a search: in blocks, which is the launch order, in turns, and its start.
+
+    None for an order that has not been made feasible, and for a start that is not given.
+    """
+
+    block: IntArray | None
+    cyclic: IntArray | None
+    start: IntArray | None = None
+
+
+def baselines(problem: Problem, orders: Orders) -> Baselines:
+    """Return the costs of the simple orders, and of the mapping that a search starts from.
 
     Where an order breaks a constraint, tasks exchange places with others further along the ring; where that does not
     make it feasible, as where traffic would cross disconnected parts of the hardware, its cost is None. Random is the
     mean of ten mappings, the same in every run. O(n log n + m + edges) for each mapping.
     """
     drawn = [cost.total for cost in costs_of(problem, _random_orders(problem))]
+    known = orders._asdict().items()
     return Baselines(
-        block=block,
-        cyclic=None if cyclic is None else cost_of(problem, cyclic).total,
+        **{name: None if places is None else cost_of(problem, places).total for name, places in known},
         random=sum(drawn) / DRAWS if len(drawn) == DRAWS else None,
     )
 

@@ -10,7 +10,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Search
 from tiger.model.seeds import derive
 from tiger.objectives.selection import ObjectiveFunction
-from tiger.run.baselines import cyclic_order
+from tiger.run.baselines import Orders
 from tiger.run.deadline import Deadline
 from tiger.run.island_call import IslandCall
 from tiger.run.mapping import MappingIncumbent
@@ -47,14 +47,16 @@ def continue_by(
     return goal
 
 
-def report_objective(name: str, objective: ObjectiveFunction, goal: MappingIncumbent, start: IntArray) -> Objective:
-    """Report the value that a search has reached, those of the baseline `start[n]` and the cyclic order, the bound."""
-    value, cyclic = objective.value(goal.places), cyclic_order(goal.problem)
+def report_objective(name: str, objective: ObjectiveFunction, goal: MappingIncumbent, orders: Orders) -> Objective:
+    """Report the value that a search has reached, those of the orders known before, and the bound."""
+    value = objective.value(goal.places)
+    block, cyclic, start = (None if places is None else objective.value(places) for places in orders)
     return Objective(
         name=name,
         value=value,
-        baseline=objective.value(start),
-        cyclic=None if cyclic is None else objective.value(cyclic),
+        baseline=block,
+        cyclic=cyclic,
+        start=start,
         bound=value if goal.proved else goal.bound,
     )
 

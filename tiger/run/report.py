@@ -20,7 +20,7 @@ from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoad, LinkLoads
 from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
-from tiger.run.verdict import THRESHOLD, Minimized, Verdict, judge
+from tiger.run.verdict import START, THRESHOLD, Minimized, Verdict, judge, order_text
 
 SCHEMA: Final = "tiger.report/1"
 # Links of a report: enough to see the bottleneck and what is next to it, and 20 kB.
@@ -33,23 +33,32 @@ SAMPLES = "decode"
 class Objective(Document):
     """Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound.
 
-    `cyclic` is its value in the cyclic order, None where that has not been made feasible.
+    `cyclic` is its value in the cyclic order and `start` that of the mapping started from, None where that has not been
+    made feasible, or is not given.
     """
 
     name: str
     value: float
-    baseline: float
+    baseline: float | None
     cyclic: float | None = field(default=None, metadata=LATER)
+    start: float | None = field(default=None, metadata=LATER)
     bound: float | None
+
+    @property
+    def orders(self) -> dict[str, float | None]:
+        """Return the values of the orders that it is compared with, by their names."""
+        return {START: self.start, "block": self.baseline, "cyclic": self.cyclic}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines(Document):
     """Hold what simple orders cost: tasks filled into the nodes in blocks, dealt out in turns (cyclic), and at random.
 
-    None where an order has not been made feasible. Random is the mean of ten mappings.
+    None where an order has not been made feasible. Random is the mean of ten mappings. `start` is what the mapping
+    costs that the search was given to start from, None without one.
     """
 
+    start: float | None = field(default=None, metadata=LATER)
     block: float | None = None
     cyclic: float | None = None
     random: float | None = None
@@ -89,8 +98,10 @@ class Report(Answer):
     otherwise it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap`
     remain those of the cost, and are None for multicasts, where the cost is that of a graph that stands for them.
     `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares
-    with the best simple order, None where nothing is feasible; it is to keep that order where the gain is a smaller
-    part than `threshold`. `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers.
+    with the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order
+    where the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started
+    from, None without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone.
+    `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers.
     `emitted` is the text for a launcher where one was named. Costs are in the problem's own unit, `seconds` is wall
     time. As many `islands` searched side by side. JSON has all of this, by the schema `tiger.report/1`, but for the
     `problem` and its `routing`, which `emit` and pictures need.
@@ -108,6 +119,8 @@ class Report(Answer):
     gap: float | None = field(init=False)
     optimal: bool = False
     objective: Objective | None = None
+    max_moves: int | None = field(default=None, metadata=LATER)
+    moved: int | None = field(default=None, metadata=LATER)
     threshold: float = field(default=THRESHOLD, metadata=LATER)
     verdict: Verdict | None = field(init=False, metadata=LATER)
     feasible: bool
@@ -202,11 +215,14 @@ class Report(Answer):
     def _judge(self) -> Verdict | None:
         """Return the verdict on the cost, or on another objective."""
         if self.objective is not None:
-            made, orders = self.objective, {"block": self.objective.baseline, "cyclic": self.objective.cyclic}
+            made, orders = self.objective, self.objective.orders
             return judge(Minimized(made.name, made.value, made.bound), orders, self.threshold)
         if self.cost is None:
             return None
-        orders = {"block": self.baselines.block, "cyclic": self.baselines.cyclic}
+        known = self.baselines
+        orders = {START: known.start}
+        if self.max_moves is None:
+            orders |= {"block": known.block, "cyclic": known.cyclic}
         return judge(Minimized("cost", self.cost, self.lower_bound), orders, self.threshold)
 
     @property
@@ -219,10 +235,10 @@ class Report(Answer):
             return f"solved: cost {number_text(self.cost)}"
         start = f"solved: {made.name} {number_text(made.value)}"
         if made.value == made.baseline:
-            return f"{start}, as in the {made.order} order"
+            return f"{start}, as in {order_text(made.order)}"
         side = "below" if made.value < made.baseline else "above"
         share = f"{abs(made.baseline - made.value) / made.baseline:.1%} " if made.baseline else ""
-        return f"{start}, {share}{side} the {number_text(made.baseline)} of the {made.order} order"
+        return f"{start}, {share}{side} the {number_text(made.baseline)} of {order_text(made.order)}"
 
     @property
     def rows(self) -> tuple[Stage, ...]:
@@ -234,5 +250,6 @@ class Report(Answer):
         """Return the cost beside the best simple order, another objective beside that of two, None without any."""
         if self.verdict is not None and self.objective is not None:
             return Comparison(self.verdict.metric, self.verdict.after, self.verdict.order, self.verdict.before)
-        best = self.baselines.best
+        known = self.baselines
+        best = known.best if self.max_moves is None or known.start is None else (START, known.start)
         return None if self.cost is None or best is None else Comparison("cost", self.cost, *best)

@@ -11,6 +11,13 @@ from tiger.model.document import Document
 THRESHOLD = 0.02
 # The order in which launchers start ranks unless they are told otherwise.
 USUAL = "block"
+# The mapping that a search was given to start from, which is what runs now.
+START = "start"
+
+
+def order_text(order: str) -> str:
+    """Return a simple order in words."""
+    return "the mapping given" if order == START else f"the {order} order"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +63,7 @@ def judge(made: Minimized, orders: Mapping[str, float | None], threshold: float 
     useful = made.bound is not None and (made.bound > 0 or made.value == 0)
     best = _share(before, made.bound) if useful and made.bound is not None else None
     keep = _is_small(gain, threshold)
-    usual = orders.get(USUAL)
+    usual = orders.get(USUAL) if orders.get(START) is None else orders[START]
     advice = "use this order"
     if keep:
         settled = usual is None or _is_small(_share(usual, made.value), threshold)
@@ -88,8 +95,8 @@ def _compare(metric: str, order: str, gain: float) -> str:
     """Say how far a value is from that of a simple order."""
     name = f"the {metric.replace('-', ' ')} found is"
     if gain == 0:
-        return f"{name} that of the {order} order"
-    return f"{name} {abs(gain):.1%} {'below' if gain > 0 else 'above'} that of the {order} order"
+        return f"{name} that of {order_text(order)}"
+    return f"{name} {abs(gain):.1%} {'below' if gain > 0 else 'above'} that of {order_text(order)}"
 
 
 def _limit(best: float | None) -> str:

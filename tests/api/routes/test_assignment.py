@@ -125,6 +125,13 @@ def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str
     assert (asked["threshold"], asked["islands"]) == (0.1, 3)
 
 
+def test_a_search_starts_from_the_mapping_of_a_request(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """It comes by names, with the limit on moves, and a node that is none is named."""
+    with pytest.raises(InputError, match="stop"):
+        ASSIGN.answer(ask(line, start={"a": "2", "b": "0"}, max_moves=1), LIMITS)
+    assert (asked["start"], asked["max_moves"]) == ({"a": "2", "b": "0"}, 1)
+
+
 @pytest.mark.parametrize("kind", ["file", "graph"])
 def test_hardware_has_an_inside_levels_and_links_in_use(line: dict[str, Any], asked: dict[str, Any], kind: str) -> None:
     """Files come as texts, and specifications inside as they are; half of the link from a is left."""

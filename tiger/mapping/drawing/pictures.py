@@ -14,6 +14,7 @@ from tiger.mapping.drawing.view import view_mapping
 from tiger.run.drawing.artists import FIELD, Artists
 from tiger.run.drawing.convergence import Course, costs_of, draw_convergence
 from tiger.run.report import Report
+from tiger.run.verdict import order_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +45,7 @@ def list_pictures(report: Report) -> Artists:
 def _course_of(report: Report) -> Course:
     """Return what the stages of a mapping reached: the cost, or the objective that was minimized instead."""
     made = report.comparison
-    before = ("", None) if made is None else (f"{made.order} order", made.baseline)
+    before = ("", None) if made is None else (order_text(made.order).removeprefix("the "), made.baseline)
     if report.objective is None:
         return Course(
             "cost", report.stages, costs_of(report.stages), before=before, bound=("lower bound", report.lower_bound)

@@ -21,7 +21,7 @@ from tiger.qubo.decode import Reads, decode, repair
 from tiger.qubo.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
 from tiger.qubo.penalties import safe_penalties
 from tiger.qubo.tune import min_cost
-from tiger.run.baselines import baselines, cyclic_order
+from tiger.run.baselines import Orders, baselines, cyclic_order
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
@@ -89,7 +89,7 @@ def report_samples(
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(SAMPLES, 0, time.perf_counter() - begun))
     run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(None), watch=watch or ignore)
-    simple = baselines(problem, run.cost, cyclic_order(problem))
+    simple = baselines(problem, Orders(start, cyclic_order(problem)))
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
