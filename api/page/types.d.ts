@@ -961,6 +961,11 @@ export interface PlaceRequest {
   data?: number;
   /** Device of every layer or operator that must go there, both by name. */
   pinned?: Record<string, string>;
+  /**
+   * Placement to improve, which the answer is never worse than: a report, or another object with its `stages` of `ops`
+   * and `devices`, or the device of every layer or operator by name.
+   */
+  start?: Record<string, unknown> | null;
 }
 
 /**
@@ -988,14 +993,16 @@ export interface PlacedStage {
  * all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the share of it in which
  * devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the order of the cluster,
  * None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it
- * keeps to them, None where that is not known. Without a schedule, memory is parameters alone. In the mode dag there is
- * a stage for every device that holds operators, and `uniform_..` are the figures of as many colocation groups on every
- * accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s`
- * on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput. `optimal` says that what
- * was minimized, the iteration with a schedule, else the bottleneck or what the `objective` names, meets its bound.
- * `progress` has the cost that each step of the search reached, `links` the bytes between devices in an iteration,
- * `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and `violations` say what cannot
- * be met. `deployment` holds the plan itself, `arrangement` that of operators, and neither is serialised.
+ * keeps to them, None where that is not known. `start_..` are the figures of the plan started from, and `moved` how
+ * many of its layers or operators have other devices now, None without one. Without a schedule, memory is parameters
+ * alone. In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as
+ * many colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
+ * bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective`
+ * throughput. `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the
+ * `objective` names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes
+ * between devices in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty,
+ * and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
+ * neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
@@ -1008,6 +1015,10 @@ export interface PlacementReport {
   uniform_bottleneck_s: number | null;
   uniform_iteration_s: number | null;
   uniform_feasible: boolean | null;
+  start_bottleneck_s: number | null;
+  start_iteration_s: number | null;
+  start_latency_s: number | null;
+  moved: number | null;
   lower_bound_s: number | null;
   iteration_bound_s: number | null;
   latency_s: number | null;

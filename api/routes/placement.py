@@ -27,13 +27,15 @@ def answer(
     """
     from tiger.placement.entry import operators, place
     from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_request
+    from tiger.placement.entry.start import read_start
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
     from tiger.training.models.reading import model_of_document
     from tiger.training.sources import require_cluster
 
     limit_s = request.time_limit_s or limits.max_time_s
-    params = check_request(narrow(PlaceParams, request, time_limit_s=limit_s), narrow(Aim, request))
+    start = read_start(request.start)
+    params = check_request(narrow(PlaceParams, request, start=start, time_limit_s=limit_s), narrow(Aim, request))
     model = read_model(request.model, limits)
     if isinstance(params, OperatorParams):
         stated = operators_of_document(model, limits.max_tasks)

@@ -88,6 +88,14 @@ class PlaceRequest(PlaceOptions, Network, Closed):
         default_factory=dict, metadata=about("Device of every layer or operator that must go there, both by name.")
     )
 
+    start: dict[str, object] | None = field(
+        default=None,
+        metadata=about(
+            "Placement to improve, which the answer is never worse than: a report, or another object with its "
+            "`stages` of `ops` and `devices`, or the device of every layer or operator by name."
+        ),
+    )
+
     def measure(self, limits: Limits) -> None:
         """Raise InputError for more than a service allows; model and cluster are only measured."""
         check_network(limits, self.model)

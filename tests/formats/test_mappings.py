@@ -33,11 +33,11 @@ def test_reports_objects_and_tables_say_the_same(tmp_path: Path, text: str) -> N
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a,0,1\n", "line 1: expected task,node with commas in quotes, got 3 cells"),
-        ("a,n1\nb,\n", "line 2: expected task,node"),
-        ("a,n1\nb,n2\na,n3\n", "line 3: expected each task once, got 'a' again"),
+        ("a,0,1\n", "line 1: expected two names with commas in quotes, got 3 cells"),
+        ("a,n1\nb,\n", "line 2: expected two names"),
+        ("a,n1\nb,n2\na,n3\n", "line 3: expected each name once, got 'a' again"),
         ('a,"n1\n', "expected comma-separated values"),
-        ('{"a": 1}', "expected a report with a mapping or an object of names, got 1 for 'a'"),
+        ('{"a": 1}', "expected a report or an object of names, got 1 for 'a'"),
         ('{"a": ', "expected JSON"),
     ],
 )

@@ -1,15 +1,16 @@
 """Files of mappings: reports, JSON objects of names, and tables of text."""
 
 import csv
-import json
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 
 from tiger.errors import InputError
+from tiger.model.jsontext import read_json
 from tiger.model.text import read_text
 from tiger.model.wording import describe
 
-HEADERS = (["task", "node"], ["op", "device"])
+HEADERS = (["task", "node"], ["name", "device"])
 
 
 def read_mapping(path: Path, field: str) -> dict[str, str]:
@@ -20,27 +21,23 @@ def read_mapping(path: Path, field: str) -> dict[str, str]:
     with `#` say nothing. Raises InputError of a field, for a table with the line.
     """
     text = read_text(path, field)
-    return _read_object(text, field) if text.lstrip().startswith("{") else _read_table(text, field)
+    return mapping_of(read_json(text, field), field) if text.lstrip().startswith("{") else read_table(text, field)
 
 
-def _read_object(text: str, field: str) -> dict[str, str]:
-    """Return the mapping of a JSON object."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(field, f"expected JSON, got {error}") from None
-    if not isinstance(document, dict):
+def mapping_of(document: object, field: str) -> dict[str, str]:
+    """Return the mapping of a JSON object; raise InputError of a field."""
+    if not isinstance(document, Mapping):
         raise InputError(field, f"expected a JSON object, got {describe(document)}")
-    mapping = document["mapping"] if isinstance(document.get("mapping"), dict) else document
+    mapping = document["mapping"] if isinstance(document.get("mapping"), Mapping) else document
     wrong = next(((name, place) for name, place in mapping.items() if not isinstance(place, str)), None)
     if wrong is not None:
-        reason = f"expected a report with a mapping or an object of names, got {describe(wrong[1])} for {wrong[0]!r}"
+        reason = f"expected a report or an object of names, got {describe(wrong[1])} for {describe(wrong[0])}"
         raise InputError(field, reason)
-    return mapping
+    return dict(mapping)
 
 
-def _read_table(text: str, field: str) -> dict[str, str]:
-    """Return the mapping of comma-separated values."""
+def read_table(text: str, field: str) -> dict[str, str]:
+    """Return the mapping of comma-separated values; raise InputError of a field, with the line."""
     reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
     mapping = dict[str, str]()
     try:
@@ -50,9 +47,9 @@ def _read_table(text: str, field: str) -> dict[str, str]:
                 continue
             where = f"line {reader.line_num}"
             if len(row) != len(HEADERS[0]) or not all(row):
-                raise InputError(field, f"{where}: expected task,node with commas in quotes, got {len(row)} cells")
+                raise InputError(field, f"{where}: expected two names with commas in quotes, got {len(row)} cells")
             if row[0] in mapping:
-                raise InputError(field, f"{where}: expected each task once, got {describe(row[0])} again")
+                raise InputError(field, f"{where}: expected each name once, got {describe(row[0])} again")
             mapping[row[0]] = row[1]
     except csv.Error as error:
         raise InputError(field, f"line {reader.line_num}: expected comma-separated values, got {error}") from None

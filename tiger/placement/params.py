@@ -6,7 +6,7 @@ from typing import Literal
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
-from tiger.placement.operators.params import Objective
+from tiger.placement.operators.params import Objective, Ranks
 from tiger.run.options import SOLVER, SearchOptions
 from tiger.training.schedules.pass_orders import Schedule
 
@@ -76,9 +76,10 @@ class ChainOptions(SearchOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceParams(ChainOptions):
-    """Add to the options of a chain the device that a layer has to be on, both by name."""
+    """Add to the options of a chain the device that a layer has to be on, and the plan to start from, by names."""
 
     pinned: Mapping[str, str] = field(default_factory=dict)
+    start: Mapping[str, Ranks] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

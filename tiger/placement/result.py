@@ -14,8 +14,8 @@ class PlaceResult:
     `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` a lower bound on that of all
     plans of this order of layers, `iteration_s` and `bubble` are those of the simulated schedule, `iteration_bound_s` a
     lower bound on the iteration of all plans, and `uniform_..` are the figures of as many layers in every stage,
-    devices in the order of the cluster, whether or not that fits. `memory_bytes[p]` is the most that a device of each
-    position holds.
+    devices in the order of the cluster, whether or not that fits; `start_..` are those of the plan started from.
+    `memory_bytes[p]` is the most that a device of each position holds.
     """
 
     plan: Plan | None
@@ -28,6 +28,8 @@ class PlaceResult:
     uniform_bottleneck_s: float | None = None
     uniform_iteration_s: float | None = None
     uniform_feasible: bool | None = None
+    start_bottleneck_s: float | None = None
+    start_iteration_s: float | None = None
     memory_bytes: tuple[float, ...] = ()
     stages: tuple[Stage, ...] = ()
     violations: tuple[Violation, ...] = ()

@@ -33,4 +33,4 @@ def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
 def _placement(params: PlanParams) -> PlaceParams:
     """Return the parameters of a placement with what is stated."""
     tensor, data = (1 if degree is None else degree for degree in (params.tensor, params.data))
-    return narrow(PlaceParams, params, tensor=tensor, data=data, microbatches=None, pinned={})
+    return narrow(PlaceParams, params, tensor=tensor, data=data, microbatches=None, pinned={}, start=None)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tiger.model.arguments import parse_pins
 from tiger.model.spelling import change_help, spelled
@@ -10,6 +11,9 @@ from tiger.placement.params import PlaceOptions
 from tiger.run.options import WatchOptions
 from tiger.training.arguments import CLUSTER, MODEL, Hardware, Model
 from tiger.training.hardware.options import HostArguments
+
+if TYPE_CHECKING:
+    from tiger.placement.entry.start import Start
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,15 @@ class PlaceArguments(PlaceOptions, HostArguments):
             name="pin",
             metavar="NAME=DEVICE",
             gather=partial(parse_pins, form="NAME=DEVICE"),
+        ),
+    )
+    start: "Start | None" = field(
+        default=None,
+        kw_only=True,
+        metadata=spelled(
+            "The placement to improve, never to end above: a report, or a CSV file name,device.",
+            panel="Search",
+            metavar="FILE",
         ),
     )
 

@@ -77,6 +77,12 @@ def _say_quality(report: PlacementReport) -> Iterator[str]:
         met = "" if report.uniform_feasible is not False else ", which does not meet what is asked"
         times = f"{uniform / value:.2f} times as long" if uniform != value else "as long"
         yield f"With {what} the {name} is {seconds_text(uniform)}{met}: {times}."
+    given = {"latency": report.start_latency_s, "iteration": report.start_iteration_s}.get(
+        name, report.start_bottleneck_s
+    )
+    if given is not None and value:
+        times = f"{given / value:.2f} times as long" if given != value else "as long"
+        yield f"With the plan given it is {seconds_text(given)}: {times}; {report.moved:,} have moved from there."
     if report.optimal:
         yield "No placement of this kind is faster: it is proved optimal."
     elif value and bound:

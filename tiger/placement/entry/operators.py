@@ -8,6 +8,7 @@ from tiger.errors import InputError
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import OperatorRequest, check_pins
+from tiger.placement.entry.start import count_moved
 from tiger.placement.operators.result import OperatorPlacement
 from tiger.run.clock import measure_time
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster
@@ -68,6 +69,8 @@ def _make_report(request: OperatorRequest, result: OperatorPlacement) -> Placeme
         latency_bound_s=result.latency_bound_s,
         uniform_bottleneck_s=result.uniform_bottleneck_s,
         uniform_feasible=result.uniform_feasible,
+        start_bottleneck_s=result.start_bottleneck_s,
+        start_latency_s=result.start_latency_s,
         violations=result.violations,
         progress=result.stages,
     )
@@ -76,4 +79,5 @@ def _make_report(request: OperatorRequest, result: OperatorPlacement) -> Placeme
     arrangement = Arrangement(
         operators=request.operators, cluster=request.cluster, place=result.place, line=result.line
     )
-    return replace(report, stages=arrangement.stages(), arrangement=arrangement)
+    stages = arrangement.stages()
+    return replace(report, stages=stages, moved=count_moved(params.start, stages), arrangement=arrangement)

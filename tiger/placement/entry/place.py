@@ -11,6 +11,7 @@ from tiger.placement.entry.account import links_of, list_placed_stages
 from tiger.placement.entry.arguments import PlaceCall
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request
+from tiger.placement.entry.start import count_moved, read_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
 from tiger.placement.result import PlaceResult
@@ -43,14 +44,15 @@ def place(call: PlaceCall) -> PlacementReport:
     states its devices. The `objective` is throughput, the largest load of a device, latency, the makespan of a
     microbatch, or both.
 
-    `pinned` gives the device of layers or operators, by name. Same seed and effort, same answer; `time_limit_s` only
-    ends a search early.
+    `pinned` gives the device of layers or operators, by name. `start` is a placement that the answer is never worse
+    than: a report, a file or document of one, or {name: device} as a mapping or a file (`tiger.placement.entry.start`).
+    Same seed and effort, same answer; `time_limit_s` only ends a search early.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
     pinned = {} if call.pinned is None else call.pinned
-    params = check_request(narrow(PlaceParams, call, pinned=pinned), narrow(Aim, call))
+    params = check_request(narrow(PlaceParams, call, pinned=pinned, start=read_start(call.start)), narrow(Aim, call))
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
@@ -91,6 +93,8 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         uniform_bottleneck_s=result.uniform_bottleneck_s,
         uniform_iteration_s=result.uniform_iteration_s,
         uniform_feasible=result.uniform_feasible,
+        start_bottleneck_s=result.start_bottleneck_s,
+        start_iteration_s=result.start_iteration_s,
         lower_bound_s=result.lower_bound_s,
         iteration_bound_s=result.iteration_bound_s,
         violations=result.violations,
@@ -105,10 +109,12 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         schedule=params.schedule,
         memory_bytes=result.memory_bytes,
     )
+    stages = list_placed_stages(deployment)
     return replace(
         report,
         virtual=plan.virtual,
-        stages=list_placed_stages(deployment),
+        stages=stages,
+        moved=count_moved(params.start, stages),
         links=() if report.microbatches is None else links_of(deployment, report.microbatches),
         deployment=deployment,
     )

@@ -15,6 +15,7 @@ from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import check_request
+from tiger.placement.entry.start import read_start, state_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceOptions, PlaceParams
 from tiger.run.use import RemoteCall, solver_name
@@ -38,8 +39,11 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
     cannot be read.
     """
     pinned = {} if arguments.pinned is None else arguments.pinned
+    start = read_start(arguments.start)
     # Which solvers there are is for the service to say.
-    params = check_request(narrow(PlaceParams, arguments, pinned=pinned, solver="auto"), narrow(Aim, arguments))
+    params = check_request(
+        narrow(PlaceParams, arguments, pinned=pinned, start=start, solver="auto"), narrow(Aim, arguments)
+    )
     hosts = narrow(HostArguments, arguments)
     if arguments.cluster is None:
         hosts.check_absent("none")
@@ -50,6 +54,7 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         **asdict(narrow(PlaceOptions, arguments)),
         "solver": solver_name(arguments.solver),
         "pinned": pinned,
+        "start": state_start(start),
         "cluster": hardware,
     }
     if isinstance(params, OperatorParams):

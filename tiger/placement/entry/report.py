@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.errors import InputError
 from tiger.model.answer import Answer
-from tiger.model.document import HIDDEN, INFINITE, KEY, Document
+from tiger.model.document import HIDDEN, INFINITE, KEY, LATER, Document
 from tiger.model.units import milliseconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.stage import PlacedStage
@@ -42,8 +42,9 @@ class PlacementReport(Answer):
     its simulated time for all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the
     share of it in which devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the
     order of the cluster, None where they cannot send to each other; memory and pins play no part in it, and
-    `uniform_feasible` says whether it keeps to them, None where that is not known. Without a schedule, memory is
-    parameters alone.
+    `uniform_feasible` says whether it keeps to them, None where that is not known. `start_..` are the figures of the
+    plan started from, and `moved` how many of its layers or operators have other devices now, None without one. Without
+    a schedule, memory is parameters alone.
 
     In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as many
     colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
@@ -67,6 +68,10 @@ class PlacementReport(Answer):
     uniform_bottleneck_s: float | None = None
     uniform_iteration_s: float | None = None
     uniform_feasible: bool | None = None
+    start_bottleneck_s: float | None = field(default=None, metadata=LATER)
+    start_iteration_s: float | None = field(default=None, metadata=LATER)
+    start_latency_s: float | None = field(default=None, metadata=LATER)
+    moved: int | None = field(default=None, metadata=LATER)
     lower_bound_s: float | None = None
     iteration_bound_s: float | None = None
     latency_s: float | None = None

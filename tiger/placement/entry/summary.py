@@ -29,12 +29,16 @@ def _placement_facts(report: "PlacementReport") -> str:
     facts = {
         "bottleneck": milliseconds_text(report.bottleneck_s),
         "  of uniform split": milliseconds_text(report.uniform_bottleneck_s),
+        "  of the plan given": milliseconds_text(report.start_bottleneck_s),
         "  lower bound": milliseconds_text(report.lower_bound_s),
         "iteration": milliseconds_text(report.iteration_s),
         "  of uniform split ": milliseconds_text(report.uniform_iteration_s),
+        "  of the plan given ": milliseconds_text(report.start_iteration_s),
         "  lower bound ": milliseconds_text(report.iteration_bound_s),
         "latency": milliseconds_text(report.latency_s),
+        "  of the plan given  ": milliseconds_text(report.start_latency_s),
         "  lower bound  ": milliseconds_text(report.latency_bound_s),
+        "moved from the plan given": _moved(report),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
         "objective": report.objective or "-",
@@ -46,6 +50,11 @@ def _placement_facts(report: "PlacementReport") -> str:
         "seconds": f"{report.seconds:.3f}",
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _moved(report: "PlacementReport") -> str:
+    """Return how many layers or operators have left the plan given, a dash without one."""
+    return "-" if report.moved is None else f"{report.moved:,} of {_operators(report):,}"
 
 
 def _tabulate_stages(report: "PlacementReport") -> str:

@@ -30,8 +30,8 @@ def offer_uniform(incumbent: PlacementIncumbent, uniform: IntArray, params: Oper
             incumbent.offer(uniform)
 
 
-def minimize_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
-    """Search for a small largest load, by what suits the number of groups."""
+def minimize_load(incumbent: PlacementIncumbent, params: OperatorParams, start: IntArray | None = None) -> None:
+    """Search for a small largest load, by what suits the number of groups, also from `start[C]` where it is given."""
     if params.contiguous:
         _cut_stages(incumbent, params)
     elif params.solver != "auto":
@@ -42,7 +42,7 @@ def minimize_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None
         if incumbent.terms.groups <= FEW:
             _branch_and_bound(incumbent, params)
         if not incumbent.proved:
-            _search(incumbent, params)
+            _search(incumbent, params, start)
 
 
 def bound_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
@@ -65,12 +65,19 @@ def bound_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
             incumbent.offer(line.place, line.devices)
 
 
-def minimize_latency(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
-    """Bound the makespan of a microbatch, and search for a small one, or for a small sum of both objectives."""
+def minimize_latency(
+    incumbent: PlacementIncumbent, params: OperatorParams, start: tuple[IntArray, tuple[int, ...]] | None = None
+) -> None:
+    """Bound the makespan of a microbatch, and search for a small one, or for a small sum of both objectives.
+
+    `start`, a placement with its line, may be better by them than the one of the smallest load.
+    """
     terms = incumbent.terms
     with incumbent.stage("latency"):
         incumbent.latency_bound_s = makespan_bound_s(terms)
         incumbent.turn_to(params.objective)
+        if start is not None:
+            incumbent.offer(*start)
         if params.contiguous:
             return
         limits = LatencyParams(
@@ -119,11 +126,11 @@ def _branch_and_bound(incumbent: PlacementIncumbent, params: OperatorParams) -> 
         incumbent.load_bound_s = exact.bound_s
 
 
-def _search(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
+def _search(incumbent: PlacementIncumbent, params: OperatorParams, start: IntArray | None) -> None:
     """Search by dynamic programming over linear orders, annealing and path relinking."""
     with incumbent.stage("search"):
         limits = AnnealerParams(seed=params.seed, effort=params.effort)
-        incumbent.offer(search_placement(incumbent.terms, limits, incumbent.stop, incumbent.report_step))
+        incumbent.offer(search_placement(incumbent.terms, limits, incumbent.stop, incumbent.report_step, start))
 
 
 def _search_multilevel(incumbent: PlacementIncumbent, params: OperatorParams) -> None:

@@ -7,6 +7,8 @@ from typing import Literal
 from tiger.run.options import SearchOptions
 
 Objective = Literal["throughput", "latency", "both"]
+# The devices of a layer by name: of each of d replicas, and of each of t ranks in it; of an operator a single one.
+Ranks = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +18,12 @@ class OperatorParams(SearchOptions):
     `throughput` is the largest load of a device, `latency` the makespan of one microbatch under list scheduling, and
     `both` the sum of the two, each divided by its lower bound. `contiguous` has every device hold one stage of a line
     that no edge goes backwards in (edges of the backward pass: forwards in). `pinned` gives the device of operators,
-    both by name. `solver` is auto for the native search, or a sampler for the QUBO. `effort` counts iterations; same
-    seed and effort, same answer. `time_limit_s` only ends a search early.
+    both by name, and `start` that of all of them in a placement to begin with. `solver` is auto for the native search,
+    or a sampler for the QUBO. `effort` counts iterations; same seed and effort, same answer. `time_limit_s` only ends a
+    search early.
     """
 
     objective: Objective = "throughput"
     contiguous: bool = False
     pinned: Mapping[str, str] = field(default_factory=dict)
+    start: Mapping[str, Ranks] | None = None

@@ -14,7 +14,7 @@ class OperatorPlacement:
     `line` are the devices that hold a stage, in the order of the stages where those are contiguous. `bottleneck_s` is
     the largest load, `latency_s` the makespan of one microbatch, each with a lower bound on it for any placement
     of the same kind; `uniform_bottleneck_s` is that of as many groups on every device along a topological order,
-    whether or not that fits, which `uniform_feasible` says.
+    whether or not that fits, which `uniform_feasible` says; `start_..` are those of the placement started from.
     """
 
     place: IntArray | None
@@ -25,6 +25,8 @@ class OperatorPlacement:
     latency_bound_s: float | None = None
     uniform_bottleneck_s: float | None = None
     uniform_feasible: bool | None = None
+    start_bottleneck_s: float | None = None
+    start_latency_s: float | None = None
     stages: tuple[Stage, ...] = ()
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from tiger.placement.operators.linear_orders import draw_linear_order
 from tiger.placement.operators.operator_search import MANY, bound_load, minimize_latency, minimize_load, offer_uniform
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.operators.result import OperatorPlacement
+from tiger.placement.operators.start import line_of_start, place_start
 from tiger.placement.operators.terms import Terms
 from tiger.placement.operators.throughput.coarsening import coarsen
 from tiger.placement.operators.uniform import uniform_split
@@ -48,6 +49,8 @@ def place_operators(
         violations = find_stage_violations(operators, terms)
     if violations:
         return OperatorPlacement(place=None, violations=violations)
+    start = place_start(operators, cluster, terms, params)
+    line = () if start is None or not params.contiguous else line_of_start(terms, start)
     if params.objective == "throughput" and terms.operators > MANY >= terms.groups:
         # Loads do not change if operators of a group that send to the same groups become one; makespans would.
         terms = coarsen(terms, np.arange(terms.groups))
@@ -57,15 +60,22 @@ def place_operators(
         solution=None, terms=terms, stop=stop, watch=watch, answers=Answers.of(params.solver)
     )
     offer_uniform(incumbent, uniform, params)
+    if start is not None:
+        with incumbent.stage("start"):
+            incumbent.offer(start, line)
     if params.objective != "latency" or params.contiguous or terms.groups > MANY:
-        minimize_load(incumbent, params)
+        minimize_load(incumbent, params, start)
     if params.objective != "latency":
         bound_load(incumbent, params)
     if params.objective != "throughput":
-        minimize_latency(incumbent, params)
+        minimize_latency(incumbent, params, None if start is None else (start, line))
     if incumbent.solution is None and params.objective == "latency":
         bound_load(incumbent, params)
-    return _make_result(incumbent, uniform, params)
+    result = _make_result(incumbent, uniform, params)
+    if start is None:
+        return result
+    latency_s = None if params.objective == "throughput" else makespan_s(incumbent.terms, start)
+    return replace(result, start_bottleneck_s=incumbent.load_s(start), start_latency_s=latency_s)
 
 
 def _pinned_devices(operators: Operators, cluster: Cluster, params: OperatorParams) -> dict[int, int]:

@@ -10,11 +10,12 @@ from tiger.placement.result import PlaceResult
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.problem import virtual_stages
 from tiger.placement.search.reasons import Closest, find_violation
+from tiger.training.costs.plan import Plan
 from tiger.training.models.layers import Layers
 
 
-def report_plan(incumbent: ChainIncumbent) -> PlaceResult:
-    """Return the best plan with its figures and those of the uniform one, or why none is known."""
+def report_plan(incumbent: ChainIncumbent, start: Plan | None = None) -> PlaceResult:
+    """Return the best plan with its figures, those of the uniform one and of the `start`, or why none is known."""
     problem, plan = incumbent.problem, incumbent.solution
     evaluator, uniform = problem.evaluator, problem.uniform_plan
     timed = problem.params.schedule is not None
@@ -26,6 +27,8 @@ def report_plan(incumbent: ChainIncumbent) -> PlaceResult:
         uniform_bottleneck_s=_finite_or_none(evaluator.bottleneck_s(uniform)),
         uniform_iteration_s=_finite_or_none(evaluator.seconds(uniform)) if timed else None,
         uniform_feasible=evaluator.value(uniform) < np.inf,
+        start_bottleneck_s=None if start is None else evaluator.bottleneck_s(start),
+        start_iteration_s=evaluator.seconds(start) if timed and start is not None else None,
         stages=tuple(incumbent.stages),
         warnings=incumbent.answers.warnings,
     )

@@ -72,13 +72,18 @@ STAGES = StageParams()
 
 
 def search_placement(
-    terms: Terms, params: AnnealerParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
+    terms: Terms,
+    params: AnnealerParams,
+    stop: Callable[[], bool],
+    on_step: Callable[[str, IntArray, float], None],
+    start: IntArray | None = None,
 ) -> IntArray | None:
     """Return the device of every group [C] with the smallest largest load that is found, None where nothing fits.
 
-    Exact cuts of some linear orders, annealing from them, and annealing of what pairs of the results agree on; over
-    the graphs of dnn-partitioning that last stage lowers the largest load by 0.3 % on average and 4 % at most, in half
-    of the time. `on_step` is called with the best places so far, and their largest load in seconds, after each.
+    Exact cuts of some linear orders, annealing from them, and annealing of what pairs of the results agree on; over the
+    graphs of dnn-partitioning that last stage lowers the largest load by 0.3 % on average and 4 % at most, in half of
+    the time. A placement `start[C]` that fits is annealed and recombined like what is found. `on_step` is called with
+    the best places so far, and their largest load in seconds, after each.
     """
     if not terms.allowed.any(axis=1).all():
         return None
@@ -86,6 +91,9 @@ def search_placement(
     tries = count_tries(terms, STAGES.tries, STAGES.tries_per_group)
     cold = terms.operators > STAGES.crowd * terms.groups and tries < STAGES.plenty * terms.groups
     pool = _PlacementPool(terms, params, stop, annealer, tries * STAGES.longer if cold else tries, cold)
+    if start is not None:
+        pool.start.append(start)
+        pool.add(start)
     stages = ("linear", pool.cut), ("annealing", pool.anneal), ("relinking", pool.relink)
     for name, stage in stages[: 2 if cold else 3]:
         stage()
