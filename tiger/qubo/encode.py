@@ -17,8 +17,10 @@ task has one node the first three become constant and linear: the same energy fo
 smaller penalty holds in check. That is the model for tuned penalties, which are below any proven bound.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import dimod
@@ -37,11 +39,22 @@ DENSE_SIZE = 4096
 
 
 class QuadraticTerms(NamedTuple):
-    """Hold quadratic terms: variables `row[l]` and `col[l]`, no pair twice, and a coefficient `value[l]`."""
+    """Hold quadratic terms: variables `row[l]` < `col[l]`, no pair twice, and a coefficient `value[l]`."""
 
     row: IntArray
     col: IntArray
     value: FloatArray
+
+
+class QuboTerms(NamedTuple):
+    """Hold the biases of a model: `linear[v]`, the offset, and couplers in parts, which are made as they are read.
+
+    A pair of variables may be in several parts, whose coefficients add up.
+    """
+
+    linear: FloatArray
+    offset: float
+    parts: Iterator[QuadraticTerms]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,6 +83,13 @@ class Qubo:
 
     def bqm(self, penalties: Penalties) -> dimod.BinaryQuadraticModel:
         """Return the binary quadratic model at the given penalties; O(couplers)."""
+        made = self.expand(penalties)
+        none = QuadraticTerms(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        terms = QuadraticTerms(*map(np.concatenate, zip(none, *made.parts, strict=True)))
+        return _model(made.linear, terms, made.offset)
+
+    def expand(self, penalties: Penalties, most: int | None = None) -> QuboTerms:
+        """Return the biases at the given penalties, the couplers in parts of about `most`, a few without it."""
         window, allowed = self.window, self.index >= 0
         split = centre(window) if penalties.centred else None
         costs = window.linear if split is None else split.linear
@@ -79,17 +99,17 @@ class Qubo:
         offset = (window.constant if split is None else split.constant) + float(least.sum() + filled.sum())
         linear = np.zeros(self.size)
         linear[self.index[allowed]] = biases[allowed]
-        terms = [
-            _traffic(window, self.index, (window.distance, window.distance) if split is None else split.rest),
-            _same_task(self.index, 2 * penalties.one_hot),
-            _clashes(window, self.index, penalties.exclusive * (2 if fills(window) else 1)),
-        ]
         for budget in self.budgets:
-            terms.append(_square(budget, float(penalties.capacity[budget.node]), linear))
-            offset += float(penalties.capacity[budget.node]) * budget.limit**2
-        return _model(
-            linear, QuadraticTerms(*map(np.concatenate, zip(*terms, strict=True))), offset + penalties.one_hot.sum()
+            weight, a = float(penalties.capacity[budget.node]), budget.weight
+            np.add.at(linear, budget.variable, weight * (a * a - 2 * budget.limit * a))
+            offset += weight * budget.limit**2
+        parts = chain(
+            _traffic(window, self.index, (window.distance, window.distance) if split is None else split.rest, most),
+            _same_task(self.index, 2 * penalties.one_hot, most),
+            _clashes(window, self.index, penalties.exclusive * (2 if fills(window) else 1), most),
+            (_square(budget, float(penalties.capacity[budget.node])) for budget in self.budgets),
         )
+        return QuboTerms(linear, offset + float(penalties.one_hot.sum()), parts)
 
     def sample(self, local: IntArray) -> BitArray:
         """Return the bits of local places `local[k]`, each slack filled up to its node's capacity."""
@@ -118,30 +138,33 @@ def coupler_count(window: Window) -> int:
     )
 
 
-def encode(window: Window, capacity: CapacityEncoding = "slack") -> Qubo:
-    """Encode a window; O(variables), raises ValueError above 5 million couplers (partition instead).
+def encode(window: Window, capacity: CapacityEncoding = "slack", limit: int | None = None) -> Qubo:
+    """Encode a window; O(variables), raises ValueError above 5 million couplers or another limit (partition instead).
 
     With "slack", a node that can overflow has slack bits for each free unit, the greatest common divisor of the loads;
     above 32 units they are coarsened, loads rounded down and room up, so that every mapping which fits keeps its exact
     energy, and one that overflows by less than the rounding is left to repair. "slack-free" has none: it draws the
     loads to their mean by a squared penalty, which adds to the energy, and leaves the rest to repair.
     """
-    if coupler_count(window) > COUPLER_LIMIT:
-        raise ValueError(f"expected at most {COUPLER_LIMIT} couplers, the window needs up to {coupler_count(window)}")
+    most = COUPLER_LIMIT if limit is None else limit
+    if coupler_count(window) > most:
+        raise ValueError(f"expected at most {most} couplers, the window needs up to {coupler_count(window)}")
     allowed = window.allowed
     index = np.full(window.shape, -1, np.int64)
     index[allowed] = np.arange(int(allowed.sum()))
     size, budgets = int(allowed.sum()), []
-    for limit in window.capacities:
-        for node in np.flatnonzero(limit.load @ allowed > limit.room).tolist():
+    for sums in window.capacities:
+        for node in np.flatnonzero(sums.load @ allowed > sums.room).tolist():
             make = partial(_slack, size=size) if capacity == "slack" else _balance
-            budgets.append(make(limit, index, node))
+            budgets.append(make(sums, index, node))
             size += budgets[-1].slack
     return Qubo(window=window, index=index, size=size, budgets=tuple(budgets))
 
 
-def _traffic(window: Window, index: IntArray, distances: tuple[FloatArray, FloatArray]) -> QuadraticTerms:
-    """Return the terms of tasks that exchange traffic, by distances within one group and between groups.
+def _traffic(
+    window: Window, index: IntArray, distances: tuple[FloatArray, FloatArray], most: int | None
+) -> Iterator[QuadraticTerms]:
+    """Yield the terms of tasks that exchange traffic, by distances within one group and between groups.
 
     Two tasks of one group on one node have none.
     """
@@ -152,35 +175,44 @@ def _traffic(window: Window, index: IntArray, distances: tuple[FloatArray, Float
     volume = [np.bincount(pair, edges.data * side, len(key)) for side in (edges.row == low, edges.row != low)]
     first, second = np.divmod(key, tasks)
     together = (window.group_of[first] == window.group_of[second]) & (window.group_of[first] >= 0)
-    parts = []
     for same, distance in zip((True, False), distances, strict=True):
-        i, j, (out, back) = first[together == same], second[together == same], [v[together == same] for v in volume]
-        value = out[:, None, None] * distance + back[:, None, None] * distance.T
-        keep = (index[i] >= 0)[:, :, None] & (index[j] >= 0)[:, None, :] & (value != 0)
-        if same:
-            keep &= ~np.eye(nodes, dtype=bool)
-        row, col = np.broadcast_to(index[i][:, :, None], keep.shape), np.broadcast_to(index[j][:, None, :], keep.shape)
-        parts.append((row[keep], col[keep], value[keep]))
-    return QuadraticTerms(*map(np.concatenate, zip(*parts, strict=True)))
+        of = np.flatnonzero(together == same)
+        for part in _slices(len(of), nodes * nodes, most):
+            i, j, (out, back) = first[of[part]], second[of[part]], [v[of[part]] for v in volume]
+            value = out[:, None, None] * distance + back[:, None, None] * distance.T
+            keep = (index[i] >= 0)[:, :, None] & (index[j] >= 0)[:, None, :] & (value != 0)
+            if same:
+                keep &= ~np.eye(nodes, dtype=bool)
+            row, col = (
+                np.broadcast_to(index[i][:, :, None], keep.shape),
+                np.broadcast_to(index[j][:, None, :], keep.shape),
+            )
+            yield QuadraticTerms(row[keep], col[keep], value[keep])
 
 
-def _same_task(index: IntArray, weight: FloatArray) -> QuadraticTerms:
-    """Return the terms of nodes that one task may not both take, by weight[k]."""
+def _same_task(index: IntArray, weight: FloatArray, most: int | None) -> Iterator[QuadraticTerms]:
+    """Yield the terms of nodes that one task may not both take, by weight[k]."""
     first, second = np.triu_indices(index.shape[1], 1)
-    row, col = index[:, first], index[:, second]
-    keep = (row >= 0) & (col >= 0)
-    return QuadraticTerms(row[keep], col[keep], np.broadcast_to(weight[:, None], keep.shape)[keep])
+    for part in _slices(len(index), len(first), most):
+        row, col = index[part][:, first], index[part][:, second]
+        keep = (row >= 0) & (col >= 0)
+        yield QuadraticTerms(row[keep], col[keep], np.broadcast_to(weight[part][:, None], keep.shape)[keep])
 
 
-def _clashes(window: Window, index: IntArray, weight: FloatArray) -> QuadraticTerms:
-    """Return the terms of tasks of one group that one node may not both hold, by weight[q]."""
-    parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+def _clashes(window: Window, index: IntArray, weight: FloatArray, most: int | None) -> Iterator[QuadraticTerms]:
+    """Yield the terms of tasks of one group that one node may not both hold, by weight[q]."""
     for group in window.groups:
         first, second = np.triu_indices(len(group), 1)
-        row, col = index[group[first]], index[group[second]]
-        keep = (row >= 0) & (col >= 0)
-        parts.append((row[keep], col[keep], np.broadcast_to(weight, keep.shape)[keep]))
-    return QuadraticTerms(*map(np.concatenate, zip(*parts, strict=True)))
+        for part in _slices(len(first), index.shape[1], most):
+            row, col = index[group[first[part]]], index[group[second[part]]]
+            keep = (row >= 0) & (col >= 0)
+            yield QuadraticTerms(row[keep], col[keep], np.broadcast_to(weight, keep.shape)[keep])
+
+
+def _slices(count: int, each: int, most: int | None) -> Iterator[slice]:
+    """Yield slices of a number of things, which come to about `most` couplers at so many each; one without a limit."""
+    step = count if most is None else max(most // max(each, 1), 1)
+    yield from (slice(begin, begin + step) for begin in range(0, count, max(step, 1)))
 
 
 def _slack(capacity: Capacity, index: IntArray, node: int, *, size: int) -> CapacityEquation:
@@ -219,10 +251,9 @@ def _coins(limit: int) -> list[int]:
     return coins
 
 
-def _square(budget: CapacityEquation, weight: float, linear: FloatArray) -> QuadraticTerms:
-    """Return the terms of M (sum w x - K)^2, whose linear part is added to `linear` in place."""
+def _square(budget: CapacityEquation, weight: float) -> QuadraticTerms:
+    """Return the quadratic terms of M (sum w x - K)^2."""
     a, v = budget.weight, budget.variable
-    np.add.at(linear, v, weight * (a * a - 2 * budget.limit * a))
     first, second = np.triu_indices(len(v), 1)
     return QuadraticTerms(v[first], v[second], 2 * weight * a[first] * a[second])
 

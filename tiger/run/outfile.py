@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,13 +24,16 @@ def write(target: str, field: str, content: str | bytes) -> None:
     A regular file, new or behind links, is written beside its place and then renamed into it; a device or a pipe is
     written as it is.
     """
+    write_parts(target, field, [content.encode() if isinstance(content, str) else content])
+
+
+def write_parts(target: str, field: str, parts: Iterable[bytes]) -> None:
+    """Write what comes in parts as `write` does, each as it is made; what making one raises ends it without a file."""
     with _translate_errors(target, field):
         final, draft = _places(Path(target))
         try:
-            if isinstance(content, str):
-                draft.write_text(content, encoding="utf-8")
-            else:
-                draft.write_bytes(content)
+            with draft.open("wb") as file:
+                file.writelines(parts)
             if draft != final:
                 draft.replace(final)
         finally:

@@ -6,8 +6,10 @@ import pytest
 from dimod.serialization import coo
 
 from tiger.errors import InputError
+from tiger.mapping.exchange import couplers
 from tiger.mapping.exchange import export as exchange
 from tiger.mapping.exchange.export import EncodedModel, write_model
+from tiger.mapping.exchange.options import EncodeOptions
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
@@ -21,7 +23,7 @@ RULES = ("one-to-one", "levels", "capacity")
 
 def load(path):
     """Return the model in a file, that of coordinates without its offset."""
-    if path.suffix == ".coo":
+    if path.suffix in (".coo", ".ising"):
         with path.open(encoding="utf-8") as file:
             return coo.load(file)
     if path.suffix == ".lp":
@@ -64,12 +66,13 @@ def test_the_energy_of_a_mapping_is_its_cost(rule, scale, random_problem, random
         for turn in range(3):
             places = random_feasible(problem, np.random.default_rng([seed, turn]))
             known.append((fill_bits(problem, places), cost_of(problem, places).total))
-        for form in ("bqm", "coo", "qubo"):
+        for form in ("bqm", "coo", "qubo", "ising"):
             target = tmp_path / f"model.{form}"
             written, model = write_model(problem, target, IsingParams(penalty_scale=scale)), load(target)
             offset = 0.0 if form == "bqm" else written.offset
             for bits, cost in known:
-                energy = model.energy((bits, range(model.num_variables))) + offset
+                values = 2 * bits - 1 if form == "ising" else bits
+                energy = model.energy((values, range(model.num_variables))) + offset
                 assert energy == pytest.approx(cost, rel=1e-9, abs=1e-9), (seed, form)
 
 
@@ -152,7 +155,7 @@ def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, form, random
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("form", ["bqm", "coo", "qubo", "cqm", "lp"])
+@pytest.mark.parametrize("form", ["bqm", "coo", "ising", "qubo", "cqm", "lp"])
 def test_every_model_says_which_problem_it_is_of(form, path_problem, tmp_path):
     """Tests what goes into the file of variables: the same fingerprint whatever the form."""
     written = write_model(path_problem, tmp_path / f"model.{form}")
@@ -169,7 +172,7 @@ def test_a_constrained_model_marks_its_discrete_variables(path_problem, tmp_path
     assert len(load(tmp_path / "model.cqm").discrete) == 3
 
 
-@pytest.mark.parametrize("form", ["bqm", "coo", "qubo", "cqm", "lp"])
+@pytest.mark.parametrize("form", ["bqm", "coo", "ising", "qubo", "cqm", "lp"])
 def test_a_problem_whose_tasks_are_all_pinned_has_no_variables(form, path_problem, tmp_path):
     """Tests that the offset is the cost."""
     pins = {"a": "x", "b": "y", "c": "z"}
@@ -212,7 +215,8 @@ def test_what_cannot_be_written_is_named(target, options, field, path_problem, t
     ("form", "limit", "most", "what", "found"),
     [
         ("bqm", "COUPLER_LIMIT", 8, "couplers", "more for 3 tasks on 3 nodes"),
-        ("coo", "COUPLER_LIMIT", 40, "couplers", "45"),
+        ("bqm", "COUPLER_LIMIT", 40, "couplers", "45"),
+        ("coo", "TEXT_LIMIT", 40, "couplers", "45"),
         ("cqm", "BIAS_LIMIT", 8, "biases", "more for 3 tasks on 3 nodes"),
         ("cqm", "BIAS_LIMIT", 50, "biases", "54"),
     ],
@@ -259,3 +263,68 @@ def test_what_cannot_be_tuned_is_refused(tune, options, target, field, path_prob
     with pytest.raises(InputError) as caught:
         write_model(path_problem, tmp_path / target, IsingParams(**options), tune)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("form", ["coo", "qubo"])
+def test_text_is_the_same_in_parts(rule, scale, form, random_problem, monkeypatch, tmp_path):
+    """Tests models that are sorted by many files of few couplers, where pairs come in several parts."""
+    problem = random_problem(rule, 5, tasks=7, nodes=7, pins=True, memory=rule == "capacity")
+    target, params = tmp_path / f"model.{form}", IsingParams(penalty_scale=scale)
+    written = write_model(problem, target, params)
+    whole_text = target.read_bytes()
+    for part in (1, 40):
+        monkeypatch.setattr(couplers, "PART", part)
+        monkeypatch.setattr(exchange, "PART", part)
+        assert write_model(problem, target, params) == written
+        assert target.read_bytes() == whole_text
+    spins = write_model(problem, tmp_path / "model.ising", params)
+    bits = np.random.default_rng(2).integers(0, 2, (4, len(written.variables)))
+    energies = load(target).energies((bits, range(bits.shape[1]))) + written.offset
+    assert load(tmp_path / "model.ising").energies(
+        (2 * bits - 1, range(bits.shape[1]))
+    ) + spins.offset == pytest.approx(energies)
+
+
+def test_a_file_that_cannot_be_sorted_is_named(path_problem, monkeypatch, tmp_path):
+    """Tests a disk without room for temporary files: nothing is left behind."""
+
+    def refuse():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(couplers.tempfile, "TemporaryFile", refuse)
+    with pytest.raises(InputError, match="output: expected room for temporary files, got No space left"):
+        write_model(path_problem, tmp_path / "model.coo")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("form", ["bqm", "ising", "cqm"])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_start_is_an_initial_state(rule, form, random_problem, random_feasible, tmp_path):
+    """Tests that its energy is the cost of the mapping that was given."""
+    problem = random_problem(rule, 3, pins=True)
+    places = random_feasible(problem, np.random.default_rng(1))
+    written = write_model(problem, tmp_path / f"model.{form}", start=problem.mapping(places))
+    values = np.array(written.initial_state)
+    assert set(values.tolist()) <= {0, 1}
+    model = load(tmp_path / f"model.{form}")
+    if form == "cqm":
+        assert model.check_feasible(dict(enumerate(values.tolist())))
+        energy = model.objective.energy(dict(enumerate(values.tolist())))
+    elif form == "ising":
+        energy = model.energy((2 * values - 1, range(len(values)))) + written.offset
+    else:
+        energy = model.energy((values, range(len(values))))
+    assert energy == pytest.approx(cost_of(problem, places).total)
+    assert written.to_dict()["initial_state"] == values.tolist()
+
+
+def test_an_initial_state_needs_a_file(path_problem, tmp_path):
+    """Tests that a start without a file of variables is refused, and one that is no mapping."""
+    start = {"a": "x", "b": "y", "c": "z"}
+    with pytest.raises(InputError, match="start: expected --variables beside it"):
+        exchange.export(path_problem, EncodeOptions(output=str(tmp_path / "m.bqm"), start=start))
+    with pytest.raises(InputError, match="start: expected a node for every task, got none for 'c'"):
+        write_model(path_problem, tmp_path / "m.bqm", start={"a": "x", "b": "y"})
+    assert not list(tmp_path.iterdir())

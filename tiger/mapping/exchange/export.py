@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import dimod
@@ -11,8 +10,12 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
+from tiger.mapping.exchange import text_models
+from tiger.mapping.exchange.couplers import PART, SortedCouplers
 from tiger.mapping.exchange.options import EncodeOptions
 from tiger.mapping.exchange.tuned import tune_penalties
+from tiger.mapping.options import Start
+from tiger.mapping.start import place_start
 from tiger.model.arrays import IntArray
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
@@ -24,9 +27,10 @@ from tiger.qubo.penalties import safe_penalties
 from tiger.run import outfile
 from tiger.solvers.samplers.cqm import BIAS_LIMIT, bias_count, cqm_of
 
-# Of QUBOs and of constrained models.
-QUBOS, CONSTRAINED = (".bqm", ".coo", ".qubo"), (".cqm", ".lp")
-FORMS = (*QUBOS, *CONSTRAINED)
+CONSTRAINED = (".cqm", ".lp")
+FORMS = (".bqm", *text_models.FORMS, *CONSTRAINED)
+# About 12 GB of text, and as much in temporary files.
+TEXT_LIMIT = 500_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,7 @@ class EncodedModel:
     On a feasible mapping its energy, `offset` included, is the cost. `fingerprint` is that of the problem. `penalty` is
     the mean weight of the one-hot constraints and `scale` that of all relative to the safe bound; a constrained model
     has `constraints` in their place. Of tuned penalties, `feasible_share` is that of the reads of the sampler that they
-    are `tuned_for`.
+    are `tuned_for`. `initial_state[k]` is the value of variable k in a mapping that was given as a start.
     """
 
     variables: tuple[tuple[str | None, str], ...]
@@ -48,104 +52,127 @@ class EncodedModel:
     constraints: int = 0
     tuned_for: str | None = None
     feasible_share: float | None = None
+    initial_state: tuple[int, ...] | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the data that samples of the model need: fingerprint, offset, and [task, node] of every variable."""
-        return {
-            "fingerprint": self.fingerprint,
-            "offset": self.offset,
-            "variables": [list(pair) for pair in self.variables],
-        }
+        state = {} if self.initial_state is None else {"initial_state": list(self.initial_state)}
+        variables = [list(pair) for pair in self.variables]
+        return {"fingerprint": self.fingerprint, "offset": self.offset, "variables": variables, **state}
 
 
 def export(problem: Problem, options: EncodeOptions) -> EncodedModel | tuple[Violation, ...]:
     """Write a model as options say, and its variables to a file if one is named; return as `write_model` does.
 
-    Raises InputError, also where both would go to one file.
+    Raises InputError, also where both would go to one file, and for a start that goes to none.
     """
     if options.variables is not None:
         outfile.check(options.variables, "variables")
         if os.path.realpath(options.variables) == os.path.realpath(options.output):
             got = f"got {options.variables!r} for both"
             raise InputError("variables", f"expected another file than --output, {got}")
-    model = write_model(problem, options.output, options.ising, options.tune)
+    elif options.start is not None:
+        raise InputError("start", "expected --variables beside it, a file for the initial state, got none")
+    model = _write(problem, options)
     if isinstance(model, EncodedModel) and options.variables is not None:
         outfile.write(options.variables, "variables", json.dumps(model.to_dict()) + "\n")
     return model
 
 
 def write_model(
-    problem: Problem, target: str | Path, ising: IsingParams | None = None, tune: str | None = None
+    problem: Problem,
+    target: str | Path,
+    ising: IsingParams | None = None,
+    tune: str | None = None,
+    start: Start | None = None,
 ) -> EncodedModel | tuple[Violation, ...]:
     """Write the QUBO of a whole problem, or its constrained model, to a file; return what it is, or what cannot be met.
 
     By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates and
-    `.qubo` that of qbsolv, both with offset and fingerprint in comments as these formats have none, `.cqm` its format
-    of constrained quadratic models, and `.lp` that of CPLEX, for solvers of quadratic programs, with variables `x0`,
-    `x1`, .. Of `ising` the penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to
-    QUBOs alone. With `tune`, the name of a sampler, the penalties are those at which about half of its reads are
-    feasible, with centred costs, far below the safe bound.
+    `.ising` that of spins, `.qubo` that of qbsolv, all three with offset and fingerprint in comments as these formats
+    have none, `.cqm` its format of constrained quadratic models, and `.lp` that of CPLEX, for solvers of quadratic
+    programs, with variables `x0`, `x1`, .. Of `ising` the penalty scale, by default 1, the safe bound, and
+    the encoding of capacities apply, both to QUBOs alone. With `tune`, the name of a sampler, the penalties are those
+    at which about half of its reads are feasible, with centred costs, far below the safe bound. With `start` the model
+    has the initial state that a mapping is.
     Raises InputError for another ending, a file that cannot be written, and a problem of more than 5 million couplers,
-    or 10 million biases of a constrained model.
+    500 million as text, or 10 million biases of a constrained model.
     """
-    form, params = Path(target).suffix.lower(), ising or IsingParams()
+    given = IsingParams() if ising is None else ising
+    return _write(problem, EncodeOptions(output=str(target), ising=given, tune=tune, start=start))
+
+
+def _write(problem: Problem, options: EncodeOptions) -> EncodedModel | tuple[Violation, ...]:
+    """Write a model as `write_model` does."""
+    form = Path(options.output).suffix.lower()
     if form not in FORMS:
-        raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {str(target)[:300]!r}")
+        raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {options.output[:300]!r}")
     if form in CONSTRAINED:
-        _check_bare(params, tune, form)
+        _check_bare(options.ising, options.tune, form)
     check_pairs(problem)
-    outfile.check(str(target), "output")
-    start = launch_order(problem)
+    outfile.check(options.output, "output")
+    start = launch_order(problem) if options.start is None else place_start(problem, options.start)
     if isinstance(start, tuple):
         return start
-    model, data = _write_cqm(problem, form) if form in CONSTRAINED else _write_qubo(problem, start, params, tune, form)
-    outfile.write(str(target), "output", data)
-    return model
+    return (_write_cqm if form in CONSTRAINED else _write_qubo)(problem, start, options, form)
 
 
-def _write_qubo(
-    problem: Problem, start: IntArray, params: IsingParams, tune: str | None, form: str
-) -> tuple[EncodedModel, bytes]:
-    """Return a QUBO and the content of its file."""
+def _write_qubo(problem: Problem, start: IntArray, options: EncodeOptions, form: str) -> EncodedModel:
+    """Write a QUBO; text without ever holding all of it."""
+    params, tune, limit = options.ising, options.tune, TEXT_LIMIT if form in text_models.FORMS else COUPLER_LIMIT
     window = window_of(problem, COUPLER_LIMIT, "couplers")
-    if coupler_count(window) > COUPLER_LIMIT:
-        raise _too_large(COUPLER_LIMIT, "couplers", str(coupler_count(window)))
-    qubo = encode(window, params.capacity)
+    if coupler_count(window) > limit:
+        raise _too_large(limit, "couplers", str(coupler_count(window)))
+    qubo = encode(window, params.capacity, limit)
     # Without a variable there is nothing to tune.
     tuned = tune_penalties(problem, window, start, tune, params) if tune is not None and qubo.size else None
     penalties = safe_penalties(window).at(params.penalty_scale or 1.0) if tuned is None else tuned.penalties
-    bqm = qubo.bqm(penalties)
     hosts = [problem.topology.names[node] for node in window.block.nodes.tolist()]
     slack = [(None, hosts[budget.node]) for budget in qubo.budgets for _ in range(budget.slack)]
     model = EncodedModel(
         variables=(*_pairs(problem, window), *slack),
-        couplers=bqm.num_interactions,
-        offset=float(bqm.offset),
+        couplers=0,
+        offset=0.0,
         fingerprint=fingerprint(problem),
         penalty=float(penalties.one_hot.mean()) if len(penalties.one_hot) else 0.0,
         scale=penalties.scale,
         tuned_for=None if tuned is None else tuned.solver,
         feasible_share=None if tuned is None else tuned.feasible_share,
+        initial_state=None if options.start is None else tuple(qubo.sample(window.local(start)).tolist()),
     )
     if form == ".bqm":
-        return model, _content(bqm)
-    return model, (_coordinates if form == ".coo" else _qbsolv)(bqm, model.fingerprint).encode()
+        bqm = qubo.bqm(penalties)
+        outfile.write(options.output, "output", _content(bqm))
+        return replace(model, couplers=bqm.num_interactions, offset=float(bqm.offset))
+    try:
+        with SortedCouplers(qubo.size, coupler_count(window)) as couplers:
+            made = qubo.expand(penalties, PART)
+            couplers.add(made.parts)
+            text = text_models.text_model(form, made.linear, made.offset, couplers)
+            outfile.write_parts(options.output, "output", text.lines(model.fingerprint))
+    except OSError as error:
+        raise InputError("output", f"expected room for temporary files, got {error.strerror or error}") from None
+    return replace(model, couplers=text.count, offset=text.offset)
 
 
-def _write_cqm(problem: Problem, form: str) -> tuple[EncodedModel, bytes]:
-    """Return a constrained model and the content of its file."""
+def _write_cqm(problem: Problem, start: IntArray, options: EncodeOptions, form: str) -> EncodedModel:
+    """Write a constrained model."""
     window = window_of(problem, BIAS_LIMIT, "biases")
     if bias_count(window) > BIAS_LIMIT:
         raise _too_large(BIAS_LIMIT, "biases", str(bias_count(window)))
-    cqm = cqm_of(window)
+    cqm, pairs = cqm_of(window), _pairs(problem, window)
+    mapping = problem.mapping(start)
     model = EncodedModel(
-        variables=_pairs(problem, window),
+        variables=pairs,
         couplers=cqm.objective.num_interactions,
         offset=float(cqm.objective.offset),
         fingerprint=fingerprint(problem),
         constraints=len(cqm.constraints),
+        initial_state=None if options.start is None else tuple(int(mapping[task] == node) for task, node in pairs),
     )
-    return model, _content(cqm) if form == ".cqm" else _linear_program(cqm, model.fingerprint).encode()
+    text = _content(cqm) if form == ".cqm" else _linear_program(cqm, model.fingerprint)
+    outfile.write(options.output, "output", text)
+    return model
 
 
 def _check_bare(params: IsingParams, tune: str | None, form: str) -> None:
@@ -194,39 +221,8 @@ def _content(model: dimod.BinaryQuadraticModel | dimod.ConstrainedQuadraticModel
     return content
 
 
-def _coordinates(bqm: dimod.BinaryQuadraticModel, origin: str) -> str:
-    """Return a model as `dimod.serialization.coo` reads it, every variable named, with all digits of the biases.
-
-    Offset and fingerprint stand in comments. dimod's own writer keeps six digits after the point and leaves out
-    variables without a bias.
-    """
-    head = ["# vartype=BINARY", f"# offset={float(bqm.offset)!r}", f"# fingerprint={origin}"]
-    return "\n".join([*head, *_terms(bqm)]) + "\n"
-
-
-def _qbsolv(bqm: dimod.BinaryQuadraticModel, origin: str) -> str:
-    """Return a model as qbsolv reads it, offset and fingerprint in comments."""
-    head = [f"c offset={float(bqm.offset)!r}", f"c fingerprint={origin}"]
-    head.append(f"p qubo 0 {bqm.num_variables} {bqm.num_variables} {bqm.num_interactions}")
-    return "\n".join([*head, *_terms(bqm)]) + "\n"
-
-
-def _terms(bqm: dimod.BinaryQuadraticModel) -> Iterator[str]:
-    """Yield a line for every variable and every coupler, with all digits of the biases."""
-    vectors = bqm.to_numpy_vectors(range(bqm.num_variables), sort_indices=True)
-    yield from (f"{k} {k} {_digits(bias)}" for k, bias in enumerate(vectors.linear_biases.tolist()))
-    pairs = zip(*(part.tolist() for part in vectors.quadratic), strict=True)
-    yield from (f"{low} {high} {_digits(bias)}" for low, high, bias in pairs)
-
-
 def _linear_program(cqm: dimod.ConstrainedQuadraticModel, origin: str) -> str:
     """Return a model as dimod writes the format of CPLEX, whose names have neither digits alone nor blanks."""
     cqm.relabel_variables({variable: f"x{variable}" for variable in cqm.variables})
     cqm.relabel_constraints({label: str(label).replace(" ", "_") for label in cqm.constraints})
     return f"\\ fingerprint={origin}\n{dimod.lp.dumps(cqm)}\n"
-
-
-def _digits(value: float) -> str:
-    """Return a number in full and without an exponent, which dimod does not read."""
-    text = repr(value)
-    return np.format_float_positional(value, trim="0") if "e" in text else text

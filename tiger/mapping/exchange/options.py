@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from tiger.mapping.options import Start
 from tiger.model.spelling import spelled
 from tiger.qubo.params import IsingParams
 
@@ -12,7 +13,7 @@ class EncodeOptions:
 
     output: str = field(
         metadata=spelled(
-            "A .bqm, .coo, .qubo, .cqm or .lp file.", panel="Output", flags=("--output", "-o"), metavar="FILE"
+            "A .bqm, .coo, .ising, .qubo, .cqm or .lp file.", panel="Output", flags=("--output", "-o"), metavar="FILE"
         )
     )
     variables: str | None = field(
@@ -26,6 +27,13 @@ class EncodeOptions:
             metavar="SOLVER",
             panel="Search",
             complete="solvers",
+        ),
+    )
+    start: Start | None = field(
+        default=None,
+        metadata=spelled(
+            "Write the initial state that a mapping is to --variables: a report, or a CSV file task,node.",
+            metavar="FILE",
         ),
     )
     ising: IsingParams = field(default_factory=IsingParams)

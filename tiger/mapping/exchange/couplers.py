@@ -1,0 +1,63 @@
+"""Couplers in order, of models that do not fit into memory."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from types import TracebackType
+from typing import IO, Self
+
+import numpy as np
+
+from tiger.qubo.encode import QuadraticTerms
+
+# Couplers sorted at a time, about 0.4 GB of memory.
+PART = 1 << 22
+RECORD = np.dtype([("row", np.int64), ("col", np.int64), ("value", np.float64)])
+
+
+class SortedCouplers:
+    """Sort couplers that come in any order, and add up those of one pair, by files of a range of variables each.
+
+    Temporary files hold 24 bytes of each coupler that comes. Those whose values add up to 0 are left out.
+    """
+
+    def __init__(self, size: int, expected: int) -> None:
+        parts = max(-(-expected // PART), 1)
+        # The lower variable of a pair is more often a low one: as of all pairs, that of the first has them all.
+        shares = 1 - np.sqrt(1 - np.arange(1, parts) / parts)
+        self._size, self._bounds = size, np.ceil(size * shares).astype(np.int64)
+        self._files: list[IO[bytes]] = []
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Open the files."""
+        for _ in range(len(self._bounds) + 1):
+            self._files.append(self._opened.enter_context(tempfile.TemporaryFile()))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the files."""
+        self._opened.close()
+
+    def add(self, parts: Iterable[QuadraticTerms]) -> None:
+        """Take couplers."""
+        for terms in parts:
+            records = np.empty(len(terms.row), RECORD)
+            records["row"], records["col"], records["value"] = terms
+            file = np.searchsorted(self._bounds, terms.row, side="right")
+            order = np.argsort(file, kind="stable")
+            ends = np.cumsum(np.bincount(file, minlength=len(self._files)))[:-1]
+            for target, some in zip(self._files, np.split(records[order], ends), strict=True):
+                target.write(some.tobytes())
+
+    def __iter__(self) -> Iterator[QuadraticTerms]:
+        """Yield all couplers by their first and second variable, each pair once."""
+        for file in self._files:
+            file.seek(0)
+            records = np.frombuffer(file.read(), RECORD)
+            key, pair = np.unique(records["row"] * np.int64(self._size) + records["col"], return_inverse=True)
+            value = np.bincount(pair, records["value"], len(key))
+            row, col = np.divmod(key[value != 0], max(self._size, 1))
+            yield QuadraticTerms(row, col, value[value != 0])
