@@ -146,10 +146,10 @@ export interface CircuitPreview {
  * objective; it is never said of another objective. `baseline_..` is what Qiskit's own layout and routing come to at
  * the same level and seed. `data_movement` compares four placements of the gates (`tiger.routing.ising.movement`), and
  * `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
- * layouts of both Ising formulations. `success_probability` needs error rates. Where nothing feasible exists all of
- * these are None or empty, and `violations` name what cannot be met. Stages have their best extra CX as cost; `seconds`
- * is wall time. `device` is what the device was read from, which pictures need. JSON has all but the `circuit` and the
- * `device`, by the schema `tiger.circuit/1`.
+ * layouts of both Ising formulations. `success_probability` needs error rates. `sampling` says what a sampler drew,
+ * None for other solvers. Where nothing feasible exists all of these are None or empty, and `violations` name what
+ * cannot be met. Stages have their best extra CX as cost; `seconds` is wall time. `device` is what the device was read
+ * from, which pictures need. JSON has all but the `circuit` and the `device`, by the schema `tiger.circuit/1`.
  */
 export interface CircuitReport {
   schema: "tiger.circuit/1";
@@ -178,6 +178,7 @@ export interface CircuitReport {
   islands: number;
   stages: Stage[];
   warnings: string[];
+  sampling: SamplingReport | null;
   seconds: number;
 }
 
@@ -1000,9 +1001,9 @@ export interface PlacedStage {
  * bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective`
  * throughput. `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the
  * `objective` names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes
- * between devices in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty,
- * and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
- * neither is serialised.
+ * between devices in an iteration, `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers.
+ * Where no plan is possible, figures are None, stages empty, and `violations` say what cannot be met. `deployment`
+ * holds the plan itself, `arrangement` that of operators, and neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
@@ -1034,6 +1035,7 @@ export interface PlacementReport {
   links: Link[];
   progress: Stage[];
   warnings: string[];
+  sampling: SamplingReport | null;
   seconds: number;
 }
 
@@ -1354,8 +1356,9 @@ export interface RuledOut {
  * the share `feasible_share` was feasible as it came (None without reads); `access_time_s` are the seconds on a quantum
  * computer, None where the sampler says nothing of them. Of every tenth window, and of every eighth round on a whole
  * problem, from the second on, the `compared_reads` are set beside as many bits from coin flips, which never become the
- * answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared. Where `estimated`, nothing was
- * submitted: calls and times are those of simulated annealing in the machine's place.
+ * answer: `cost_of_reads` and `cost_of_control`, of operators their largest load in seconds. None where nothing was
+ * compared, as of circuits and of orders of devices, whose QUBOs have units of their own. Where `estimated`, nothing
+ * was submitted: calls and times are those of simulated annealing in the machine's place.
  */
 export interface SamplingReport {
   calls: number;

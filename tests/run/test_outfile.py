@@ -1,5 +1,7 @@
 """Tests of files that change all at once or not at all."""
 
+import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,15 +36,36 @@ def test_write_puts_the_text_in_place(tmp_path: Path, before: dict[str, str]) ->
 def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that fills up costs neither the old file nor a stray one."""
 
-    def full(path: Path, text: str, encoding: str) -> None:
+    class Full(io.BytesIO):
+        """A file on a full disk."""
+
+        def writelines(self, parts: object) -> None:
+            raise OSError(28, "No space left on device")
+
+    def open_full(path: Path, mode: str) -> Full:
         path.touch()
-        raise OSError(28, "No space left on device")
+        return Full()
 
     (tmp_path / "out.json").touch()
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "open", open_full)
     with pytest.raises(InputError, match=r"json: expected a file that can be written, got .*No space left"):
         outfile.write(str(tmp_path / "out.json"), "json", "new")
+    monkeypatch.undo()
     assert files(tmp_path) == {"out.json": ""}
+
+
+def test_what_comes_in_parts_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A part that cannot be made leaves the old file."""
+
+    def fail() -> Iterator[bytes]:
+        yield b"new"
+        raise ZeroDivisionError
+
+    target = str(tmp_path / "out")
+    outfile.write_parts(target, "output", [b"a", b"b"])
+    with pytest.raises(ZeroDivisionError):
+        outfile.write_parts(target, "output", fail())
+    assert files(tmp_path) == {"out": "ab"}
 
 
 def test_write_goes_through_a_link(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ FEW = IsingParams(whole=Sampling(rounds=3, reads=8, sweeps=50), window=Sampling(
 def test_counts_add_up() -> None:
     """Reads, shares by reads, seconds where they are known, and the least costs of both kinds."""
     count = SampleCount()
-    count.add(10, 0.5, None)
-    count.add(30, 0.1, 0.25)
-    count.add(10, 0.0, 0.5)
+    count.add(10, 0.5, {})
+    count.add(30, 0.1, {"qpu_access_time_us": 250_000})
+    count.add(10, 0.0, {"qpu_access_time_us": 0.5e6, "other": "text"})
     count.compare(10, BestReads(repaired=9.0, polished=5.0), BestReads(repaired=12.0, polished=7.0))
     count.compare(30, BestReads(raw=8.0, repaired=8.0, polished=6.0), BestReads(repaired=10.0, polished=5.0))
     found = count.report(3, estimated=False)

@@ -9,6 +9,7 @@ from tiger.run.summary import (
     describe_unmet,
     gap_text,
     list_facts,
+    list_samples,
     list_stages,
     origin_text,
     rest_text,
@@ -18,6 +19,9 @@ from tiger.run.summary import (
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
+
+# The level from which on layouts are sampled.
+SAMPLED = 2
 
 
 def circuit_summary(report: "CircuitReport") -> str:
@@ -62,5 +66,8 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "level": str(report.level),
         "solver": origin_text(report.solver, report.seed, report.islands),
         "seconds": f"{report.seconds:.3f}",
+        **list_samples(
+            report.sampling, number, "no route was left to find" if report.level >= SAMPLED else "level 2 samples"
+        ),
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})

@@ -36,7 +36,6 @@ from tiger.run.objective_search import continue_by, report_objective
 from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
-from tiger.run.samples import SamplingReport
 
 
 @from_fields(SolveCall)
@@ -153,16 +152,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         lower_bound=_bound_cost(incumbent, by_objective) if incumbent.bounded else None,
         optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
-        sampling=_sampling(request),
+        sampling=request.answers.report(request.solver, estimated=request.ising.dry_run),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *remark(report, request)))
-
-
-def _sampling(request: Request) -> SamplingReport | None:
-    """Return what the sampler contributed, None of other solvers."""
-    if not request.samples:
-        return None
-    return request.answers.samples.report(request.answers.count, estimated=request.ising.dry_run)
 
 
 def _bound_cost(incumbent: MappingIncumbent, by_objective: MappingIncumbent) -> float:

@@ -13,6 +13,7 @@ from tiger.run.summary import (
     describe_unmet,
     gap_text,
     list_facts,
+    list_samples,
     list_stages,
     origin_text,
     rest_text,
@@ -23,7 +24,7 @@ from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
     from tiger.run.report import Objective, Report
-    from tiger.run.samples import BestReads, SamplingReport
+    from tiger.run.samples import SamplingReport
 
 # Links of a table: the bottleneck and what is next to it.
 LINKS = 5
@@ -90,22 +91,10 @@ def _start(report: "Report", value: float | None) -> dict[str, str]:
 
 def _samples(report: "Report") -> dict[str, str]:
     """Return what a sampler drew, and what that is worth beside coin flips; nothing of other solvers."""
-    drawn = report.sampling
-    if drawn is None:
-        return {}
-    if not drawn.calls:
-        ended = any(warning.startswith("ended") for warning in report.warnings)
-        why = "time was up before" if ended else "nothing was left to sample"
-        why = "the mapping was proved optimal before" if report.optimal else why
-        return {"samples": f"none: {why}"}
-    share = "" if drawn.feasible_share is None else f", {drawn.feasible_share:.0%} feasible as they came"
-    access = "" if drawn.access_time_s is None else f", {drawn.access_time_s:.3g} s on the machine"
-    facts = {"samples": f"{drawn.calls:,} calls, {drawn.reads:,} reads{share}{access}"}
-    if drawn.cost_of_reads is not None and drawn.cost_of_control is not None:
-        facts["  best read"] = _best(drawn.cost_of_reads)
-        facts["  best coin flips"] = _best(drawn.cost_of_control)
-        facts["  of the sampler"] = drawn.verdict or "-"
-    return facts
+    ended = any(warning.startswith("ended") for warning in report.warnings)
+    why = "time was up before" if ended else "nothing was left to sample"
+    why = "the mapping was proved optimal before" if report.optimal else why
+    return list_samples(report.sampling, number, why)
 
 
 def _estimate(drawn: "SamplingReport") -> str:
@@ -120,14 +109,6 @@ def _estimate(drawn: "SamplingReport") -> str:
         "nothing was submitted: simulated annealing answered in the machine's place, and by its answers there are\n\n"
         f"{list_facts(facts)}"
     )
-
-
-def _best(costs: "BestReads") -> str:
-    """Return the costs of the best of some reads on their way."""
-    if costs.polished is None:
-        return "none but the mapping known before"
-    raw = "none feasible" if costs.raw is None else f"{number(costs.raw)} as it came"
-    return f"{raw}, {number(costs.repaired)} repaired, {number(costs.polished)} polished"
 
 
 def _lead_with_multicasts(facts: dict[str, str], made: "Objective") -> dict[str, str]:

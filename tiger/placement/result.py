@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tiger.model.violation import Violation
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.training.costs.plan import Plan
 
@@ -15,7 +16,8 @@ class PlaceResult:
     plans of this order of layers, `iteration_s` and `bubble` are those of the simulated schedule, `iteration_bound_s` a
     lower bound on the iteration of all plans, and `uniform_..` are the figures of as many layers in every stage,
     devices in the order of the cluster, whether or not that fits; `start_..` are those of the plan started from.
-    `memory_bytes[p]` is the most that a device of each position holds.
+    `memory_bytes[p]` is the most that a device of each position holds, and `sampling` is what a sampler drew that
+    orders devices.
     """
 
     plan: Plan | None
@@ -34,3 +36,4 @@ class PlaceResult:
     stages: tuple[Stage, ...] = ()
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()
+    sampling: SamplingReport | None = None

@@ -21,8 +21,6 @@ from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Control, Tuned, TuneParams, Tuner, tune
 from tiger.run.answers import Answers
 
-# The figure of a sample set that has the microseconds on a quantum computer.
-ACCESS_TIME = "qpu_access_time_us"
 # The figure that says why samples could not be kept.
 NOT_KEPT = "not_kept"
 Polish = Callable[[IntArray, Block, Stop], IntArray]
@@ -70,9 +68,7 @@ class Ising:
         for trial in (trial for tuned in found for trial in tuned.trials):
             if NOT_KEPT in trial.figures:
                 self.answers.unkept = str(trial.figures[NOT_KEPT])
-            access_us = trial.figures.get(ACCESS_TIME)
-            access_s = access_us / 1e6 if isinstance(access_us, int | float) else None
-            self.answers.samples.add(trial.reads, trial.feasible_share, access_s)
+            self.answers.samples.add(trial.reads, trial.feasible_share, trial.figures)
             if trial.control is not None:
                 self.answers.samples.compare(trial.reads, trial.best, trial.control)
         error = next((tuned.error for tuned in found if tuned.error is not None), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Self, TypeVar, cast
 
 from tiger.errors import InputError
-from tiger.run.samples import SampleCount
+from tiger.run.samples import SampleCount, SamplingReport
 
 Answer = TypeVar("Answer")
 Sampler = TypeVar("Sampler")
@@ -62,6 +62,15 @@ class Answers:
     def of(cls, solver: object) -> Self:
         """Return none so far of a solver: `auto` samples beside searches of its own."""
         return cls(needed=solver != "auto")
+
+    def report(self, solver: object, *, estimated: bool = False) -> SamplingReport | None:
+        """Return what a sampler has drawn, None of another solver; `estimated` where nothing was submitted."""
+        if solver == "auto":
+            return None
+        # The list of solvers imports the libraries of some of them.
+        from tiger.solvers.registry import is_sampler
+
+        return self.samples.report(self.count, estimated=estimated) if is_sampler(solver) else None
 
     @property
     def warnings(self) -> tuple[str, ...]:

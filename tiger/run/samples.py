@@ -1,6 +1,7 @@
 """What a sampler contributed to a mapping: how much it drew, and what its best read is worth beside coin flips."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Self
 
@@ -8,6 +9,8 @@ from tiger.model.document import Document
 
 # Costs closer than this are sums in another order; the least share that is told as a number.
 SAME, LEAST = 1e-9, 1e-3
+# The figure of a sample set that has the microseconds on a quantum computer.
+ACCESS_TIME = "qpu_access_time_us"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +35,12 @@ class SamplingReport(Document):
     """Say what a sampler drew, and what as many random reads come to by the same repair and polish.
 
     Of `reads` in `calls` the share `feasible_share` was feasible as it came (None without reads); `access_time_s` are
-    the seconds on a quantum computer, None where the sampler says nothing of them. Of every tenth window, and of
-    every eighth round on a whole problem, from the second on, the `compared_reads` are set beside as many bits from
-    coin flips, which never become the answer: `cost_of_reads` and `cost_of_control`. None where nothing was compared.
-    Where `estimated`, nothing was submitted: calls and times are those of simulated annealing in the machine's place.
+    the seconds on a quantum computer, None where the sampler says nothing of them. Of every tenth window, and of every
+    eighth round on a whole problem, from the second on, the `compared_reads` are set beside as many bits from coin
+    flips, which never become the answer: `cost_of_reads` and `cost_of_control`, of operators their largest load in
+    seconds. None where nothing was compared, as of circuits and of orders of devices, whose QUBOs have units of their
+    own. Where `estimated`, nothing was submitted: calls and times are those of simulated annealing in the machine's
+    place.
     """
 
     calls: int = 0
@@ -73,11 +78,13 @@ class SampleCount:
     own: BestReads = field(default_factory=BestReads)
     control: BestReads = field(default_factory=BestReads)
 
-    def add(self, reads: int, feasible_share: float, access_s: float | None) -> None:
-        """Add the reads of a call."""
+    def add(self, reads: int, feasible_share: float, figures: Mapping[str, object]) -> None:
+        """Add the reads of a call, of which the sampler says some figures."""
         self.reads += reads
         self.feasible += reads * feasible_share
-        if access_s is not None:
+        access_us = figures.get(ACCESS_TIME)
+        if isinstance(access_us, int | float):
+            access_s = access_us / 1e6
             self.access_s = access_s if math.isnan(self.access_s) else self.access_s + access_s
 
     def compare(self, reads: int, own: BestReads, control: BestReads) -> None:

@@ -2,7 +2,8 @@
 
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,6 +13,9 @@ from tiger.model.units import number_text as number
 from tiger.model.violation import Violation, unmet_text
 from tiger.run.stage import Detail, Stage
 from tiger.run.terminal import columns, escape
+
+if TYPE_CHECKING:
+    from tiger.run.samples import BestReads, SamplingReport
 
 # Rows of a table on a terminal, beyond which --json is easier to read, and characters of a line where there is none.
 SHOWN, WIDTH = 40, 100
@@ -55,6 +59,33 @@ def _is_whole(cell: str) -> bool:
 def list_facts(facts: Mapping[str, str]) -> str:
     """Return facts, one a line."""
     return "".join(f"{name:<20} {fact}\n" for name, fact in facts.items())
+
+
+def list_samples(drawn: "SamplingReport | None", text: Callable[[float | None], str], why: str) -> dict[str, str]:
+    """Return what a sampler drew and what that is worth beside coin flips, or `why` it was not asked.
+
+    Costs are written by `text`. Nothing of a solver that is no sampler.
+    """
+    if drawn is None:
+        return {}
+    if not drawn.calls:
+        return {"samples": f"none: {why}"}
+    share = "" if drawn.feasible_share is None else f", {drawn.feasible_share:.0%} feasible as they came"
+    access = "" if drawn.access_time_s is None else f", {drawn.access_time_s:.3g} s on the machine"
+    facts = {"samples": f"{drawn.calls:,} calls, {drawn.reads:,} reads{share}{access}"}
+    if drawn.cost_of_reads is not None and drawn.cost_of_control is not None:
+        facts["  best read"] = _best(drawn.cost_of_reads, text)
+        facts["  best coin flips"] = _best(drawn.cost_of_control, text)
+        facts["  of the sampler"] = drawn.verdict or "-"
+    return facts
+
+
+def _best(costs: "BestReads", text: Callable[[float | None], str]) -> str:
+    """Return the costs of the best of some reads on their way."""
+    if costs.polished is None:
+        return "none but what was known before"
+    raw = "none feasible" if costs.raw is None else f"{text(costs.raw)} as it came"
+    return f"{raw}, {text(costs.repaired)} repaired, {text(costs.polished)} polished"
 
 
 def list_stages(stages: Sequence[Stage], cost: str = "best cost") -> str:

@@ -19,6 +19,7 @@ from tests.circuits.brief import shorten_levels
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.writing import qasm_of
+from tiger.circuits.summary import circuit_summary
 from tiger.errors import InputError
 from tiger.run.progress import Progress
 
@@ -104,6 +105,17 @@ def test_bug_wide_gates_were_refused() -> None:
     assert is_same(circuit, report)
     assert report.extra_cx == counts["cx"] + 3 * counts.get("swap", 0) - 6 - 3
     assert report.circuit.layout.initial_index_layout(filter_ancillas=True) == [*report.initial_layout.values()]
+
+
+@pytest.mark.slow
+def test_what_a_sampler_drew_is_reported(complete: QuantumCircuit) -> None:
+    """Its calls and reads, in the summary too, and of no other solver."""
+    drawn = tiger.layout(complete, LINE, solver="neal", level=2)
+    assert drawn.sampling.reads > drawn.sampling.calls > 0
+    assert 0 <= drawn.sampling.feasible_share <= 1
+    assert drawn.sampling.cost_of_control is None
+    assert f"samples              {drawn.sampling.calls:,} calls" in circuit_summary(drawn)
+    assert tiger.layout(complete, LINE, **CHEAP).sampling is None
 
 
 def test_a_given_layout_is_kept(complete: QuantumCircuit) -> None:

@@ -123,6 +123,7 @@ def _map_and_report(
         data_movement=placements.moved,
         placement_extra_cx={**placements.extra_cx, "routed": more},
         warnings=(*mapping.mapped.answers.warnings, *report.warnings),
+        sampling=mapping.mapped.answers.report(request.params.solver),
     )
 
 

@@ -11,6 +11,7 @@ from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.routing.ising.movement import DataMovement
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class CircuitReport(Answer):
     Qiskit's own layout and routing come to at the same level and seed. `data_movement` compares four placements of the
     gates (`tiger.routing.ising.movement`), and `placement_extra_cx` what routing adds from there: a short search from
     the trivial layout, which stays, and from the layouts of both Ising formulations. `success_probability` needs error
-    rates.
+    rates. `sampling` says what a sampler drew, None for other solvers.
     Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have
     their best extra CX as cost; `seconds` is wall time. `device` is what the device was read from, which pictures need.
     JSON has all but the `circuit` and the `device`, by the schema `tiger.circuit/1`.
@@ -68,6 +69,7 @@ class CircuitReport(Answer):
     islands: int = field(default=1, metadata=LATER)
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
+    sampling: SamplingReport | None = field(default=None, metadata=LATER)
     seconds: float
     device: object = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 

@@ -73,6 +73,7 @@ def _make_report(request: OperatorRequest, result: OperatorPlacement) -> Placeme
         start_latency_s=result.start_latency_s,
         violations=result.violations,
         progress=result.stages,
+        sampling=result.sampling,
     )
     if result.place is None:
         return report

@@ -99,6 +99,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         iteration_bound_s=result.iteration_bound_s,
         violations=result.violations,
         progress=result.stages,
+        sampling=result.sampling,
     )
     if plan is None:
         return report

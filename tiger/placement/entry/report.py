@@ -12,6 +12,7 @@ from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.stage import PlacedStage
 from tiger.placement.operators.params import Objective
 from tiger.placement.params import Mode
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import meets
 from tiger.training.schedules.pass_orders import Schedule
@@ -53,9 +54,9 @@ class PlacementReport(Answer):
 
     `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the `objective`
     names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes between
-    devices in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and
-    `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
-    neither is serialised.
+    devices in an iteration, `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers. Where
+    no plan is possible, figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the
+    plan itself, `arrangement` that of operators, and neither is serialised.
     """
 
     schema: Literal["tiger.placement/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -87,6 +88,7 @@ class PlacementReport(Answer):
     links: tuple[Link, ...] = ()
     progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
+    sampling: SamplingReport | None = field(default=None, metadata=LATER)
     seconds: float
     deployment: "Deployment | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     arrangement: "Arrangement | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from tiger.model.units import MILLISECOND, bytes_text, milliseconds_text
 from tiger.placement.entry.rank_text import short_ranks
-from tiger.run.summary import SHOWN, describe_unmet, list_facts, list_stages, rest_text, table, warnings
+from tiger.run.summary import SHOWN, describe_unmet, list_facts, list_samples, list_stages, rest_text, table, warnings
 from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
+        **list_samples(report.sampling, milliseconds_text, "it was found without"),
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 
 
@@ -30,3 +31,4 @@ class OperatorPlacement:
     stages: tuple[Stage, ...] = ()
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()
+    sampling: SamplingReport | None = None

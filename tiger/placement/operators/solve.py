@@ -90,7 +90,10 @@ def _make_result(incumbent: PlacementIncumbent, uniform: IntArray, params: Opera
     terms, place, stages = incumbent.terms, incumbent.solution, tuple(incumbent.stages)
     uniform_s = incumbent.load_s(uniform)
     result = OperatorPlacement(
-        place=place, uniform_bottleneck_s=uniform_s if np.isfinite(uniform_s) else None, stages=stages
+        place=place,
+        uniform_bottleneck_s=uniform_s if np.isfinite(uniform_s) else None,
+        stages=stages,
+        sampling=incumbent.answers.report(params.solver),
     )
     if place is None:
         return replace(result, violations=(_explain_misfit(incumbent),))

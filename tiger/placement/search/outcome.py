@@ -31,6 +31,7 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None) -> PlaceRe
         start_iteration_s=evaluator.seconds(start) if timed and start is not None else None,
         stages=tuple(incumbent.stages),
         warnings=incumbent.answers.warnings,
+        sampling=incumbent.answers.report(problem.params.solver),
     )
     if plan is None:
         return replace(result, lower_bound_s=None, violations=(_find_reason(incumbent),))

@@ -79,6 +79,7 @@ def _solve_window(
         if samples is None:
             break
         trial, found = _decode_reads(window, samples.bits, penalties, trial)
+        ising.answers.samples.add(len(samples.bits), trial.feasible_share, samples.figures)
         if found is not None and (best is None or window.cost(found) < window.cost(best)):
             best = found
         penalties = ising.tuner.next(penalties, trial)

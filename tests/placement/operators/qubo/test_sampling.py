@@ -88,3 +88,23 @@ def test_what_a_sampler_answered_before_it_failed_is_kept(last: int) -> None:
     assert place is not None
     assert sampler.calls_made == last + 1 == answers.count + 1
     assert len(answers.warnings) == 1
+
+
+def test_reads_are_counted_and_one_round_of_eight_is_set_beside_coin_flips() -> None:
+    """The comparison changes no answer; windows are not compared."""
+    answers, windows = Answers(), Answers()
+    place = sample(TERMS, registry.sampler("neal"), AnnealerParams(seed=2), bool, ignore, answers)
+    drawn = answers.report("neal")
+    assert drawn is not None
+    assert (drawn.calls, drawn.reads, drawn.compared_reads) == (8, 8 * 48, 48)
+    assert drawn.cost_of_reads is not None
+    assert drawn.cost_of_control is not None
+    assert place is not None
+    assert drawn.cost_of_reads.polished == pytest.approx(largest_load_s(TERMS, place))
+    assert drawn.cost_of_control.repaired is not None
+    assert drawn.cost_of_control.repaired >= drawn.cost_of_reads.polished
+    assert drawn.verdict is not None
+    sample(TERMS, Limited(), AnnealerParams(), bool, ignore, windows)
+    limited = windows.report("neal")
+    assert limited is not None
+    assert (limited.calls > 8, limited.compared_reads, limited.cost_of_control) == (True, 0, None)

@@ -1,6 +1,6 @@
 """Devices of operators from any sampler: tuned QUBOs, all reads repaired, the best cut again as lines and refined."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -24,6 +24,7 @@ from tiger.qubo.params import IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
 from tiger.run.answers import Answers
+from tiger.run.samples import BestReads
 from tiger.solvers.samplers.ocean import needs_tuning
 from tiger.training.costs.tolerances import MEMORY
 
@@ -45,6 +46,8 @@ class SamplingParams:
 
 
 PARAMS = SamplingParams()
+# One of so many rounds, the second and on, is set beside random reads.
+COMPARED = 8
 
 Tell = Callable[[str, IntArray, float], None]
 
@@ -77,7 +80,8 @@ def sample(
         bits = rounds.draw(penalties, derive(params.seed, number))
         if bits is None:
             break
-        trial = rounds.judge(bits, penalties, trial)
+        compared = rounds.whole and number % COMPARED == 1
+        trial = rounds.judge(bits, penalties, trial, derive(params.seed, number, 1) if compared else None)
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
             on_step("sampling", rounds.best, largest_load_s(terms, rounds.best))
@@ -86,7 +90,10 @@ def sample(
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Rounds:
-    """Hold what rounds of sampling share, the best place so far, and the place that windows are cut from."""
+    """Hold what rounds of sampling share, the best place so far, and the place that windows are cut from.
+
+    `figures` are what the sampler said last, and `whole` whether it takes the whole model at once.
+    """
 
     terms: Terms
     sampler: Sampler
@@ -98,6 +105,8 @@ class Rounds:
     around: IntArray
     best: IntArray | None = None
     answers: Answers = field(default_factory=Answers)
+    figures: Mapping[str, object] = field(default_factory=dict)
+    whole: bool = True
 
     @classmethod
     def of(cls, terms: Terms, sampler: Sampler, params: AnnealerParams, stop: Callable[[], bool]) -> "Rounds":
@@ -122,7 +131,8 @@ class Rounds:
         """
         bqm = self.encoding.bqm(penalties)
         most = getattr(self.sampler, "max_variables", None)
-        if most is None or bqm.num_variables <= most:
+        self.whole = most is None or bqm.num_variables <= most
+        if most is None or self.whole:
             samples = self._sample(bqm, penalties, seed)
             return None if samples is None else self.encoding.decode(samples.bits)
         # One window after the other, each around what the ones before it have led to.
@@ -141,37 +151,61 @@ class Rounds:
             self.around = self._repair(reads[0])
         return np.empty((0, *self.encoding.index.shape), np.bool_) if reads is None else reads
 
-    def judge(self, bits: BoolArray, penalties: Penalties, earlier: Trial | None) -> Trial:
-        """Repair the reads, refine the best few of them and keep the best; return the record of the round."""
+    def judge(self, bits: BoolArray, penalties: Penalties, earlier: Trial | None, coins: int | None = None) -> Trial:
+        """Repair the reads, refine the best few of them and keep the best; return the record of the round.
+
+        With a seed of `coins` as many random reads are set beside them, of which nothing is kept but their loads.
+        """
         missed = bits.sum(axis=2) != 1
         held = np.einsum("rck,c->rk", bits, self.terms.memory)
         overloaded = held > self.terms.capacity * (1 + MEMORY)
         feasible = ~missed.any(axis=1) & ~overloaded.any(axis=1)
-        places = {(place := self._repair(read)).tobytes(): place for read in bits}
-        # Reads that overflow memory least come first, then those of the least load.
-        ranked = sorted(places.values(), key=lambda place: (self._overflow(place), largest_load_s(self.terms, place)))
-        for place in ranked[: PARAMS.finalists]:
-            for each in self._improve(place):
-                self._offer(each)
+        found, own = self._finish(bits, feasible)
+        for place in found:
+            self._offer(place)
         self.around = self.around if self.best is None else self.best
-        value = None if self.best is None else largest_load_s(self.terms, self.best)
+        share = float(feasible.mean()) if len(feasible) else 0.0
+        self.answers.samples.add(len(bits), share, self.figures)
+        if coins is not None:
+            drawn = np.random.default_rng(coins).integers(
+                0, 2, (len(bits), int(self.encoding.index.max()) + 1), np.int8
+            )
+            random = self.encoding.decode(drawn)
+            self.answers.samples.compare(len(bits), own, self._finish(random, np.zeros(len(bits), np.bool_))[1])
         return Trial(
             penalties=penalties,
-            feasible_share=float(feasible.mean()) if len(feasible) else 0.0,
+            feasible_share=share,
             missed=missed.mean(axis=0),
             crowded=overloaded.mean(axis=0),
             raw=None,
             repaired=None,
-            polished=value,
+            polished=None if self.best is None else largest_load_s(self.terms, self.best),
             earlier=earlier,
         )
+
+    def _finish(self, bits: BoolArray, feasible: BoolArray) -> tuple[list[IntArray], BestReads]:
+        """Return what repair and refinement of the best few reads come to, and the least loads on the way there."""
+        places = {(place := self._repair(read)).tobytes(): place for read in bits}
+        # Reads that overflow memory least come first, then those of the least load.
+        ranked = sorted(places.values(), key=lambda place: (self._overflow(place), largest_load_s(self.terms, place)))
+        found = [each for place in ranked[: PARAMS.finalists] for each in self._improve(place)]
+        as_they_came = [read.argmax(axis=1) for read in bits[feasible]]
+        raw, repaired, polished = (self._least_load_s(some) for some in (as_they_came, ranked, found))
+        return found, BestReads(raw=raw, repaired=repaired, polished=polished)
+
+    def _least_load_s(self, places: list[IntArray]) -> float | None:
+        """Return the least largest load of the places that fit, None without any."""
+        loads = (largest_load_s(self.terms, place) for place in places if self._overflow(place) == 0)
+        return min((load for load in loads if np.isfinite(load)), default=None)
 
     def _sample(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples | None:
         """Return the samples of a model, fewer of a large one; None once the sampler has failed."""
         reads = max(min(PARAMS.reads, PARAMS.couplers // (PARAMS.sweeps * max(bqm.num_interactions, 1))), PARAMS.fewest)
         sampling = Sampling(rounds=1, reads=reads, sweeps=PARAMS.sweeps)
         ask = partial(draw_bits, self.sampler, IsingParams(), bqm, penalties, sampling, Turn(seed, self.stop))
-        return self.answers.keep(ask)
+        samples = self.answers.keep(ask)
+        self.figures = {} if samples is None else samples.figures
+        return samples
 
     def _windows(self, most: int) -> Iterator[IntArray]:
         """Yield the variables of groups that are neighbours on the line, at most so many at once, or of one group."""
