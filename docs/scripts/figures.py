@@ -43,6 +43,8 @@ def main() -> int:
     draw_orders(folder)
     tuned = tiger.assign(EXAMPLES / "butko11.ram", EXAMPLES / "mesh_4x4_het.arc", solver="neal", seed=1)
     write_figure(tuned.plot("tuning"), folder / "tuning.png")
+    sampled = tiger.assign("halo:5x5*3+ring:25*2", "grid:5x5", solver="neal")
+    write_figure(sampled.plot("samples"), folder / "samples.png")
     return 0
 
 

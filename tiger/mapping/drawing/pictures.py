@@ -9,6 +9,7 @@ from tiger.mapping.drawing.hops import draw_hops
 from tiger.mapping.drawing.links import draw_links
 from tiger.mapping.drawing.mapping import draw_mapping
 from tiger.mapping.drawing.matrix import draw_matrix
+from tiger.mapping.drawing.samples import draw_samples
 from tiger.mapping.drawing.tuning import draw_tuning, find_rounds
 from tiger.mapping.drawing.view import view_mapping
 from tiger.run.drawing.artists import FIELD, Artists
@@ -39,6 +40,8 @@ def list_pictures(report: Report) -> Artists:
     rounds = find_rounds(report.stages)
     if rounds and report.cost is not None:
         artists["tuning"] = partial(draw_tuning, rounds, report.cost)
+    if report.sampling is not None and report.sampling.compared_reads and report.cost is not None:
+        artists["samples"] = partial(draw_samples, report.sampling, report.solver, report.cost)
     return artists
 
 
