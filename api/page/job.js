@@ -150,8 +150,13 @@ function Convergence({ points, simple, bound, format = formatCost(null) }) {
  */
 function simpleOf(report) {
   if (report.schema === "tiger.circuit/1") return report.baseline_extra_cx === null ? null : { name: "Qiskit", cost: report.baseline_extra_cx };
-  const known = report.schema === "tiger.report/1" ? [report.baselines.start, report.baselines.block, report.baselines.cyclic].filter((cost) => cost !== null) : [];
-  return known.length ? { name: "best simple order", cost: Math.min(...known) } : null;
+  if (report.schema !== "tiger.report/1") return null;
+  // Reports of older releases, which are kept as they are, have no start and no limit on moves.
+  const { start, block, cyclic } = report.baselines;
+  if (typeof start === "number" && typeof report.max_moves === "number") return { name: "mapping given", cost: start };
+  const known = [start, block, cyclic].filter((cost) => typeof cost === "number");
+  const least = Math.min(...known);
+  return known.length ? { name: least === start ? "mapping given" : "best simple order", cost: least } : null;
 }
 
 /**

@@ -88,7 +88,8 @@ function describeMapping({ verdict, cost, optimal, gap, lower_bound }) {
   if (!verdict) return `The mapping costs ${formatNumber(cost, 6)}. ${proof}`;
   const gain = verdict.before > 0 ? (verdict.before - verdict.after) / verdict.before : 0;
   const what = verdict.metric === "cost" ? "cost" : verdict.metric.replaceAll("-", " ");
-  const change = gain > 0 ? `${formatShare(gain)} less than the ${verdict.order} order, the best simple one (${formatNumber(verdict.before, 6)})` : `the same as the ${verdict.order} order, which you may keep`;
+  const given = verdict.order === "start", order = given ? "mapping given" : `${verdict.order} order`;
+  const change = gain > 0 ? `${formatShare(gain)} less than the ${order}${given ? "" : ", the best simple one"} (${formatNumber(verdict.before, 6)})` : `the same as the ${order}, which you may keep`;
   return `The ${what} is ${formatNumber(verdict.after, 6)}, ${change}. ${proof}`;
 }
 

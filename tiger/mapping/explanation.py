@@ -93,7 +93,7 @@ def _say_quality(report: Report) -> Iterator[str]:
     elif made is not None:
         yield f"The {made.order} order comes to the same, so this order is as good as a simple one here."
     if report.moved is not None:
-        limit = "" if report.max_moves is None else f", of which at most {count(report.max_moves, 'task')} may"
+        limit = "" if report.max_moves is None else f"; at most {report.max_moves:,} may"
         yield f"Of {count(len(report.mapping), 'task')} {report.moved:,} moved from the mapping given{limit}."
     yield _say_bound(report)
     values = [] if report.objective is None else [("baseline", _value(report, report.objective.baseline, math.inf))]
@@ -149,12 +149,15 @@ def _advise(report: Report) -> Iterator[str]:
     """Yield what may lower the cost, and what cannot."""
     if report.verdict is not None and report.verdict.keep:
         yield f"By the verdict, {report.verdict.advice}."
+    if report.max_moves is not None and not report.optimal:
+        yield f"Let more tasks move than {report.max_moves:,} (--max-moves)."
     if report.optimal:
         yield "Neither more effort nor another solver or seed can help: what is left to change is the problem."
     else:
         yield from _advise_search(report)
     load, before = report.metrics.get("max_link_load"), report.baseline_max_link_load
-    if report.objective is None and load is not None and before is not None and load > before:
+    free = report.objective is None and report.max_moves is None
+    if free and load is not None and before is not None and load > before:
         yield (
             f"The largest load of a link{_by_bandwidth(report)} is {number(load)} and in the block order "
             f"{number(before)}: where links are what jobs wait for, minimize that with --objective max-link-load."

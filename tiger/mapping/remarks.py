@@ -27,7 +27,10 @@ def remark(report: Report, request: Request) -> list[str]:
     if request.ising.dry_run:
         remarks.append("nothing was submitted: simulated annealing answered in the machine's place")
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
-        remarks.append(f"nothing beat {order_text(made.order)}: give it more effort or time, or another solver")
+        more = "give it more effort or time, or another solver"
+        if request.max_moves is not None:
+            more = "let more tasks move, or give it more effort or time"
+        remarks.append(f"nothing beat {order_text(made.order)}: {more}")
     if (
         not failed
         and replace(request.ising, control=True) != IsingParams()

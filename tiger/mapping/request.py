@@ -56,6 +56,8 @@ class Request(MappingOptions):
         """Raise InputError where no search keeps to a number of moves."""
         if self.solver not in ("auto", "search"):
             raise InputError("max_moves", f"expected the solver auto or search beside it, got {describe(self.solver)}")
+        if self.objective == "multicast":
+            raise InputError("max_moves", "expected tasks without hyperedges beside it, got multicasts")
         if self.objective != "cost":
             raise InputError("max_moves", f"expected the objective cost beside it, got {self.objective!r}")
 

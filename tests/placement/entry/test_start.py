@@ -180,3 +180,10 @@ def test_a_service_is_asked_by_stages(case: str) -> None:
     model, usual = CASES[case]
     asked = placement(model, "dgx:1", **usual, start=good)  # type: ignore[arg-type]
     assert read_start(json.loads(asked.body)["start"]) == read_start(good)
+
+
+def test_an_empty_start_is_for_the_service_to_refuse() -> None:
+    """It goes there as a placement without stages."""
+    model, usual = CASES["line"]
+    asked = placement(model, "dgx:1", **usual, start={})  # type: ignore[arg-type]
+    assert json.loads(asked.body)["start"] == {"stages": []}

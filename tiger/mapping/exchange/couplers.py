@@ -8,6 +8,7 @@ from typing import IO, Self
 
 import numpy as np
 
+from tiger.model.arrays import IntArray
 from tiger.qubo.encode import QuadraticTerms
 
 # Couplers sorted at a time, about 0.4 GB of memory.
@@ -21,11 +22,11 @@ class SortedCouplers:
     Temporary files hold 24 bytes of each coupler that comes. Those whose values add up to 0 are left out.
     """
 
-    def __init__(self, size: int, expected: int) -> None:
-        parts = max(-(-expected // PART), 1)
-        # The lower variable of a pair is more often a low one: as of all pairs, that of the first has them all.
-        shares = 1 - np.sqrt(1 - np.arange(1, parts) / parts)
-        self._size, self._bounds = size, np.ceil(size * shares).astype(np.int64)
+    def __init__(self, counts: IntArray) -> None:
+        """Divide the first variables by how many couplers `counts[v]` come of each."""
+        total = np.cumsum(counts)
+        parts = max(-(-int(total[-1] if len(total) else 0) // PART), 1)
+        self._size, self._bounds = len(counts), np.searchsorted(total, PART * np.arange(1, parts), side="left") + 1
         self._files: list[IO[bytes]] = []
         self._opened = ExitStack()
 

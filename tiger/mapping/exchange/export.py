@@ -31,6 +31,8 @@ CONSTRAINED = (".cqm", ".lp")
 FORMS = (".bqm", *text_models.FORMS, *CONSTRAINED)
 # About 12 GB of text, and as much in temporary files.
 TEXT_LIMIT = 500_000_000
+# Distances, and variables with their costs: 0.4 GB each.
+WINDOW_LIMIT = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def _write(problem: Problem, options: EncodeOptions) -> EncodedModel | tuple[Vio
 def _write_qubo(problem: Problem, start: IntArray, options: EncodeOptions, form: str) -> EncodedModel:
     """Write a QUBO; text without ever holding all of it."""
     params, tune, limit = options.ising, options.tune, TEXT_LIMIT if form in text_models.FORMS else COUPLER_LIMIT
-    window = window_of(problem, COUPLER_LIMIT, "couplers")
+    window = window_of(problem, min(limit, WINDOW_LIMIT), "couplers" if limit < WINDOW_LIMIT else "distances")
     if coupler_count(window) > limit:
         raise _too_large(limit, "couplers", str(coupler_count(window)))
     qubo = encode(window, params.capacity, limit)
@@ -145,7 +147,10 @@ def _write_qubo(problem: Problem, start: IntArray, options: EncodeOptions, form:
         outfile.write(options.output, "output", _content(bqm))
         return replace(model, couplers=bqm.num_interactions, offset=float(bqm.offset))
     try:
-        with SortedCouplers(qubo.size, coupler_count(window)) as couplers:
+        counts = np.zeros(qubo.size, np.int64)
+        for terms in qubo.expand(penalties, PART).parts:
+            counts += np.bincount(terms.row, minlength=qubo.size)
+        with SortedCouplers(counts) as couplers:
             made = qubo.expand(penalties, PART)
             couplers.add(made.parts)
             text = text_models.text_model(form, made.linear, made.offset, couplers)

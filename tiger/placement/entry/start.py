@@ -1,6 +1,7 @@
 """The placement that a search starts from, in any form of a caller: a report, a document, a file, or names by names."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
@@ -90,9 +91,5 @@ def _read_stage(stage: object, field: str) -> tuple[list[str], Ranks]:
 
 def _state_stages(start: Mapping[str, Ranks]) -> Iterator[dict[str, object]]:
     """Yield the stages of a placement: those next to each other on the same ranks."""
-    ops: list[str] = []
-    for (op, ranks), following in zip(start.items(), [*list(start.values())[1:], None], strict=True):
-        ops.append(op)
-        if ranks != following:
-            yield {"ops": ops, "devices": [list(row) for row in ranks]}
-            ops = []
+    for ranks, ops in groupby(start, start.__getitem__):
+        yield {"ops": list(ops), "devices": [list(row) for row in ranks]}

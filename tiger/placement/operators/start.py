@@ -25,8 +25,10 @@ def place_start(operators: Operators, cluster: Cluster, terms: Terms, params: Op
     given, index = params.start, {name: k for k, name in enumerate(cluster.names)}
     if given is None:
         return None
-    for name in given.keys() - set(operators.names):
-        raise InputError(FIELD, f"expected operators of the model, got {describe(name)}")
+    known = set(operators.names)
+    for name in given:
+        if name not in known:
+            raise InputError(FIELD, f"expected operators of the model, got {describe(name)}")
     place = np.full(operators.groups, -1, np.int64)
     for name, group in zip(operators.names, operators.colour.tolist(), strict=True):
         if name not in given:

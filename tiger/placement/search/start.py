@@ -22,8 +22,10 @@ def plan_start(problem: ChainProblem) -> Plan | None:
     given, layers = problem.params.start, problem.layers.names
     if given is None:
         return None
-    for name in given.keys() - set(layers):
-        raise InputError(FIELD, f"expected layers of the model, got {describe(name)}")
+    known = set(layers)
+    for name in given:
+        if name not in known:
+            raise InputError(FIELD, f"expected layers of the model, got {describe(name)}")
     for name in layers:
         if name not in given:
             raise InputError(FIELD, f"expected devices of every layer, got none of {describe(name)}")
