@@ -56,13 +56,13 @@ class LimitedMoves:
         """Anneal once from `start[n]` by temperatures, moves at each and seed; then the tasks that moved descend."""
         temperatures, moves_each, seed = plan
         state, fixed, lowest = state_of(problem, start), mark_fixed(inst), start.copy()
-        moved, chunk = limited_kernels.list_moved(self.home, start), moves_in_chunk(inst, CHUNK)
+        moved, chunk = limited_kernels.find_moves(self.home, start), moves_in_chunk(inst, CHUNK)
         repeats = -(-moves_each // chunk)
         parts = np.array_split(np.repeat(temperatures, repeats), -(-len(temperatures) * moves_each // chunk))
         for number, part in enumerate(parts):
             if stop():
                 break
             schedule = limited_kernels.LimitedSchedule(part, -(-moves_each // repeats), self.most, derive(seed, number))
-            limited_kernels.anneal_limited(inst, state, fixed, moved, lowest, schedule)
+            limited_kernels.anneal_within(inst, state, fixed, moved, lowest, schedule)
         free = inst.movable[lowest[inst.movable] != self.home[inst.movable]]
         return descend_from(problem, restrict(inst, free, inst.hosts), lowest, stop) if free.size else lowest

@@ -19,6 +19,7 @@ from tiger.api.schemas.placement import PlaceRequest
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
 from tiger.placement.entry.report import PlacementReport
+from tiger.placement.operators.params import GivenPlacement
 from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
 from tiger.training.costs.plan import Plan
@@ -116,10 +117,10 @@ def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: o
 def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:
     """As it was given, with the server's time limit where there is none."""
     fields = {"schedule": "interleaved", "microbatches": 4, "virtual": 1, "pipeline": 2, "data": 1, "effort": 2}
-    start, read = dict.fromkeys("abcd", "x"), dict.fromkeys("abcd", (("x",),))
+    start, read = dict.fromkeys("abcd", "x"), GivenPlacement(dict.fromkeys("abcd", (("x",),)))
     PLACE.answer(ask(**fields, pinned={"a": "x"}, start=start, solver="neal", seed=3), LIMITS)
     PLACE.answer(ask(time_limit_s=1.5), LIMITS)
-    first = PlaceParams(**fields, pinned={"a": "x"}, start=read, solver="neal", seed=3, time_limit_s=5.0)  # type: ignore[arg-type]
+    first = PlaceParams(**fields, pinned={"a": "x"}, start=read, solver="neal", seed=3, time_limit_s=5.0)  # type: ignore[arg-type]  # of any option
     assert engine == [first, PlaceParams(time_limit_s=1.5)]
 
 

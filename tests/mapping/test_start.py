@@ -150,14 +150,14 @@ def test_options_that_do_not_go_together_are_refused(options: dict[str, object],
     if options.get("start") == "good":
         options = options | {"start": tiger.assign("halo:5x5", "torus:3x3x3", solver="identity").mapping}
     with pytest.raises(InputError) as caught:
-        tiger.assign("halo:5x5", "torus:3x3x3", **options)  # type: ignore[arg-type]
+        tiger.assign("halo:5x5", "torus:3x3x3", **options)  # type: ignore[arg-type]  # of any option
     assert caught.value.field == field
 
 
 def test_a_start_of_another_type_is_named() -> None:
     """A list of nodes is none."""
     with pytest.raises(TypeError, match="start: expected a mapping, a report or a file, got list"):
-        tiger.assign("halo:2x2", "grid:2x2", start=["0,0"])  # type: ignore[arg-type]
+        tiger.assign("halo:2x2", "grid:2x2", start=["0,0"])  # type: ignore[arg-type]  # a list is none
 
 
 def test_a_service_is_asked_by_names(problem: Problem, running: Report) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
 from tiger.model.units import number_text as number
 from tiger.run.summary import (
     SHOWN,
@@ -19,9 +20,6 @@ from tiger.run.summary import (
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
-
-# The level from which on layouts are sampled.
-SAMPLED = 2
 
 
 def circuit_summary(report: "CircuitReport") -> str:
@@ -67,7 +65,9 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "solver": origin_text(report.solver, report.seed, report.islands),
         "seconds": f"{report.seconds:.3f}",
         **list_samples(
-            report.sampling, number, "no route was left to find" if report.level >= SAMPLED else "level 2 samples"
+            report.sampling,
+            number,
+            "no route was left to find" if PARAMS_OF_LEVEL[report.level].anchors else "level 2 samples",
         ),
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})

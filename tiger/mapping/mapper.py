@@ -24,7 +24,7 @@ from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import check_routing, load_links
-from tiger.objectives.selection import bounds_by_pairs, objective_of, resolve_objective
+from tiger.objectives.selection import ObjectiveFunction, bounds_by_pairs, objective_of, resolve_objective
 from tiger.qubo.params import IsingParams
 from tiger.run.answers import Answers
 from tiger.run.baselines import Orders, baselines, cyclic_order
@@ -125,13 +125,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     if not incumbent.ended:
         search_cost(incumbent, request)
     warn_of_time(incumbent, request)
-    by_objective = incumbent
-    if objective is not None:
-        by_objective = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
-        if request.solver != "identity":
-            _offer_orders(by_objective, request, orders)
-            search_objective(by_objective, request, objective)
-        warn_of_time(by_objective, request)
+    by_objective = incumbent if objective is None else _search_other(incumbent, request, objective, orders, start)
     # What the search has no use for comes after it, so that a time limit leaves it more.
     simple = baselines(problem, orders)
     before = None if block is None else load_links(problem, block, request.routing)
@@ -155,6 +149,18 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         sampling=request.answers.report(request.solver, estimated=request.ising.dry_run),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *remark(report, request)))
+
+
+def _search_other(
+    incumbent: MappingIncumbent, request: Request, objective: ObjectiveFunction, orders: Orders, start: IntArray
+) -> MappingIncumbent:
+    """Return what a search for another objective finds, from the cheapest mapping or `start[n]` on."""
+    by_objective = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
+    if request.solver != "identity":
+        _offer_orders(by_objective, request, orders)
+        search_objective(by_objective, request, objective)
+    warn_of_time(by_objective, request)
+    return by_objective
 
 
 def _bound_cost(incumbent: MappingIncumbent, by_objective: MappingIncumbent) -> float:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
-from tiger.placement.operators.params import Objective, Ranks
+from tiger.placement.operators.params import GivenPlacement, Objective
 from tiger.run.options import SOLVER, SearchOptions
 from tiger.training.schedules.pass_orders import Schedule
 
@@ -79,7 +79,7 @@ class PlaceParams(ChainOptions):
     """Add to the options of a chain the device that a layer has to be on, and the plan to start from, by names."""
 
     pinned: Mapping[str, str] = field(default_factory=dict)
-    start: Mapping[str, Ranks] | None = None
+    start: GivenPlacement | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -277,6 +277,7 @@ def test_text_is_the_same_in_parts(rule, scale, form, random_problem, monkeypatc
     for part in (1, 40):
         monkeypatch.setattr(couplers, "PART", part)
         monkeypatch.setattr(exchange, "PART", part)
+        monkeypatch.setattr(couplers, "SLICE", part)
         assert write_model(problem, target, params) == written
         assert target.read_bytes() == whole_text
     spins = write_model(problem, tmp_path / "model.ising", params)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from tiger.client import placement
 from tiger.errors import InputError
 from tiger.placement.entry.explanation import explain_placement
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.start import read_start
+from tiger.placement.entry.start import Start, read_start
 from tiger.placement.entry.summary import placement_summary
+from tiger.placement.operators.params import Ranks
 
 MODELS = Path(__file__).resolve().parents[3] / "examples" / "models"
 GPT, SKIPS = MODELS / "gpt2-medium.json", MODELS / "skipnet.txt"
@@ -42,6 +44,13 @@ def value_of(report: PlacementReport, prefix: str = "") -> float:
     return value
 
 
+def ranks_of(source: Start) -> Mapping[str, Ranks]:
+    """Return the devices of every layer or operator."""
+    read = read_start(source)
+    assert read is not None
+    return read.ranks
+
+
 def reverse_devices(report: PlacementReport) -> dict[str, object]:
     """Return the stages of a report on its devices in reverse order, as a document."""
     names = [name for stage in report.stages for row in stage.devices for name in row]
@@ -61,11 +70,8 @@ def test_no_placement_ends_above_the_one_given(case: str, tmp_path: Path) -> Non
     path.write_text(json.dumps(good.to_dict()), encoding="utf-8")
     again = place(case, start=path, time_limit_s=0.01)
     assert value_of(again) <= value_of(again, "start_") == value_of(good)
-    assert again.moved == sum(
-        read_start(good)[op] != stage.devices  # type: ignore[index]  # of a report
-        for stage in again.stages
-        for op in stage.ops
-    )
+    before = ranks_of(good)
+    assert again.moved == sum(before[op] != stage.devices for stage in again.stages for op in stage.ops)
     assert "moved from the plan given" in placement_summary(again)
     assert "With the plan given it is" in "".join(explain_placement(again).quality)
 
@@ -77,7 +83,35 @@ def test_other_devices_are_another_start(case: str) -> None:
     start = reverse_devices(good)
     again = place(case, start=start)
     assert value_of(again) <= value_of(again, "start_")
-    assert read_start(again) != read_start(start) or again.moved == 0
+    assert (ranks_of(again) == ranks_of(start)) == (again.moved == 0)
+
+
+@pytest.mark.parametrize("positions", [1, 2])
+def test_bug_an_interleaved_plan_of_one_device_was_refused(positions: int) -> None:
+    """Stages that follow each other on a device stay apart, also on the way to a service."""
+    options = {"pipeline": positions, "schedule": "interleaved", "virtual": 3, "microbatches": 4}
+    good = tiger.place(GPT, "dgx:1", **options)  # type: ignore[arg-type]  # of any option
+    again = tiger.place(GPT, "dgx:1", **options, start=good)  # type: ignore[arg-type]  # of any option
+    assert again.start_iteration_s == good.iteration_s
+    asked = placement(GPT, "dgx:1", **options, start=good)  # type: ignore[arg-type]  # of any option
+    assert read_start(json.loads(asked.body)["start"]) == read_start(good)
+
+
+@pytest.mark.parametrize("case", ["line", "throughput"])
+def test_bug_a_start_of_something_else_passed_where_nothing_fits(case: str) -> None:
+    """It is refused before, as pins are."""
+    model, usual = CASES[case]
+    tiny = {"devices": [{"name": "a", "memory_bytes": 1}], "uniform_bandwidth": 1}
+    assert not tiger.place(model, tiny, **{**usual, **({"pipeline": 1} if case == "line" else {})}).feasible  # type: ignore[arg-type]  # of any option
+    with pytest.raises(InputError, match=r"start: expected (a layer|an operator) of the model, got 'nonsense'"):
+        tiger.place(model, tiny, **{**usual, **({"pipeline": 1} if case == "line" else {})}, start={"nonsense": "a"})  # type: ignore[arg-type]  # of any option
+
+
+def test_an_operator_has_one_device() -> None:
+    """Where the plan of a chain has several."""
+    stages = [{"ops": list(stage.ops), "devices": [[stage.device, "m0.gpu7"]]} for stage in place("throughput").stages]
+    with pytest.raises(InputError, match="expected one device, got 2"):
+        place("throughput", start={"stages": stages})
 
 
 def test_a_start_may_name_one_device_a_layer_in_any_order(tmp_path: Path) -> None:
@@ -98,13 +132,13 @@ def change_device(report: PlacementReport, op: str, device: str | None) -> dict[
 @pytest.mark.parametrize(
     ("case", "op", "device", "reason"),
     [
-        ("line", "embedding", None, "expected devices of every layer, got none of 'embedding'"),
-        ("line", "embedding", "m9.gpu9", "expected devices of the cluster, got 'm9.gpu9'"),
-        ("line", "x", "m0.gpu0", "expected layers of the model, got 'x'"),
+        ("line", "embedding", None, "expected a device for all of the model, got none for 'embedding'"),
+        ("line", "embedding", "m9.gpu9", "expected a device of the cluster, got 'm9.gpu9'"),
+        ("line", "x", "m0.gpu0", "expected a layer of the model, got 'x'"),
         ("line", "decoder.layers.9", "m0.gpu7", "expected layers in one stage a device"),
-        ("throughput", "node1", None, "expected a device of every operator, got none of 'node1'"),
-        ("throughput", "node1", "m9.gpu9", "expected one device of the cluster, got 'm9.gpu9'"),
-        ("throughput", "x", "m0.gpu0", "expected operators of the model, got 'x'"),
+        ("throughput", "node1", None, "expected a device for all of the model, got none for 'node1'"),
+        ("throughput", "node1", "m9.gpu9", "expected a device of the cluster, got 'm9.gpu9'"),
+        ("throughput", "x", "m0.gpu0", "expected an operator of the model, got 'x'"),
     ],
 )
 def test_placements_of_something_else_are_refused(case: str, op: str, device: str | None, reason: str) -> None:
@@ -129,7 +163,7 @@ def test_placements_of_another_shape_are_refused(case: str, options: dict[str, o
     model, usual = CASES[case]
     start = change_device(place(case), "embedding" if case == "line" else "node1", "m0.gpu0")
     with pytest.raises(InputError, match=re.escape(reason)):
-        tiger.place(model, "dgx:1", **{**usual, **options}, start=start)  # type: ignore[arg-type]
+        tiger.place(model, "dgx:1", **{**usual, **options}, start=start)  # type: ignore[arg-type]  # of any option
 
 
 def test_stages_that_are_not_contiguous_are_refused() -> None:
@@ -178,12 +212,12 @@ def test_a_service_is_asked_by_stages(case: str) -> None:
     """Whatever form the start has here, and it reads the same there."""
     good = place(case)
     model, usual = CASES[case]
-    asked = placement(model, "dgx:1", **usual, start=good)  # type: ignore[arg-type]
+    asked = placement(model, "dgx:1", **usual, start=good)  # type: ignore[arg-type]  # of any option
     assert read_start(json.loads(asked.body)["start"]) == read_start(good)
 
 
 def test_an_empty_start_is_for_the_service_to_refuse() -> None:
     """It goes there as a placement without stages."""
     model, usual = CASES["line"]
-    asked = placement(model, "dgx:1", **usual, start={})  # type: ignore[arg-type]
+    asked = placement(model, "dgx:1", **usual, start={})  # type: ignore[arg-type]  # of any option
     assert json.loads(asked.body)["start"] == {"stages": []}

@@ -8,6 +8,7 @@ from tiger.run.samples import BestReads, SamplingReport
 if TYPE_CHECKING:
     from tiger.run.drawing.figure import Picture
 
+# One panel.
 HEIGHT_IN = 4.2
 STEPS = ("as drawn", "repaired", "polished")
 # Points between a mark and its figure.

@@ -13,6 +13,8 @@ from tiger.qubo.encode import QuadraticTerms
 
 # Couplers sorted at a time, about 0.4 GB of memory.
 PART = 1 << 22
+# Couplers read at a time: their text, and the numbers that it is made of, take about 50 MB.
+SLICE = 1 << 18
 RECORD = np.dtype([("row", np.int64), ("col", np.int64), ("value", np.float64)])
 
 
@@ -53,12 +55,27 @@ class SortedCouplers:
             for target, some in zip(self._files, np.split(records[order], ends), strict=True):
                 target.write(some.tobytes())
 
-    def __iter__(self) -> Iterator[QuadraticTerms]:
-        """Yield all couplers by their first and second variable, each pair once."""
+    def merge(self) -> int:
+        """Sort what has come and add up the couplers of a pair; return how many are left."""
+        count = 0
         for file in self._files:
             file.seek(0)
             records = np.frombuffer(file.read(), RECORD)
             key, pair = np.unique(records["row"] * np.int64(self._size) + records["col"], return_inverse=True)
             value = np.bincount(pair, records["value"], len(key))
-            row, col = np.divmod(key[value != 0], max(self._size, 1))
-            yield QuadraticTerms(row, col, value[value != 0])
+            merged = np.empty(int(np.count_nonzero(value)), RECORD)
+            merged["row"], merged["col"] = np.divmod(key[value != 0], max(self._size, 1))
+            merged["value"] = value[value != 0]
+            file.seek(0)
+            file.truncate()
+            file.write(merged.tobytes())
+            count += len(merged)
+        return count
+
+    def __iter__(self) -> Iterator[QuadraticTerms]:
+        """Yield all couplers that are merged by their first and second variable, a slice at a time."""
+        for file in self._files:
+            file.seek(0)
+            while content := file.read(SLICE * RECORD.itemsize):
+                records = np.frombuffer(content, RECORD)
+                yield QuadraticTerms(records["row"], records["col"], records["value"])

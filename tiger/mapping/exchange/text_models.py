@@ -43,15 +43,14 @@ class TextModel:
 
 def text_model(form: str, linear: FloatArray, offset: float, couplers: SortedCouplers) -> TextModel:
     """Return a model of bits as it is to be written in a form, that of spins s = 2 x - 1 with their biases."""
-    count, fields, constant = 0, linear / 2, offset + float(linear.sum()) / 2
-    for terms in couplers:
-        count += len(terms.row)
-        if form == ".ising":
-            for ends in (terms.row, terms.col):
-                fields += np.bincount(ends, terms.value / 4, len(fields))
-            constant += float(terms.value.sum()) / 4
+    count = couplers.merge()
     if form != ".ising":
         return TextModel(form=form, linear=linear, offset=offset, couplers=couplers, count=count)
+    fields, constant = linear / 2, offset + float(linear.sum()) / 2
+    for terms in couplers:
+        for ends in (terms.row, terms.col):
+            fields += np.bincount(ends, terms.value / 4, len(fields))
+        constant += float(terms.value.sum()) / 4
     return TextModel(form=form, linear=fields, offset=constant, couplers=couplers, count=count, divisor=4.0)
 
 

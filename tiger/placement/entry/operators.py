@@ -8,7 +8,7 @@ from tiger.errors import InputError
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import OperatorRequest, check_pins
-from tiger.placement.entry.start import count_moved
+from tiger.placement.entry.start import check_start, count_moves
 from tiger.placement.operators.result import OperatorPlacement
 from tiger.run.clock import measure_time
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster
@@ -45,6 +45,7 @@ def report_placement(request: OperatorRequest) -> PlacementReport:
     from tiger.placement.operators import solve
 
     check_pins(request.params.pinned, request.operators.names, request.cluster, "an operator")
+    check_start(request.params.start, request.operators.names, request.cluster, "an operator")
     with measure_time(request.params.time_limit_s) as clock:
         result = solve.place_operators(request.operators, request.cluster, request.params, clock.stop, request.watch)
         report = _make_report(request, result)
@@ -81,4 +82,4 @@ def _make_report(request: OperatorRequest, result: OperatorPlacement) -> Placeme
         operators=request.operators, cluster=request.cluster, place=result.place, line=result.line
     )
     stages = arrangement.stages()
-    return replace(report, stages=stages, moved=count_moved(params.start, stages), arrangement=arrangement)
+    return replace(report, stages=stages, moved=count_moves(params.start, stages), arrangement=arrangement)

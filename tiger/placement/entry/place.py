@@ -11,7 +11,7 @@ from tiger.placement.entry.account import links_of, list_placed_stages
 from tiger.placement.entry.arguments import PlaceCall
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request
-from tiger.placement.entry.start import count_moved, read_start
+from tiger.placement.entry.start import count_moves, read_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
 from tiger.placement.result import PlaceResult
@@ -115,7 +115,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         report,
         virtual=plan.virtual,
         stages=stages,
-        moved=count_moved(params.start, stages),
+        moved=count_moves(params.start, stages),
         links=() if report.microbatches is None else links_of(deployment, report.microbatches),
         deployment=deployment,
     )

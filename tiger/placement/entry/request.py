@@ -8,6 +8,7 @@ from tiger.errors import InputError, pin_field
 from tiger.model.checking import check_values
 from tiger.model.options import narrow
 from tiger.model.wording import describe
+from tiger.placement.entry.start import check_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, Mode, PlaceParams
 from tiger.run.progress import Progress, ignore
@@ -112,6 +113,7 @@ def check_fit(request: ChainRequest) -> None:
         product = " x ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(max(sizes, key=lambda name: sizes[name]), f"expected {product} <= {cluster.size} devices")
     check_pins(params.pinned, layers.names, cluster, "a layer")
+    check_start(params.start, layers.names, cluster, "a layer")
 
 
 def check_pins(pinned: Mapping[str, str], names: tuple[str, ...], cluster: Cluster, what: str) -> None:

@@ -1,7 +1,6 @@
 """The placement that a search starts from, in any form of a caller: a report, a document, a file, or names by names."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
@@ -11,7 +10,8 @@ from tiger.model.jsontext import read_json
 from tiger.model.text import read_text
 from tiger.model.wording import describe
 from tiger.placement.entry.stage import PlacedStage
-from tiger.placement.operators.params import Ranks
+from tiger.placement.operators.params import GivenPlacement, Ranks
+from tiger.training.hardware.cluster import Cluster
 
 if TYPE_CHECKING:
     from tiger.placement.entry.report import PlacementReport
@@ -20,8 +20,8 @@ Start = Union["PlacementReport", Mapping[str, object], Path, str]
 FIELD = "start"
 
 
-def read_start(source: Start | None) -> dict[str, Ranks] | None:
-    """Return the ranks of every layer or operator of a placement by name, None without one.
+def read_start(source: Start | None) -> GivenPlacement | None:
+    """Return a placement by names, None without one.
 
     That is a report, a document of one or a file of that, or {name: device} as a mapping, JSON or lines `name,device`.
     Raises InputError of `start`, and TypeError for anything else.
@@ -30,48 +30,78 @@ def read_start(source: Start | None) -> dict[str, Ranks] | None:
         return None
     if isinstance(source, str | Path):
         text = read_text(Path(source), FIELD)
-        return (
-            read_document(read_json(text, FIELD)) if text.lstrip().startswith("{") else _single(read_table(text, FIELD))
-        )
+        if text.lstrip().startswith("{"):
+            return read_document(read_json(text, FIELD))
+        return _name_devices(read_table(text, FIELD))
     if isinstance(source, Mapping):
         return read_document(source)
     stages = getattr(source, "stages", None)
     if not isinstance(stages, tuple):
         raise TypeError(f"{FIELD}: expected a report, a mapping or a file, got {type(source).__name__}")
-    return {op: stage.devices for stage in stages for op in stage.ops}
+    return _join((stage.ops, stage.devices) for stage in stages)
 
 
-def read_document(document: object) -> dict[str, Ranks]:
-    """Return the ranks of every layer or operator that a document states, with stages or by single devices."""
+def read_document(document: object) -> GivenPlacement:
+    """Return the placement that a document states, with stages or by single devices; raise InputError of `start`."""
     if not isinstance(document, Mapping) or not isinstance(document.get("stages"), list):
-        return _single(mapping_of(document, FIELD))
-    found: dict[str, Ranks] = {}
-    for number, stage in enumerate(document["stages"]):
-        ops, ranks = _read_stage(stage, f"{FIELD}/stages/{number}")
-        for op in ops:
-            if op in found:
-                raise InputError(
-                    f"{FIELD}/stages/{number}/ops", f"expected each of them once, got {describe(op)} again"
-                )
-            found[op] = ranks
-    return found
+        return _name_devices(mapping_of(document, FIELD))
+    return _join(_read_stage(stage, f"{FIELD}/stages/{number}") for number, stage in enumerate(document["stages"]))
 
 
-def state_start(start: Mapping[str, Ranks] | None) -> dict[str, object] | None:
+def state_start(start: GivenPlacement | None) -> dict[str, object] | None:
     """Return a placement as the document that `read_document` reads."""
-    return None if start is None else {"stages": list(_state_stages(start))}
+    if start is None:
+        return None
+    stages: list[dict[str, list[object]]] = []
+    last: Ranks | None = None
+    for op, ranks in start.ranks.items():
+        if op in start.begins or ranks != last:
+            stages.append({"ops": [], "devices": [list(row) for row in ranks]})
+        stages[-1]["ops"].append(op)
+        last = ranks
+    return {"stages": stages}
 
 
-def count_moved(start: Mapping[str, Ranks] | None, stages: Iterable[PlacedStage]) -> int | None:
+def check_start(start: GivenPlacement | None, names: Sequence[str], cluster: Cluster, what: str) -> None:
+    """Raise InputError of `start` unless it names devices of the cluster for every layer or operator of the model."""
+    if start is None:
+        return
+    known, devices = set(names), set(cluster.names)
+    for name, ranks in start.ranks.items():
+        if name not in known:
+            raise InputError(FIELD, f"expected {what} of the model, got {describe(name)}")
+        for device in (device for row in ranks for device in row):
+            if device not in devices:
+                raise InputError(f"{FIELD}/{name}", f"expected a device of the cluster, got {describe(device)}")
+    missing = next((name for name in names if name not in start.ranks), None)
+    if missing is not None:
+        raise InputError(FIELD, f"expected a device for all of the model, got none for {describe(missing)}")
+
+
+def count_moves(start: GivenPlacement | None, stages: Iterable[PlacedStage]) -> int | None:
     """Return how many layers or operators have other devices than in the placement started from, None without one."""
     if start is None:
         return None
-    return sum(start[op] != stage.devices for stage in stages for op in stage.ops)
+    return sum(start.ranks[op] != stage.devices for stage in stages for op in stage.ops)
 
 
-def _single(mapping: Mapping[str, str]) -> dict[str, Ranks]:
-    """Return single devices as ranks."""
-    return {name: ((device,),) for name, device in mapping.items()}
+def _name_devices(mapping: Mapping[str, str]) -> GivenPlacement:
+    """Return a placement of single devices, whose stages begin where these change."""
+    return GivenPlacement({name: ((device,),) for name, device in mapping.items()})
+
+
+def _join(stages: Iterable[tuple[Sequence[str], Ranks]]) -> GivenPlacement:
+    """Return the placement that stages are; raise InputError for what is in two of them."""
+    ranks: dict[str, Ranks] = {}
+    begins: list[str] = []
+    for number, (ops, devices) in enumerate(stages):
+        begins += ops[:1]
+        for op in ops:
+            if op in ranks:
+                reason = f"expected each of them once, got {describe(op)} again"
+                raise InputError(f"{FIELD}/stages/{number}/ops", reason)
+            ranks[op] = devices
+    return GivenPlacement(ranks, frozenset(begins))
 
 
 def _read_stage(stage: object, field: str) -> tuple[list[str], Ranks]:
@@ -87,9 +117,3 @@ def _read_stage(stage: object, field: str) -> tuple[list[str], Ranks]:
     if not all(isinstance(name, str) for name in names) or len({len(row) for row in rows}) > 1:
         raise InputError(f"{field}/devices", "expected as many names in every list, got others")
     return ops, tuple(map(tuple, rows))
-
-
-def _state_stages(start: Mapping[str, Ranks]) -> Iterator[dict[str, object]]:
-    """Yield the stages of a placement: those next to each other on the same ranks."""
-    for ranks, ops in groupby(start, start.__getitem__):
-        yield {"ops": list(ops), "devices": [list(row) for row in ranks]}

@@ -38,7 +38,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "latency": milliseconds_text(report.latency_s),
         "  of the plan given  ": milliseconds_text(report.start_latency_s),
         "  lower bound  ": milliseconds_text(report.latency_bound_s),
-        "moved from the plan given": _moved(report),
+        "moved from the plan given": _tell_moves(report),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
         "objective": report.objective or "-",
@@ -53,7 +53,7 @@ def _placement_facts(report: "PlacementReport") -> str:
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
-def _moved(report: "PlacementReport") -> str:
+def _tell_moves(report: "PlacementReport") -> str:
     """Return how many layers or operators have left the plan given, a dash without one."""
     return "-" if report.moved is None else f"{report.moved:,} of {_operators(report):,}"
 

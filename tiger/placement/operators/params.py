@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tiger.run.options import SearchOptions
 
 Objective = Literal["throughput", "latency", "both"]
 # The devices of a layer by name: of each of d replicas, and of each of t ranks in it; of an operator a single one.
 Ranks = tuple[tuple[str, ...], ...]
+
+
+class GivenPlacement(NamedTuple):
+    """Hold a placement by names: the `ranks` of every layer or operator, and which layers a stage `begins` with.
+
+    A stage begins as well wherever the ranks are others than those of the layer before.
+    """
+
+    ranks: Mapping[str, Ranks]
+    begins: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,4 +36,4 @@ class OperatorParams(SearchOptions):
     objective: Objective = "throughput"
     contiguous: bool = False
     pinned: Mapping[str, str] = field(default_factory=dict)
-    start: Mapping[str, Ranks] | None = None
+    start: GivenPlacement | None = None

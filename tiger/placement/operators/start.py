@@ -4,7 +4,6 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.wording import describe
 from tiger.placement.operators.incumbent import fits
 from tiger.placement.operators.loads import loads_s
 from tiger.placement.operators.params import OperatorParams
@@ -19,24 +18,18 @@ FIELD = "start"
 def place_start(operators: Operators, cluster: Cluster, terms: Terms, params: OperatorParams) -> IntArray | None:
     """Return the device of every group [C] in the placement to start from, None without one.
 
-    Raises InputError of `start`, with an operator where it is one's, for a placement of another model or cluster, one
-    that parts a colocation group, and one that does not fit.
+    Raises InputError of `start`, with an operator where it is one's, for one that has several devices, for colocated
+    operators apart, and for a placement that does not fit.
     """
-    given, index = params.start, {name: k for k, name in enumerate(cluster.names)}
-    if given is None:
+    if params.start is None:
         return None
-    known = set(operators.names)
-    for name in given:
-        if name not in known:
-            raise InputError(FIELD, f"expected operators of the model, got {describe(name)}")
+    index = {name: k for k, name in enumerate(cluster.names)}
     place = np.full(operators.groups, -1, np.int64)
     for name, group in zip(operators.names, operators.colour.tolist(), strict=True):
-        if name not in given:
-            raise InputError(FIELD, f"expected a device of every operator, got none of {describe(name)}")
-        device = index.get(given[name][0][0], -1)
-        if device < 0 or given[name] != ((cluster.names[device],),):
-            got = describe(given[name][0][0])
-            raise InputError(f"{FIELD}/{name}", f"expected one device of the cluster, got {got}")
+        ranks = params.start.ranks[name]
+        device = index[ranks[0][0]]
+        if ranks != ((cluster.names[device],),):
+            raise InputError(f"{FIELD}/{name}", f"expected one device, got {sum(map(len, ranks))}")
         if place[group] not in (-1, device):
             raise InputError(f"{FIELD}/{name}", "expected the device of the operators that it is with, got another")
         place[group] = device

@@ -1,12 +1,11 @@
 """The plan that a search starts from, out of the names of layers and devices."""
 
-from itertools import groupby
-
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.model.arrays import IntArray
 from tiger.model.units import bytes_text
-from tiger.model.wording import describe
+from tiger.placement.operators.params import Ranks
 from tiger.placement.search.problem import ChainProblem
 from tiger.training.costs.plan import Plan
 
@@ -16,35 +15,27 @@ FIELD = "start"
 def plan_start(problem: ChainProblem) -> Plan | None:
     """Return the plan to start from, None without one.
 
-    Raises InputError of `start`, with a layer where it is one's, for a plan of another model, cluster or shape, and for
-    one that does not fit.
+    Raises InputError of `start` for a plan of another shape, and for one that does not fit.
     """
-    given, layers = problem.params.start, problem.layers.names
+    given = problem.params.start
     if given is None:
         return None
-    known = set(layers)
-    for name in given:
-        if name not in known:
-            raise InputError(FIELD, f"expected layers of the model, got {describe(name)}")
-    for name in layers:
-        if name not in given:
-            raise InputError(FIELD, f"expected devices of every layer, got none of {describe(name)}")
-    runs = [(ranks, len(list(run))) for ranks, run in groupby(layers, lambda name: given[name])]
-    plan = Plan(
-        cuts=(0, *np.cumsum([size for _, size in runs]).tolist()), grid=_grid(problem, [run[0] for run in runs])
-    )
+    runs: list[Ranks] = []
+    cuts: list[int] = []
+    for layer, name in enumerate(problem.layers.names):
+        if name in given.begins or not runs or given.ranks[name] != runs[-1]:
+            runs.append(given.ranks[name])
+            cuts.append(layer)
+    plan = Plan(cuts=(*cuts, problem.layers.size), grid=_grid(problem, runs))
     _check_fit(problem, plan)
     return plan
 
 
-def _grid(problem: ChainProblem, runs: list[tuple[tuple[str, ...], ...]]) -> np.ndarray:
+def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
     """Return the devices [p, d, t] of the positions; raise InputError unless stages follow each other along them."""
     params, index = problem.params, {name: k for k, name in enumerate(problem.cluster.names)}
     positions = list(dict.fromkeys(runs))
     for ranks in positions:
-        for name in (name for row in ranks for name in row):
-            if name not in index:
-                raise InputError(FIELD, f"expected devices of the cluster, got {describe(name)}")
         if (len(ranks), len(ranks[0])) != (params.data, params.tensor):
             wanted, got = f"{params.data} x {params.tensor}", f"{len(ranks)} x {len(ranks[0])}"
             raise InputError(FIELD, f"expected data x tensor = {wanted} devices of every layer, got {got}")
