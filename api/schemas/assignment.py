@@ -174,7 +174,8 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
         default_factory=list, metadata=about("Pairs [task, node] that must not meet.")
     )
     start: Start | None = field(
-        default=None, metadata=about("Node of every task in the mapping to improve, which the answer is never worse than.")
+        default=None,
+        metadata=about("Node of every task in the mapping to improve, which the answer is never worse than."),
     )
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`."))
     ising: IsingBody = field(default=IsingBody(), metadata=about("Penalties, temperatures and encoding of the QUBOs."))

@@ -10,8 +10,8 @@ from tiger.solvers.annealing.moves import can_move, can_swap, copy, partner_at, 
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Share of the proposals of a task that has moved to go home. With 0, 32 moves of an 8 x 8 halo on a torus end 2 % higher
-# and of a 16 x 16 halo on a tree 0.2 %, four seeds each; more of them for such tasks gains nothing.
+# Share of the proposals of a task that has moved to go home. With 0, 32 moves of an 8 x 8 halo on a torus end 2 %
+# higher and of a 16 x 16 halo on a tree 0.2 %, four seeds each; drawing such tasks more often gains nothing.
 HOME = 0.25
 # Moves that are made together, all but the last one of tasks that go home to make room for it within the limit. With 1,
 # 8 and 32 moves of sko100a end 0.8 and 0.5 % higher; with 5 everything is the same.
@@ -87,7 +87,7 @@ def move_and_note(inst: Instance, state: State, moved: Moved, t: int, u: int, q:
 
 @inner_kernel
 def price_legal(inst: Instance, state: State, fixed: IntArray, t: int, u: int, q: int) -> float:
-    """Return the cost change of a move of task t to node q, or a swap with task u there, infinite for an illegal one."""
+    """Return the cost change of a move of task t to node q, or a swap with task u there, infinite if illegal."""
     if u >= 0:
         return float(swap_change(inst, state.place, t, u)) if can_swap(inst, state, fixed, t, u) else np.inf
     return float(move_change(inst, state.place, t, q, -1)) if can_move(inst, state, t, q) else np.inf
