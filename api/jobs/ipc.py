@@ -68,14 +68,18 @@ class IpcServer:
         # A name without a file, so that a server that is killed leaves nothing behind; tickets keep strangers out.
         self.address = f"\0tiger-{uuid.uuid4().hex}"
         self._calls: dict[str, RunningSolve] = {}
+        self._connections: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> None:
         """Begin to take connections."""
         self._server = await asyncio.start_unix_server(self._take, self.address)
 
     async def stop(self) -> None:
-        """Take no more connections."""
+        """Take no more connections, and close those that workers left open."""
         self._server.close()
+        for writer in self._connections:
+            writer.close()
+        await asyncio.gather(*(writer.wait_closed() for writer in self._connections), return_exceptions=True)
 
     def open(self) -> RunningSolve:
         """Return a call, to which a worker may connect."""
@@ -88,7 +92,16 @@ class IpcServer:
         self._calls.pop(call.ticket, None)
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Read what one worker sends until it disconnects."""
+        """Read what one worker sends until it disconnects or the server stops."""
+        self._connections.add(writer)
+        try:
+            await self._read(reader, writer)
+        finally:
+            writer.close()
+            self._connections.discard(writer)
+
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take what one worker sends; one whose ticket is not known is not read on."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             call = self._calls.get((await reader.readexactly(32)).decode("ascii", "replace"))
             if call is not None:
@@ -96,7 +109,6 @@ class IpcServer:
                 while True:
                     kind, size = HEAD.unpack(await reader.readexactly(HEAD.size))
                     call.take(kind, await reader.readexactly(size))
-        writer.close()
 
 
 class ProgressSender:

@@ -1056,7 +1056,8 @@ export interface PlacementView {
  * are the best plans, the first of which `placement` reports in full; `heuristic` is the one that people write by hand,
  * None where that does not fit, and `gain` how many times as long that takes. `pruned` are the choices of which no plan
  * was simulated, by reason, of `choices` in all. No plan by any choice is below `lower_bound_s`. `batch` is what an
- * iteration runs, in sequences or in microbatches of the model.
+ * iteration runs, in sequences or in microbatches of the model. `sampling` is what a sampler drew to order devices in
+ * all plans, None for other solvers.
  */
 export interface PlanReport {
   schema: "tiger.plan/1";
@@ -1076,6 +1077,7 @@ export interface PlanReport {
   placement: PlacementReport | null;
   seed: number;
   islands: number;
+  sampling: SamplingReport | null;
   progress: Stage[];
   warnings: string[];
   seconds: number;

@@ -67,3 +67,13 @@ def test_a_plan_that_was_only_simulated_is_reported(
     assert (report.best.searched, report.placement.iteration_s) == (False, report.iteration_s)
     assert sum(len(stage.ops) for stage in report.placement.stages) == 4
     assert report.optimal is False
+
+
+def test_a_sampler_that_orders_devices_is_counted(model: Model, cluster: Cluster) -> None:
+    """What it drew is that of all plans, and of the best plan alone nothing is said; another solver has none."""
+    asked = PlanParams(batch=4, tensor=1, data=1, pipeline=2, schedule="1f1b")
+    drawn = report_of(model, cluster, replace(asked, solver="neal"))
+    assert drawn.sampling is not None
+    assert drawn.placement is not None
+    assert drawn.placement.sampling is None
+    assert report_of(model, cluster, asked).sampling is None

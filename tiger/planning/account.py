@@ -46,6 +46,7 @@ class Account:
             pruned=tuple(self._describe_pruned(pruned) for pruned in result.pruned),
             choices=result.choices,
             progress=result.stages,
+            sampling=result.sampling,
         )
         if not self._fitting:
             return replace(report, violations=(self._violation(),))
@@ -131,7 +132,8 @@ class Account:
         layers = self.model.layers(attempt.choice.family.microbatch)
         placed = attempt.placed or _simulated_placement(self._evaluator(attempt), attempt)
         report = make_report(ChainRequest(layers, self.cluster, params), placed)
-        return replace(report, seconds=sum(stage.seconds for stage in placed.stages))
+        # What was drawn is that of all plans together.
+        return replace(report, seconds=sum(stage.seconds for stage in placed.stages), sampling=None)
 
     def _degrees(self, choice: Choice) -> Degrees:
         """Return a choice as reports say it."""

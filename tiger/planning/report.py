@@ -10,6 +10,7 @@ from tiger.model.units import seconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.report import PlacementReport
 from tiger.planning.breakdown import Breakdown
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import MET
 from tiger.training.schedules.pass_orders import Schedule
@@ -81,7 +82,8 @@ class PlanReport(Answer):
     `ranked` are the best plans, the first of which `placement` reports in full; `heuristic` is the one that people
     write by hand, None where that does not fit, and `gain` how many times as long that takes. `pruned` are the choices
     of which no plan was simulated, by reason, of `choices` in all. No plan by any choice is below `lower_bound_s`.
-    `batch` is what an iteration runs, in sequences or in microbatches of the model.
+    `batch` is what an iteration runs, in sequences or in microbatches of the model. `sampling` is what a sampler drew
+    to order devices in all plans, None for other solvers.
     """
 
     schema: Literal["tiger.plan/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -101,6 +103,7 @@ class PlanReport(Answer):
     placement: PlacementReport | None = None
     seed: int
     islands: int = field(default=1, metadata=LATER)
+    sampling: SamplingReport | None = field(default=None, metadata=LATER)
     progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float

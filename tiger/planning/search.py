@@ -22,6 +22,7 @@ from tiger.planning.pruning import Pruned
 from tiger.run.answers import Answers
 from tiger.run.island_call import IslandCall
 from tiger.run.progress import Progress
+from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import MET, SUMS, TOO_LARGE
 from tiger.training.hardware.cluster import Cluster
@@ -60,7 +61,8 @@ class PlanResult:
     """Hold what the search for a plan knows at its end.
 
     `attempts` are the choices of which plans were simulated, the quickest first, `usual` is the plan that people write
-    by hand, and `lower_bound_s` a lower bound on the iteration of every plan by any choice.
+    by hand, `lower_bound_s` a lower bound on the iteration of every plan by any choice, and `sampling` what a sampler
+    drew that ordered devices, None of other solvers.
     """
 
     attempts: tuple[Attempt, ...]
@@ -69,6 +71,7 @@ class PlanResult:
     choices: int
     lower_bound_s: float
     stages: tuple[Stage, ...]
+    sampling: SamplingReport | None
 
 
 class SearchInputs(NamedTuple):
@@ -101,7 +104,7 @@ def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Pr
         _simulate_candidates(request, incumbent)
     with incumbent.stage("placement"):
         _place_best(request, incumbent)
-    return _make_result(incumbent)
+    return _make_result(incumbent, request.params.solver)
 
 
 def _judge_usual_plan(request: SearchInputs, incumbent: PlanIncumbent) -> None:
@@ -266,7 +269,7 @@ def _place(
     return found, meter.spent
 
 
-def _make_result(incumbent: PlanIncumbent) -> PlanResult:
+def _make_result(incumbent: PlanIncumbent, solver: str) -> PlanResult:
     """Return what is known at the end."""
     attempts = sorted(incumbent.attempts.values(), key=lambda each: (each.iteration_s, each.placed is None))
     pruned = incumbent.pruned.rows()
@@ -280,6 +283,7 @@ def _make_result(incumbent: PlanIncumbent) -> PlanResult:
         choices=incumbent.choices,
         lower_bound_s=min([incumbent.value, *bounds]) * (1 - SUMS),
         stages=tuple(incumbent.stages),
+        sampling=incumbent.answers.report(solver),
     )
 
 

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from tiger.model.units import seconds_text
+from tiger.model.units import milliseconds_text, seconds_text
 from tiger.placement.entry.summary import placement_summary
-from tiger.run.summary import describe_unmet, table, warnings
+from tiger.run.summary import describe_unmet, list_facts, list_samples, table, warnings
 
 if TYPE_CHECKING:
     from tiger.planning.report import Degrees, PlanReport, RankedPlan
@@ -25,10 +25,17 @@ def plan_summary(report: "PlanReport") -> str:
         *(f"\nplan 2 is {each.why}\n" for each in report.ranked[1:2]),
         *([] if report.heuristic is None else [f"\nthe usual plan is {report.heuristic.why}\n"]),
         _tabulate_pruned(report),
+        _describe_samples(report),
         "\nplan 1\n",
         placement_summary(report.placement),
     ]
     return "".join(parts)
+
+
+def _describe_samples(report: "PlanReport") -> str:
+    """Return what a sampler drew to order devices, nothing of other solvers."""
+    facts = list_samples(report.sampling, milliseconds_text, "no order of devices was left to it")
+    return f"\n{list_facts(facts)}" if facts else ""
 
 
 def _headline(report: "PlanReport") -> str:

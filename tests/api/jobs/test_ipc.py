@@ -74,3 +74,24 @@ def test_a_stranger_is_not_listened_to(loop: Runner) -> None:
         return heard
 
     assert loop.run(stranger()) == b""
+
+
+def test_a_worker_that_stays_is_hung_up_on_when_the_server_stops(loop: Runner) -> None:
+    """No connection outlives the server that took it, known or not."""
+
+    async def stay() -> list[bytes]:
+        ipc_server = IpcServer()
+        await ipc_server.start()
+        call = ipc_server.open()
+        silent, known = [await asyncio.open_unix_connection(ipc_server.address) for _ in range(2)]
+        known[1].write(call.ticket.encode())
+        async with asyncio.timeout(300):
+            await call.begun.wait()
+            await ipc_server.stop()
+            heard = [await reader.read() for reader, _ in (known, silent)]
+        for _, writer in (known, silent):
+            writer.close()
+            await writer.wait_closed()
+        return heard
+
+    assert loop.run(stay()) == [b"", b""]
