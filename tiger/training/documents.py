@@ -62,7 +62,7 @@ def _rows(layers: Layers) -> list[dict[str, object]]:
         "module": list(layers.modules),
         "activation_bytes": layers.crossing_bytes[1:].tolist(),
     }
-    costs = ("forward_s", "backward_s", "weight_s", "parameter_bytes", "state_bytes", "held_bytes")
+    costs = ("forward_s", "backward_s", "weight_s", "parameter_bytes", "gradient_bytes", "state_bytes", "held_bytes")
     # A table that has these says that its layers can be cut.
     sliced = ("reduced_bytes", "reductions") if layers.slices != 1 else ()
     columns |= {name: getattr(layers, name).tolist() for name in (*costs, *sliced)}

@@ -140,6 +140,7 @@ class Cases:
             held_bytes=self.cost_model.held_bytes,
             state_bytes=self.cost_model.state_bytes,
             closing_s=closing,
+            working_bytes=self.cost_model.working_bytes,
         )
 
     def _closing_s(self, options: IntArray) -> FloatArray:

@@ -6,8 +6,10 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.training.costs.stages import Workload, gradient_bytes, state_bytes
-from tiger.training.hardware.cluster import NO_LINK, Cluster
+from tiger.placement.ranks.group_costs import GroupCosts
+from tiger.placement.ranks.link_rows import link_rows, link_types, ring_rows
+from tiger.training.costs.stages import Workload, position_sums, state_bytes
+from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
 # The share of all seconds that orders grids of one bottleneck. The factor by which an estimate grows for each time that
@@ -59,25 +61,32 @@ class GridCostModel:
     """Hold the costs of S stages between cuts, and the seconds of their messages over each of c types of links.
 
     `passes_s[3, S]` are the seconds of forward, backward and weight passes on one rank of speed 1, `calls[S, U]` how
-    often a pass all-reduces each of U sizes. `reduce_s[c + 2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]`
+    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again. `reduce_s[c + 2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]`
     are seconds of all-reducing in a tensor-parallel ring, of a message to the next stage and of all-reducing gradients,
-    if all links are of one type; the last two rows are no link, and none needed within a device. `link_type[n, n]` is
+    if all links are of one type; the last two rows are no link, and none needed within a device. `expert_s[c + 2, p]`
+    are those of the gradients of experts, which every `expert`-th replica shares, and `groups` what replicas send each
+    other in passes, None for nothing. `link_type[n, n]` is
     the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank holds `state_bytes[p]` and, for
-    every microbatch, `held_bytes[S]`.
+    every microbatch, `held_bytes[S]`, and `working_bytes` for the layer at work.
     """
 
     degrees: ParallelDegrees
     passes_s: FloatArray
     calls: FloatArray
+    repeated_calls: FloatArray
     reduce_s: FloatArray
     sent_s: FloatArray
     gradient_s: FloatArray
+    expert_s: FloatArray
+    expert: int
+    groups: GroupCosts | None
     ties: tuple[Tie, ...]
     link_type: IntArray
     speed: FloatArray
     memory_bytes: FloatArray
     state_bytes: FloatArray
     held_bytes: FloatArray
+    working_bytes: float
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Self:
@@ -88,20 +97,33 @@ class GridCostModel:
         calls = np.maximum(layers.reductions, 1)
         sizes, which = np.unique(layers.reduced_bytes / calls, return_inverse=True)
         often = np.where(which[:, None] == np.arange(len(sizes)), calls[:, None], 0.0)
-        gradients = gradient_bytes(layers, cuts, p) / t
+        traffic = layers.traffic
+        halves = [
+            [position_sums(layers, row, cuts, p) / (2 * t) for row in part]
+            for part in (traffic.scattered_bytes, traffic.gathered_bytes)
+        ]
+        rings = [
+            sum(ring_rows(cluster, 2 * part[k], copies) / 2 for part in halves)
+            for k, copies in enumerate((d, d // traffic.expert))
+        ]
         return cls(
             degrees=degrees,
             passes_s=np.add.reduceat(times, begins, axis=1) / t,
             calls=np.add.reduceat(often, begins, axis=0),
-            reduce_s=_ring_s(cluster, sizes, t),
-            sent_s=_rows(cluster, layers.crossing_bytes[list(cuts[1:-1])] / t),
-            gradient_s=_ring_s(cluster, gradients, d),
+            repeated_calls=np.add.reduceat(often * traffic.repeats[:, None], begins, axis=0),
+            reduce_s=ring_rows(cluster, sizes, t),
+            sent_s=link_rows(cluster, layers.crossing_bytes[list(cuts[1:-1])] / t),
+            gradient_s=rings[0],
+            expert_s=rings[1],
+            expert=traffic.expert,
+            groups=GroupCosts.of(layers, cluster, begins, degrees.shape),
             ties=tuple(_tied_positions(layers, cluster, cuts, group, degrees) for group in layers.tied),
-            link_type=_link_types(cluster),
+            link_type=link_types(cluster),
             speed=cluster.speed,
             memory_bytes=cluster.memory_bytes,
             state_bytes=state_bytes(layers, cuts) / t,
             held_bytes=np.add.reduceat(layers.held_bytes, begins) / t,
+            working_bytes=layers.working_bytes / t,
         )
 
     def costs(self, grids: IntArray) -> GridCosts:
@@ -109,15 +131,18 @@ class GridCostModel:
         stages = np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
         rings = self.link_type[grids, np.roll(grids, 1, axis=3)]
         reduced = self.reduce_s[rings].max(axis=3)[:, stages]
-        calls = np.broadcast_to(self.calls[:, None], reduced.shape)
-        reducing_s = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
+        reducing_s, repeated_s = (_add_calls(reduced, calls) for calls in (self.calls, self.repeated_calls))
         slowdown = 1 / self.speed[grids].min(axis=3)[:, stages]
         forward, backward, weight = (each[:, None] * slowdown for each in self.passes_s)
         ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
         sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
+        forward, backward = forward + reducing_s, backward + reducing_s + repeated_s
+        if self.groups is not None:
+            ahead, back = self.groups.spent_s(grids, self.link_type, stages)
+            forward, backward = forward + ahead, backward + back
         return GridCosts(
-            forward_s=forward + reducing_s,
-            backward_s=backward + reducing_s,
+            forward_s=forward,
+            backward_s=backward,
             weight_s=weight,
             transfer_s=sent,
             closing_s=self._closing_s(grids),
@@ -138,7 +163,7 @@ class GridCostModel:
         linked = np.where(np.isfinite(loads), loads, 0.0)
         idle = (linked.sum(axis=1, keepdims=True) - linked) * p / stage_s.shape[1]
         slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
-        held = self.state_bytes.reshape(-1, p).sum(axis=0)
+        held = self.state_bytes.reshape(-1, p).sum(axis=0) + self.working_bytes
         room = np.maximum(self.memory_bytes[grids].min(axis=(2, 3)), 1.0)
         return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
@@ -154,6 +179,7 @@ class GridCostModel:
                 held_bytes=self.held_bytes,
                 state_bytes=self.state_bytes,
                 closing_s=costs.closing_s[0],
+                working_bytes=self.working_bytes,
             )
             for replica in range(grid.shape[1])
         )
@@ -161,7 +187,11 @@ class GridCostModel:
     def _closing_s(self, grids: IntArray) -> FloatArray:
         """Return the seconds of all-reducing gradients at each position."""
         rings = self.link_type[grids, np.roll(grids, 1, axis=2)]
-        closing: FloatArray = self.gradient_s[rings, np.arange(grids.shape[1])[:, None, None]].max(axis=(2, 3))
+        at = np.arange(grids.shape[1])[:, None, None]
+        closing: FloatArray = self.gradient_s[rings, at].max(axis=(2, 3))
+        if self.expert_s.any():
+            rings = self.link_type[grids, np.roll(grids, self.expert, axis=2)]
+            closing = closing + self.expert_s[rings, at].max(axis=(2, 3))
         for tie in self.ties:
             held = grids[:, tie.places]
             rings = self.link_type[held, np.roll(held, 1, axis=1)]
@@ -169,23 +199,10 @@ class GridCostModel:
         return closing
 
 
-def _link_types(cluster: Cluster) -> IntArray:
-    """Return the row of each pair of devices among the types of links: a curve's, none, or the device itself."""
-    types = np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link)
-    np.fill_diagonal(types, len(cluster.curves) + 1)
-    return types
-
-
-def _rows(cluster: Cluster, size_bytes: FloatArray) -> FloatArray:
-    """Return the seconds of messages over each type of link, `[c + 2, sizes]`."""
-    none = np.where(size_bytes > 0, np.inf, 0.0)
-    return np.array([*(curve.of(size_bytes) for curve in cluster.curves), none, np.zeros(len(size_bytes))])
-
-
-def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
-    """Return the seconds of all-reducing among ranks whose links are all of one type, `[c + 2, sizes]`."""
-    seconds = _rows(cluster, size_bytes / ranks)
-    return 2 * (ranks - 1) * seconds if ranks > 1 else np.zeros_like(seconds)
+def _add_calls(reduced_s: FloatArray, calls: FloatArray) -> FloatArray:
+    """Return the seconds [N, S, d] of calls [S, U] of all-reduces that take `reduced_s[N, S, d, U]`."""
+    often = np.broadcast_to(calls[:, None], reduced_s.shape)
+    return np.asarray(np.multiply(reduced_s, often, out=np.zeros(reduced_s.shape), where=often > 0).sum(axis=3))
 
 
 def _tied_positions(
@@ -194,5 +211,5 @@ def _tied_positions(
     """Return the positions of tied layers."""
     stages = np.searchsorted(cuts, group, side="right") - 1
     places = np.unique(stages % degrees.pipeline)
-    size = np.array([layers.parameter_bytes[group[0]] / degrees.tensor])
-    return Tie(places=places, spent_s=_ring_s(cluster, size, len(places))[:, 0])
+    size = np.array([layers.gradient_bytes[group[0]] / degrees.tensor])
+    return Tie(places=places, spent_s=ring_rows(cluster, size, len(places))[:, 0])

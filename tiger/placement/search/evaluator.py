@@ -88,5 +88,5 @@ class Evaluator:
     def _memory_bytes(self, load: Workload) -> FloatArray:
         """Return the most bytes that a device of each position holds; the same in all replicas."""
         if self.schedule is None:
-            return np.asarray(load.state_bytes.reshape(-1, load.positions).sum(axis=0))
+            return np.asarray(load.state_bytes.reshape(-1, load.positions).sum(axis=0) + load.working_bytes)
         return peak_bytes(load, self.schedule, self.microbatches)

@@ -72,10 +72,10 @@ def _search_line(incumbent: ChainIncumbent, params: LineParams) -> tuple[ChainRe
     Exact over all orders where they are few enough, else over islands of equal devices, else by a search.
     """
     problem = incumbent.problem
-    if sweep_steps(problem.layers, problem.cluster, params) <= WORK_LIMIT:
-        line = best_line(problem.layers, problem.cluster, params, incumbent.stop)
+    if sweep_steps(problem.layers, problem.line_cluster, params) <= WORK_LIMIT:
+        line = best_line(problem.layers, problem.line_cluster, params, incumbent.stop)
     else:
-        line = island_line(problem.layers, problem.cluster, params, incumbent.stop)
+        line = island_line(problem.layers, problem.line_cluster, params, incumbent.stop)
     if line is not None:
         return line, meets(line.bottleneck_s, line.bound_s)
     return _assign_devices(incumbent, params), False
@@ -86,7 +86,7 @@ def _assign_devices(incumbent: ChainIncumbent, params: LineParams) -> ChainResul
     # It brings in scipy, and few clusters need it.
     from tiger.placement.ranks.order import order_devices
 
-    return order_devices(incumbent.problem.layers, incumbent.problem.cluster, params, incumbent.order_search)
+    return order_devices(incumbent.problem.layers, incumbent.problem.line_cluster, params, incumbent.order_search)
 
 
 def _usual_orders(incumbent: ChainIncumbent, line: ChainResult | None, params: CandidateParams) -> list[IntArray]:
@@ -97,7 +97,7 @@ def _usual_orders(incumbent: ChainIncumbent, line: ChainResult | None, params: C
     for count in promising_counts(incumbent):
         orders += [tuple(range(count)), tuple(fastest[:count])]
         fewer = replace(problem.line, stages=count)
-        if sweep_steps(problem.layers, problem.cluster, fewer) <= WORK_LIMIT // params.shorter:
+        if sweep_steps(problem.layers, problem.line_cluster, fewer) <= WORK_LIMIT // params.shorter:
             shorter, _ = _search_line(incumbent, fewer)
             orders += [] if shorter is None else [shorter.devices]
     return [np.reshape(order, (-1, 1, 1)) for order in dict.fromkeys(orders) if problem.divides(len(order))]

@@ -1,8 +1,10 @@
 """The problem of placing a chain of layers, with the sizes of the pipeline that follow from it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
+
+import numpy as np
 
 from tiger.placement.chain.baselines import uniform_cuts
 from tiger.placement.chain.params import LineParams
@@ -74,6 +76,14 @@ class ChainProblem:
                 layers=layers, cluster=cluster, schedule=params.schedule, microbatches=microbatches, pinned=pinned
             ),
         )
+
+    @property
+    def line_cluster(self) -> Cluster:
+        """Return the cluster with the memory that devices of a line have beside what the layer at work holds."""
+        working = self.layers.working_bytes
+        if not working:
+            return self.cluster
+        return replace(self.cluster, memory_bytes=np.maximum(self.cluster.memory_bytes - working, 0.0))
 
     @property
     def has_groups(self) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from tiger.model.arrays import FloatArray, IntArray, unset_array
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.costs.groups import closing_rings_s, group_passes_s
 from tiger.training.hardware.collectives import all_reduce_s
 from tiger.training.models.layers import Layers
 
@@ -16,7 +17,8 @@ from tiger.training.models.layers import Layers
 class Position:
     """Hold the seconds of each of L layers at a position of the pipeline, and the memory of the position.
 
-    Layers are cut among `ranks` tensor-parallel devices; `memory_bytes` is that of the smallest of them.
+    Layers are cut among `ranks` tensor-parallel devices; `memory_bytes` is that of the smallest of them, without what
+    is held for the layer at work.
     """
 
     forward_s: FloatArray
@@ -32,7 +34,8 @@ class Workload:
 
     `forward_s[S]`, `backward_s[S]` and, within the latter, `weight_s[S]` are seconds of one microbatch,
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
-    microbatch in flight, `state_bytes[S]` all the time, on each of the ranks. `closing_s[p]` are the seconds
+    microbatch in flight, `state_bytes[S]` all the time and `working_bytes` for the layer at work, on each of the ranks.
+    `closing_s[p]` are the seconds
     of a position after its last backward pass, to all-reduce its gradients; `room_bytes[p]` (default: no limit) is the
     memory of its smallest device.
     """
@@ -45,6 +48,7 @@ class Workload:
     state_bytes: FloatArray
     closing_s: FloatArray
     room_bytes: FloatArray = field(default_factory=unset_array)
+    working_bytes: float = 0.0
 
     def __post_init__(self) -> None:
         """Fill the default in."""
@@ -66,13 +70,13 @@ class Workload:
 
 def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
     """Return the costs of layers on devices `ranks[d, t]`: of d replicas the slowest, each cut among t devices."""
-    replicas = [_passes(layers, cluster, row) for row in ranks]
+    replicas = _passes(layers, cluster, ranks)
     forward, backward, weight = np.max(replicas, axis=0)
     return Position(
         forward_s=forward,
         backward_s=backward,
         weight_s=np.minimum(weight, backward),
-        memory_bytes=float(cluster.memory_bytes[ranks].min()),
+        memory_bytes=max(float(cluster.memory_bytes[ranks].min()) - layers.working_bytes / ranks.shape[1], 0.0),
         ranks=ranks.shape[1],
     )
 
@@ -90,9 +94,10 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     cuts, grid = np.array(plan.cuts), plan.grid
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
     activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
+    passes_s = [_passes(layers, cluster, ranks) for ranks in grid]
     loads = []
     for replica in range(grid.shape[1]):
-        passes = [_passes(layers, cluster, grid[p, replica]) for p in range(plan.positions)]
+        passes = [replicas[replica] for replicas in passes_s]
         sums = np.array(
             [np.add.reduceat(passes[j % plan.positions], cuts[:-1], axis=1)[:, j] for j in range(plan.stages)]
         )
@@ -111,6 +116,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
                 state_bytes=state_bytes(layers, plan.cuts) / tensor,
                 closing_s=closing,
                 room_bytes=cluster.memory_bytes[grid].min(axis=(1, 2)),
+                working_bytes=layers.working_bytes / tensor,
             )
         )
     return tuple(loads)
@@ -127,31 +133,29 @@ def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
     return sums
 
 
-def gradient_bytes(layers: Layers, cuts: tuple[int, ...], positions: int) -> FloatArray:
-    """Return the gradients of each position's layers; of tied layers at one position the first alone counts."""
-    sums = np.add.reduceat(layers.parameter_bytes, np.array(cuts[:-1])).reshape(-1, positions).sum(axis=0)
+def position_sums(layers: Layers, size_bytes: FloatArray, cuts: tuple[int, ...], positions: int) -> FloatArray:
+    """Return the bytes of each position's layers; of tied layers at one position the first alone counts."""
+    sums = np.add.reduceat(size_bytes, np.array(cuts[:-1])).reshape(-1, positions).sum(axis=0)
     for group in layers.tied:
         places = (np.searchsorted(cuts, group, side="right") - 1) % positions
         for k, member in enumerate(group):
             if (places[:k] == places[k]).any():
-                sums[places[k]] -= layers.parameter_bytes[member]
+                sums[places[k]] -= size_bytes[member]
     return np.asarray(np.maximum(sums, 0.0))
 
 
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
-    """Return the seconds of all-reducing gradients at each position: among replicas, then of tied layers."""
-    cuts, grid = np.array(plan.cuts), plan.grid
+    """Return the seconds of reducing gradients at each position: among replicas, then of tied layers."""
+    cuts, grid, traffic = np.array(plan.cuts), plan.grid, layers.traffic
     tensor = grid.shape[2]
-    sums = gradient_bytes(layers, plan.cuts, plan.positions) / tensor
-    closing = np.array(
-        [
-            max(float(all_reduce_s(cluster, grid[p, :, t].tolist(), sums[p])) for t in range(tensor))
-            for p in range(plan.positions)
-        ]
-    )
+    sent = [
+        [position_sums(layers, row, plan.cuts, plan.positions) / tensor for row in part]
+        for part in (traffic.scattered_bytes, traffic.gathered_bytes)
+    ]
+    closing = closing_rings_s(cluster, grid, np.array(sent), traffic.expert)
     for group in layers.tied:
         places = sorted({int(j) % plan.positions for j in np.searchsorted(cuts, group, side="right") - 1})
-        size = layers.parameter_bytes[group[0]] / tensor
+        size = layers.gradient_bytes[group[0]] / tensor
         rings = [grid[places, d, t].tolist() for d in range(grid.shape[1]) for t in range(tensor)]
         closing[places] += max(float(all_reduce_s(cluster, ring, size)) for ring in rings)
     return closing
@@ -167,9 +171,18 @@ def _slowest_s(cluster: Cluster, size_bytes: ArrayLike, sender: IntArray, receiv
 
 
 def _passes(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
-    """Return forward, backward and weight seconds [3, L] on tensor-parallel devices; each pass all-reduces as much."""
-    slowdown = 1 / (len(ranks) * cluster.speed[ranks].min())
-    calls = np.maximum(layers.reductions, 1)
-    reduce_s = calls * all_reduce_s(cluster, ranks.tolist(), layers.reduced_bytes / calls)
-    weight = layers.weight_s * slowdown
-    return np.array([layers.forward_s * slowdown + reduce_s, layers.backward_s * slowdown + reduce_s, weight])
+    """Return forward, backward and weight seconds [d, 3, L] of the replicas on `ranks[d, t]`.
+
+    Each pass all-reduces as much among tensor-parallel devices, a backward pass of recomputed layers twice that.
+    """
+    traffic, calls = layers.traffic, np.maximum(layers.reductions, 1)
+    passes = []
+    for row in ranks:
+        slowdown = 1 / (len(row) * cluster.speed[row].min())
+        reduce_s = calls * all_reduce_s(cluster, row.tolist(), layers.reduced_bytes / calls)
+        backward_s = layers.backward_s * slowdown + (1 + traffic.repeats) * reduce_s
+        passes.append([layers.forward_s * slowdown + reduce_s, backward_s, layers.weight_s * slowdown])
+    times = np.array(passes)
+    if traffic.in_passes:
+        times[:, :2] += group_passes_s(traffic, cluster, ranks)
+    return times

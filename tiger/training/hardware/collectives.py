@@ -25,3 +25,28 @@ def all_reduce_s(cluster: Cluster, ring: Sequence[int], size_bytes: ArrayLike) -
     # Times near the end of float64 become infinite, without a warning.
     with np.errstate(over="ignore"):
         return 2 * (ranks - 1) * slowest
+
+
+def all_gather_s(cluster: Cluster, ring: Sequence[int], size_bytes: ArrayLike) -> FloatArray:
+    """Return the seconds in which all of a ring have messages, of which each has had an equal part.
+
+    A reduce-scatter takes as long, and both together are an all-reduce.
+    """
+    return all_reduce_s(cluster, ring, size_bytes) / 2
+
+
+def all_to_all_s(cluster: Cluster, ranks: Sequence[int], size_bytes: ArrayLike) -> FloatArray:
+    r"""Return the seconds in which each of r ranks sends every other an equal part of its message.
+
+    .. math:: \sum_{k=1}^{r-1} \max_i T_{i, i+k}(B / r)
+
+    in r - 1 rounds of exchanges, each as long as its slowest. Source: Thakur, Rabenseifner and Gropp, Int. J. High
+    Perform. Comput. Appl. 19 (2005) 49, doi:10.1177/1094342005051521.
+    """
+    size, count = np.asarray(size_bytes, np.float64), len(ranks)
+    total = np.zeros(size.shape)
+    for step in range(1, count):
+        links = {int(cluster.link[ranks[k], ranks[(k + step) % count]]): k for k in range(count)}
+        rounds = [cluster.seconds(ranks[k], ranks[(k + step) % count], size / count) for k in links.values()]
+        total = total + np.max(rounds, axis=0)
+    return total

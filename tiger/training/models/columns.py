@@ -15,6 +15,7 @@ REQUIRED = ("name", "forward_s", "backward_s", "parameter_bytes", "activation_by
 # A column left out is this many times another one.
 DEFAULTS = {
     "weight_s": ("backward_s", WEIGHT_SHARE),
+    "gradient_bytes": ("parameter_bytes", 1.0),
     "state_bytes": ("parameter_bytes", 1.0),
     "held_bytes": ("activation_bytes", 1.0),
     "reduced_bytes": ("activation_bytes", 0.0),

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, lock, unset_array
+from tiger.training.models.setup import NO_SETUP, TrainingSetup
+from tiger.training.models.traffic import GroupTraffic
 
 LayerKind = Literal["embedding", "layer", "mtp", "head"]
 # The share of a backward pass that makes gradients of weights: as many products as those of activations.
@@ -20,7 +22,7 @@ class Layers:
 
     Times are seconds of one microbatch on a device of speed 1, `backward_s` without recomputation, of which
     `weight_s` (default: half of it) makes gradients of weights and may be put off. `parameter_bytes` are weights,
-    `state_bytes` (default: those) are held all the time, such as weights, gradients and optimizer states, `held_bytes`
+    `gradient_bytes` (default: as many) their gradients, which replicas all-reduce once an iteration; `state_bytes` (default: those) are held all the time, such as weights, gradients and optimizer states, `held_bytes`
     for every microbatch in flight. `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each
     layer, 0 at both ends; gradients of the same size come back. `reduced_bytes` one forward pass of a layer
     all-reduces among tensor-parallel ranks, in `reductions` calls; the backward pass does the same.
@@ -28,7 +30,9 @@ class Layers:
     them once, and stages that each hold one all-reduce the gradient once in an iteration.
     `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its code (default: its
     name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number
-    will do.
+    will do. Every position holds `working_bytes` beside all that, for the layer that it is at. `stated_traffic`
+    (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup` what the layers
+    were made for.
     """
 
     names: tuple[str, ...]
@@ -37,6 +41,7 @@ class Layers:
     parameter_bytes: FloatArray
     crossing_bytes: FloatArray
     weight_s: FloatArray = field(default_factory=unset_array)
+    gradient_bytes: FloatArray = field(default_factory=unset_array)
     state_bytes: FloatArray = field(default_factory=unset_array)
     held_bytes: FloatArray = field(default_factory=unset_array)
     reduced_bytes: FloatArray = field(default_factory=unset_array)
@@ -45,6 +50,9 @@ class Layers:
     modules: tuple[str, ...] = ()
     tied: tuple[tuple[int, ...], ...] = ()
     slices: int = 1
+    working_bytes: float = 0.0
+    stated_traffic: GroupTraffic | None = None
+    setup: TrainingSetup = NO_SETUP
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""
@@ -55,6 +63,7 @@ class Layers:
             object.__setattr__(self, name, check_amounts(f"model/{name}", getattr(self, name), size))
         defaults = {
             "weight_s": self.backward_s * WEIGHT_SHARE,
+            "gradient_bytes": self.parameter_bytes,
             "state_bytes": self.parameter_bytes,
             "held_bytes": np.zeros(size),
             "reduced_bytes": np.zeros(size),
@@ -82,6 +91,11 @@ class Layers:
     def size(self) -> int:
         """Return L, the number of layers."""
         return len(self.names)
+
+    @property
+    def traffic(self) -> GroupTraffic:
+        """Return what ranks with the same layers send each other."""
+        return self.stated_traffic or GroupTraffic.of_gradients(self.gradient_bytes)
 
     def _labels(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """Return one label a layer."""

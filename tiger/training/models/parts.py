@@ -11,13 +11,19 @@ FLOP, where E is 0 without experts: 24 b s h^2 (1 + c s / 6h) for a GPT with f =
 Narayanan et al., SC 2021, arXiv:2104.04473; flash attention leaves out the half that is masked, so that c is 1/2, as
 in Dao, arXiv:2307.08691, and in what later versions of Megatron-LM count. A backward pass does twice that, of which the
 first term once for gradients of weights (Qi et al., ICLR 2024, arXiv:2401.10241).
+
+What a layer of the decoder holds, and what of it tensor-parallel ranks share with and without sequence parallelism, is
+that of Korthikanti et al., MLSys 2023, arXiv:2205.05198: b s h (10 + 24 / t + 5 a s / h t) bytes for a GPT in 16 bits.
 """
 
 from dataclasses import dataclass
 
+from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
+from tiger.training.models.state import NUMBER_BYTES
 
-NUMBER_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+# What products are given is kept as it goes in.
+OPERAND_BYTES = {"fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
 # Logits and the loss are computed in fp32.
 LOGIT_BYTES = 4
 # Of the scores of a token with every other, those that are computed.
@@ -26,51 +32,74 @@ COMPUTED = {"flash": 0.5, "full": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Hold the costs of a microbatch in a layer: FLOP of products with weights and without, bytes held and reduced."""
+    """Hold the costs of a microbatch in a layer: FLOP of products with weights and without, bytes held and reduced.
+
+    Of the parameters `expert_parameters` are those of experts. A backward pass computes `repeated_flops` of the forward
+    pass again, with all messages where the layer is `repeated`. `working_bytes` are held while the layer is at work.
+    `context_bytes` are its keys and values, and `exchanged_bytes` the tokens that experts are sent and send back.
+    """
 
     weight_flops: float = 0.0
     other_flops: float = 0.0
+    repeated_flops: float = 0.0
     parameters: float
+    expert_parameters: float = 0.0
     held_bytes: float
+    working_bytes: float = 0.0
     reduced_bytes: float
     reductions: int
+    repeated: bool = False
+    context_bytes: float = 0.0
+    exchanged_bytes: float = 0.0
 
 
-def embedding_of(shape: Shape) -> Part:
+def embedding_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of looking tokens and positions up; ranks add their shares up in the forward pass alone."""
     positions = 0 if shape.gated else shape.sequence
     return Part(
         parameters=(shape.vocabulary + positions) * shape.hidden,
-        held_bytes=_mask(shape),
+        held_bytes=_unshared(setup) * _mask(shape),
         # Layers reduces as much in each of both passes.
         reduced_bytes=sent_bytes(shape) / 2,
         reductions=1,
     )
 
 
-def decoder_of(shape: Shape) -> Part:
+def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of attention and the feed-forward blocks behind it."""
     experts = shape.experts or 0
     matrix = _matrices(shape) * shape.hidden * shape.width
     attention = 2 * shape.hidden * (shape.hidden + shape.key_value)
     router = shape.hidden * experts
+    # A multiplication and an addition for every weight and token.
+    weight_flops = 2.0 * shape.tokens * (attention + shape.active * matrix + router)
+    other_flops = 4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.hidden
+    blocks = max(experts, 1) * (matrix + _block_biases(shape))
+    every, kept = _activation_bytes(shape, setup), _kept_bytes(shape, setup)
+    again = {"none": 0.0, "selective": other_flops * (shape.attention == "full"), "full": weight_flops + other_flops}
     return Part(
-        # A multiplication and an addition for every weight and token.
-        weight_flops=2.0 * shape.tokens * (attention + shape.active * matrix + router),
-        other_flops=4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.hidden,
-        parameters=attention + max(experts, 1) * (matrix + _block_biases(shape)) + router + _rest(shape),
-        held_bytes=_activation_bytes(shape),
+        weight_flops=weight_flops,
+        other_flops=other_flops,
+        repeated_flops=again[setup.recompute],
+        parameters=attention + blocks + router + _rest(shape),
+        expert_parameters=blocks if experts else 0,
+        held_bytes=kept,
+        working_bytes=every - kept,
         reduced_bytes=2 * sent_bytes(shape),
         reductions=2,
+        repeated=setup.recompute == "full",
+        context_bytes=cached_bytes(shape),
+        # Tokens go to each of their experts and come back.
+        exchanged_bytes=2.0 * shape.active * sent_bytes(shape) if experts else 0.0,
     )
 
 
-def head_of(shape: Shape) -> Part:
+def head_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of the last norm, the product with the matrix of the vocabulary, and the loss over it."""
-    width, number = shape.hidden, NUMBER_BYTES[shape.dtype]
+    width, number = _unshared(setup) * shape.hidden, NUMBER_BYTES[shape.dtype]
     return Part(
-        weight_flops=2.0 * shape.tokens * width * shape.vocabulary,
-        parameters=width * shape.vocabulary + _norm(shape),
+        weight_flops=2.0 * shape.tokens * shape.hidden * shape.vocabulary,
+        parameters=shape.hidden * shape.vocabulary + _norm(shape),
         held_bytes=shape.tokens * (2 * number * width + LOGIT_BYTES * shape.vocabulary),
         # The maximum, the sum and the target's logit of every token forward, the gradient of the decoder backward.
         reduced_bytes=(sent_bytes(shape) + 3 * LOGIT_BYTES * shape.tokens) / 2,
@@ -88,20 +117,44 @@ def sent_bytes(shape: Shape) -> int:
     return shape.tokens * shape.hidden * NUMBER_BYTES[shape.dtype]
 
 
-def _activation_bytes(shape: Shape) -> float:
-    """Return the bytes held by a decoder layer: b s h (34 + 5 a s / h) for a GPT in 16 bits with full attention.
+def _kept_bytes(shape: Shape, setup: TrainingSetup) -> float:
+    """Return the bytes that a decoder layer holds for its backward pass, times t where ranks do not share them."""
+    match setup.recompute:
+        case "none":
+            return _activation_bytes(shape, setup)
+        case "selective":
+            return _activation_bytes(shape, setup) - _score_bytes(shape)
+        case "full":
+            return _unshared(setup) * sent_bytes(shape)
+
+
+def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
+    """Return the bytes of all activations of a decoder layer, times t where tensor-parallel ranks do not share them.
 
     Those are inputs of norms, of products and of activation functions, a byte of mask for every number dropped out,
     and with full attention the scores of a heads.
     """
-    number, copies = NUMBER_BYTES[shape.dtype], shape.active if shape.experts else 0
-    # Inputs of two norms, of two products and the queries between them, as wide as the model; keys and values.
-    attention = 5 * shape.hidden + 2 * shape.key_value
-    # Tokens are copied to each of their experts.
-    blocks = (1 + copies) * shape.hidden + shape.active * _matrices(shape) * shape.width
-    scores = shape.heads * shape.sequence * (number if shape.gated else 2 * number + 1)
-    full = scores if shape.attention == "full" else 0
-    return shape.tokens * (number * (attention + blocks) + full) + 2 * _mask(shape)
+    number, operand = NUMBER_BYTES[shape.dtype], OPERAND_BYTES[shape.dtype]
+    copies = shape.active if shape.experts else 0
+    # Inputs of two norms, and of the products behind them; tokens are copied to each of their experts.
+    unshared = shape.tokens * shape.hidden * (2 * number + (2 + copies) * operand) + 2 * _mask(shape)
+    # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
+    attention = number * (shape.hidden + 2 * shape.key_value) + operand * shape.hidden
+    block = shape.active * shape.width * (number * (_matrices(shape) - 1) + operand)
+    return _unshared(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
+
+
+def _score_bytes(shape: Shape) -> float:
+    """Return the bytes of the scores of attention that are held: none by flash attention."""
+    if shape.attention == "flash":
+        return 0.0
+    number = NUMBER_BYTES[shape.dtype]
+    return shape.tokens * shape.heads * shape.sequence * (number if shape.gated else 2.0 * number + 1)
+
+
+def _unshared(setup: TrainingSetup) -> int:
+    """Return by what to multiply bytes that sequence parallelism alone shares among tensor-parallel ranks."""
+    return 1 if setup.sequence_parallel else setup.tensor
 
 
 def _mask(shape: Shape) -> int:

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.training.models.layers import Layers
-from tiger.training.models.parts import NUMBER_BYTES, cached_bytes
+from tiger.training.models.parts import cached_bytes
 from tiger.training.models.shape import Shape
+from tiger.training.models.state import NUMBER_BYTES
 
 # A schedule counts two passes of a microbatch, forward and backward; inference has one.
 PASSES = 2
+# What a weight takes beside what it does in training: fp8 has no copy in bf16.
+WEIGHT_SHARE = {"fp8": 0.5}
 
 
 def serve(layers: Layers, shape: Shape) -> Layers:
@@ -29,9 +32,11 @@ def serve(layers: Layers, shape: Shape) -> Layers:
         backward_s=nothing,
         weight_s=nothing,
         parameter_bytes=nothing,
-        state_bytes=layers.parameter_bytes + decoder * float(cached_bytes(shape)),
+        gradient_bytes=nothing,
+        state_bytes=layers.parameter_bytes * WEIGHT_SHARE.get(shape.dtype, 1.0) + decoder * float(cached_bytes(shape)),
         held_bytes=nothing,
         crossing_bytes=layers.crossing_bytes / PASSES,
         reduced_bytes=np.where(head, gathered, reduced),
         reductions=np.ones(layers.size),
+        stated_traffic=None,
     )

@@ -7,13 +7,14 @@ from tiger.errors import InputError
 from tiger.model.values import check_flag, check_positive, check_whole
 from tiger.model.wording import describe
 
-Precision = Literal["bf16", "fp16", "fp32"]
+Precision = Literal["fp8", "bf16", "fp16", "fp32"]
 Attention = Literal["flash", "full"]
 FIELD = "model/transformer"
 # Products of three such numbers stay inside float64.
 NUMBER_LIMIT = 10**9
-# Dense peak of an H100 SXM: 989e12 FLOP/s in 16 bits, half of it in TF32; large models reach about two fifths.
-FLOPS_OF_DTYPE = {"bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
+# Dense peak of an H100 SXM: 989e12 FLOP/s in 16 bits, twice that in 8, half of it in TF32; large models reach about two
+# fifths.
+FLOPS_OF_DTYPE = {"fp8": 8e14, "bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
 # FLOP per second that keep seconds inside float64.
 FLOPS_LIMITS = (1.0, 1e30)
 # Experts of a token by default, as in Mixtral.
@@ -36,7 +37,7 @@ class Shape:
     `serve` makes a model for inference: there is no backward pass and nothing is held for one, and the state is weights
     and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
     `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can
-    do in 16 bits, and half of it in fp32; the same of an A100 is 1.25e14, of a V100 5e13. Raises InputError that names
+    do in 16 bits, twice that in fp8 and half of it in fp32; the same of an A100 is 1.25e14, of a V100 5e13. Raises InputError that names
     the key.
     """
 

@@ -22,8 +22,8 @@ def layers_of_csv(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
     """Return the L layers of a table with a header, a chain in the order of its rows.
 
     Columns are `name`, `forward_s`, `backward_s`, `parameter_bytes` and `activation_bytes` (what the layer sends on),
-    and where wanted `weight_s`, `state_bytes`, `held_bytes` (default: what it sends on), `reduced_bytes`, `reductions`,
-    `kind` and `module`, which mean what they do in Layers. A cell may be empty where there is a default. Layers of a
+    and where wanted `weight_s`, `gradient_bytes`, `state_bytes`, `held_bytes` (default: what it sends on),
+    `reduced_bytes`, `reductions`, `kind` and `module`, which mean what they do in Layers. A cell may be empty where there is a default. Layers of a
     table with `reduced_bytes` can be cut among tensor-parallel ranks. O(L). Raises InputError, with row k below the
     header as `model/layers/k`.
     """
@@ -144,6 +144,7 @@ def _layers(rows: Sequence[Row], names: Mapping[str, int], ends: Ends, tied: lis
         backward_s=costs["backward_s"][order],
         weight_s=costs["weight_s"][order],
         parameter_bytes=costs["parameter_bytes"][order],
+        gradient_bytes=costs["gradient_bytes"][order],
         state_bytes=costs["state_bytes"][order],
         held_bytes=costs["held_bytes"][order],
         reduced_bytes=costs["reduced_bytes"][order],

@@ -1,53 +1,111 @@
 """Transformers described by their shape: their layers."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.training.models.layers import LayerKind, Layers
 from tiger.training.models.limits import LAYER_LIMIT, check_size
-from tiger.training.models.parts import NUMBER_BYTES, decoder_of, embedding_of, head_of, sent_bytes
+from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, sent_bytes
 from tiger.training.models.serving import serve
+from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
+from tiger.training.models.state import NUMBER_BYTES, StateBytes, held_state_bytes, state_bytes_of
+from tiger.training.models.traffic import GroupTraffic
 
-# Weights, gradients and Adam's fp32 copies as Megatron Core adds them up: gradients are fp32 with bf16, both with fp16.
-STATE_BYTES = {"bf16": 18, "fp16": 20, "fp32": 16}
+# Layers that are on a device while one is at work, where they come from other ranks or the host: the next is fetched.
+FETCHED = 2
 
 
-def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
+def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP) -> Layers:
     """Return the L + 2 layers of a shape: the embedding, those of the decoder, and the head with last norm and loss.
 
-    What is held for a microbatch assumes sequence parallelism, so that each of t tensor-parallel ranks has a t-th of
-    it. The state is that of Adam, of which nothing is shared out among replicas: 18 bytes a parameter in bf16, 20 in
-    fp16, 16 in fp32. Experts stay with their layer. A shape to `serve` does none of the training. O(L). Raises
-    InputError for more than `max_layers`.
+    What is held is that of one of the ranks of `setup`, times its tensor-parallel ranks: of context ranks each has its
+    share of the tokens, of expert ranks its share of the experts. By default that is sequence parallelism, so that each
+    of t tensor-parallel ranks has a t-th of it, and the state of Adam, of which nothing is shared out among replicas:
+    18 bytes a parameter in bf16, 20 in fp16, 16 in fp32. A shape to `serve` does none of the training. O(L). Raises
+    InputError for more than `max_layers`, and for a setup that does not go with the shape.
 
     Source: Korthikanti et al., MLSys 2023, arXiv:2205.05198.
     """
     check_size(f"{FIELD}/layers", shape.layers + 2, max_layers)
-    parts = [embedding_of(shape), *[decoder_of(shape)] * shape.layers, head_of(shape)]
-    weight_flops = np.array([part.weight_flops for part in parts])
-    forward_flops = weight_flops + np.array([part.other_flops for part in parts])
+    check_setup(setup, shape)
+    parts = [embedding_of(shape, setup), *[decoder_of(shape, setup)] * shape.layers, head_of(shape, setup)]
+    tokens = 1 / setup.context
+    weight_flops = tokens * _column(parts, "weight_flops")
+    forward_flops = weight_flops + tokens * _column(parts, "other_flops")
+    backward_flops = 2 * forward_flops + tokens * _column(parts, "repeated_flops")
     # Whole numbers may be beyond 2**63 here.
-    parameters = np.array([part.parameters for part in parts], np.float64)
-    layer: LayerKind = "layer"
+    parameters, experts = _column(parts, "parameters"), _column(parts, "expert_parameters") / setup.expert
+    own = np.array([parameters - _column(parts, "expert_parameters"), experts])
+    state = state_bytes_of(shape.dtype, setup)
+    held = [held_state_bytes(state, setup, copies) for copies in (setup.copies, setup.expert_copies)]
+    held_bytes, forward_s = tokens * _column(parts, "held_bytes"), forward_flops / shape.flops_per_s
+    backward_s, layer = backward_flops / shape.flops_per_s, "layer"
+    working_bytes = tokens * _column(parts, "working_bytes")
+    kinds: tuple[LayerKind, ...] = ("embedding", *("layer",) * shape.layers, "head")
+    if setup.offload is not None:
+        decoder = np.array([kind == layer for kind in kinds])
+        # Copies go both ways behind the work of other layers, and hold that up where they take longer.
+        moved_s = np.where(decoder, held_bytes / setup.offload, 0.0)
+        forward_s, backward_s = np.maximum(forward_s, moved_s), np.maximum(backward_s, moved_s)
+        working_bytes = working_bytes + FETCHED * np.where(decoder, held_bytes, 0.0)
+        held_bytes = np.where(decoder, 0.0, held_bytes)
+    if setup.sharding == SHARDINGS[-1]:
+        working_bytes = working_bytes + FETCHED * own.sum(axis=0) * NUMBER_BYTES[shape.dtype]
     layers = Layers(
         names=module_names(shape.layers),
-        forward_s=forward_flops / shape.flops_per_s,
-        backward_s=2 * forward_flops / shape.flops_per_s,
+        forward_s=forward_s,
+        backward_s=backward_s,
         weight_s=weight_flops / shape.flops_per_s,
-        parameter_bytes=parameters * NUMBER_BYTES[shape.dtype],
-        state_bytes=parameters * STATE_BYTES[shape.dtype],
-        held_bytes=np.array([part.held_bytes for part in parts], np.float64),
-        crossing_bytes=_count_crossing_bytes(shape),
-        reduced_bytes=np.array([part.reduced_bytes for part in parts]),
-        reductions=np.array([part.reductions for part in parts], np.float64),
-        kinds=("embedding", *(layer,) * shape.layers, "head"),
+        parameter_bytes=own.sum(axis=0) * NUMBER_BYTES[shape.dtype],
+        gradient_bytes=own.sum(axis=0) * state.gradient,
+        state_bytes=held[0] * own[0] + held[1] * own[1],
+        held_bytes=held_bytes,
+        crossing_bytes=tokens * _count_crossing_bytes(shape),
+        reduced_bytes=tokens * _column(parts, "reduced_bytes"),
+        reductions=_column(parts, "reductions"),
+        kinds=kinds,
         tied=((0, shape.layers + 1),) if shape.shared else (),
         slices=math.gcd(shape.heads, shape.width),
+        working_bytes=float(working_bytes.max()),
+        stated_traffic=_traffic_of(shape, parts, own, state, setup),
+        setup=setup,
     )
     return serve(layers, shape) if shape.serve else layers
+
+
+def _traffic_of(
+    shape: Shape, parts: Sequence[Part], own: FloatArray, state: StateBytes, setup: TrainingSetup
+) -> GroupTraffic | None:
+    """Return what ranks with the same layers send each other, of `own[2, L]` parameters of dense layers and experts.
+
+    None for an all-reduce of gradients alone.
+    """
+    if setup.sharding == "none" and setup.recompute != "full" and setup.context == setup.expert == 1:
+        return None
+    weights, gradients = own * NUMBER_BYTES[shape.dtype], own * state.gradient
+    nothing, stage = np.zeros(own.shape), SHARDINGS.index(setup.sharding)
+    tokens = 1 / setup.context
+    return GroupTraffic(
+        scattered_bytes=gradients if stage < SHARDINGS.index("zero-2") else nothing,
+        # Without shares whole gradients come back, with the first two stages weights do.
+        gathered_bytes=(gradients, weights, weights, nothing)[stage],
+        pass_scattered_bytes=gradients if stage >= SHARDINGS.index("zero-2") else nothing,
+        pass_gathered_bytes=weights if stage == SHARDINGS.index("zero-3") else nothing,
+        context_bytes=_column(parts, "context_bytes") if setup.context > 1 else np.zeros(len(parts)),
+        exchanged_bytes=tokens * _column(parts, "exchanged_bytes") if setup.expert > 1 else np.zeros(len(parts)),
+        repeats=_column(parts, "repeated"),
+        context=setup.context,
+        expert=setup.expert,
+    )
+
+
+def _column(parts: Sequence[Part], name: str) -> FloatArray:
+    """Return a number of every part; whole numbers may be beyond 2**63 here."""
+    return np.array([getattr(part, name) for part in parts], np.float64)
 
 
 def module_names(decoders: int) -> tuple[str, ...]:

@@ -44,10 +44,11 @@ def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
     moment = np.where(begins, timeline.start_s, timeline.end_s)
     moved = [np.flatnonzero((timeline.position == position) & (sign != 0)) for position in range(len(state))]
     still = np.zeros(1)
+    working = workload.working_bytes
     return MemoryProfile(
         when_s=tuple(np.concatenate([still, moment[rows]]) for rows in moved),
         held_bytes=tuple(
-            np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
+            working + np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
         ),
     )
 
@@ -70,7 +71,8 @@ def peak_bytes(workload: Workload, schedule: Schedule, microbatches: int) -> Flo
     else:
         counts = count_peak_activations(schedule, positions, len(workload.held_bytes) // positions, microbatches)
     activation_bytes = workload.held_bytes.reshape(-1, positions).T
-    return np.array([state[at] + (counts[at] @ activation_bytes[at]).max() for at in range(positions)])
+    still = state + workload.working_bytes
+    return np.array([still[at] + (counts[at] @ activation_bytes[at]).max() for at in range(positions)])
 
 
 @lru_cache(maxsize=KEPT_COUNTS)

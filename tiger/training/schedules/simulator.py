@@ -113,7 +113,7 @@ def _limits(workload: Workload, microbatches: int) -> tuple[int, ...]:
     As many as there is room for, at most what 1F1B holds at its first position, and at least what it holds there.
     """
     positions = workload.positions
-    spare = workload.room_bytes - workload.state_bytes
+    spare = workload.room_bytes - workload.state_bytes - workload.working_bytes
     some = workload.held_bytes > 0
     most = np.full(positions, float(min(positions, microbatches)))
     with np.errstate(over="ignore"):

@@ -1,0 +1,78 @@
+"""How ranks hold and train the layers of a transformer: the optimizer, what is shared out, and what is recomputed."""
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+from tiger.errors import InputError
+from tiger.model.wording import describe
+from tiger.training.models.shape import Shape
+
+Optimizer = Literal["adam", "adam-bf16", "adam-8bit", "sgd"]
+Gradients = Literal["fp16", "bf16", "fp32"]
+Sharding = Literal["none", "zero-1", "zero-2", "zero-3"]
+Recompute = Literal["none", "selective", "full"]
+SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
+RECOMPUTES: tuple[Recompute, ...] = get_args(Recompute)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class TrainingSetup:
+    """Say how the ranks of a model hold it, and by what groups.
+
+    Of `data` replicas each is `context` x `tensor` devices wide: `context` ranks share the tokens of every sequence.
+    Of all these the experts of a layer are dealt out among `expert`. `sharding` says what the ranks with the same
+    parameters share out: of ZeRO's stages the first is Megatron's distributed optimizer, the third is FSDP.
+    `recompute` leaves out scores of attention (selective) or all of a decoder layer but its input (full), and computes
+    it again in the backward pass. With `sequence_parallel` tensor-parallel ranks share all that is held. An
+    `offload` of so many bytes a second keeps what layers hold in the memory of the host. `gradients` (default: fp16 for
+    fp16, else fp32) is the type that gradients are added up and sent in.
+    """
+
+    tensor: int = 1
+    data: int = 1
+    context: int = 1
+    expert: int = 1
+    sharding: Sharding = "none"
+    recompute: Recompute = "none"
+    optimizer: Optimizer = "adam"
+    gradients: Gradients | None = None
+    sequence_parallel: bool = True
+    offload: float | None = None
+
+    @property
+    def copies(self) -> int:
+        """Return how many ranks hold the same dense layers: context ranks of all replicas."""
+        return self.data * self.context
+
+    @property
+    def expert_copies(self) -> int:
+        """Return how many ranks hold the same experts."""
+        return self.copies // self.expert
+
+
+NO_SETUP = TrainingSetup()
+# Sizes of groups that any layers have.
+PLAIN = ("tensor", "data")
+
+
+def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
+    """Raise InputError that names what a model cannot be trained with; without a shape the rest is as it is by default.
+
+    Layers of a table say what they hold, and nobody knows which part of it is an optimizer's or an expert's.
+    """
+    if shape is None or shape.serve:
+        reason = "as only the shape of a transformer that learns tells what it changes"
+        for each in fields(setup):
+            value, usual = getattr(setup, each.name), getattr(NO_SETUP, each.name)
+            if each.name not in PLAIN and value != usual:
+                raise InputError(each.name, f"expected {describe(usual)}, {reason}, got {describe(value)}")
+        return
+    # Each of two halves of a sequence is cut, as early tokens have less attention to compute than late ones.
+    if setup.context > 1 and shape.sequence % (2 * setup.context):
+        reason = f"expected twice it to divide the sequence ({shape.sequence})"
+        raise InputError("context", f"{reason}, got {setup.context}")
+    if setup.expert > 1 and (shape.experts or 1) % setup.expert:
+        what = f"a divisor of {shape.experts} (experts)" if shape.experts else "1, as the model has no experts"
+        raise InputError("expert", f"expected {what}, got {setup.expert}")
+    if setup.copies % setup.expert:
+        raise InputError("expert", f"expected a divisor of data x context ({setup.copies}), got {setup.expert}")
