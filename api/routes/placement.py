@@ -30,7 +30,8 @@ def answer(
     from tiger.placement.entry.start import read_start
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
-    from tiger.training.models.reading import model_of_document
+    from tiger.training.models.setup import TrainingSetup
+    from tiger.training.models.sizes import model_of_document
     from tiger.training.sources import require_cluster
 
     limit_s = request.time_limit_s or limits.max_time_s
@@ -42,7 +43,7 @@ def answer(
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        layers = model_of_document(model, limits.max_tasks)
+        layers = model_of_document(model, limits.max_tasks).stated_layers(narrow(TrainingSetup, params))
         report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
     return Solution(encode(report), placement_files(report))
 

@@ -126,12 +126,12 @@ def build_function(
     """Return the function of a command, whose parameters are the options of some groups, for typer to read."""
 
     def call(**given: object) -> int:
-        context = cast(typer.Context, given.pop("context"))
+        context = cast(typer.Context, given.pop("command_context"))
         return run(context, given)
 
     options = {option.name: option for group in groups for option in group.options()}
     kind = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("context", kind, annotation=typer.Context)]
+    parameters = [inspect.Parameter("command_context", kind, annotation=typer.Context)]
     parameters += [
         inspect.Parameter(
             option.name,

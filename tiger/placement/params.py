@@ -7,7 +7,9 @@ from typing import Literal
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.placement.operators.params import GivenPlacement, Objective
-from tiger.run.options import SOLVER, SearchOptions
+from tiger.run.options import SOLVER
+from tiger.training.models.setup import Recompute, Sharding
+from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
 
 Mode = Literal["chain", "dag"]
@@ -23,13 +25,14 @@ ORDERED = replace(SOLVER, help="One of `tiger solvers`, to order devices.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainOptions(SearchOptions):
+class ChainOptions(TrainingOptions):
     """Set how the layers of a chain become the stages of a pipeline, and how hard to search.
 
     Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; with one, the
     simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
     device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
-    device each); `tensor` and `data` are the sizes of the other groups. `solver` orders devices where the order cannot
+    device each); `tensor`, `data`, `context` and `expert` are the sizes of the other groups. `sharding` and `recompute`
+    say what is shared out among replicas and what is computed again. `solver` orders devices where the order cannot
     be enumerated; "auto" is the native search. `effort` counts iterations; same seed and effort, same answer.
     `time_limit_s` only ends a search early.
     """
@@ -69,9 +72,37 @@ class ChainOptions(SearchOptions):
     )
     tensor: int = field(default=1, metadata=about("Devices among which each layer is cut.", TENSOR, **COUNT))
     data: int = field(default=1, metadata=about("Replicas of the pipeline.", DATA, **COUNT))
+    context: int = field(
+        default=1, metadata=about("Devices that share the tokens of every sequence.", CONTEXT, **COUNT)
+    )
+    expert: int = field(
+        default=1,
+        metadata=about("Devices, of all replicas, among which the experts of a layer are dealt out.", EXPERT, **COUNT),
+    )
+    sharding: Sharding = field(
+        default="none",
+        metadata=about(
+            "What devices with the same layers share out: optimizer states (zero-1), gradients too (zero-2), weights "
+            "too (zero-3).",
+            SHARDING,
+        ),
+    )
+    recompute: Recompute = field(
+        default="none",
+        metadata=about(
+            "What backward passes compute again: scores of attention (selective), or all of a layer but its input "
+            "(full).",
+            RECOMPUTE,
+        ),
+    )
     solver: str = field(
         default="auto", metadata=about("Orders devices or places operators, see `GET /solvers`.", ORDERED)
     )
+
+    @property
+    def copies(self) -> int:
+        """Return how many devices hold the same part of a layer: those that share sequences, of all replicas."""
+        return self.data * self.context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,18 +9,13 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NO_ARGUMENTS, read_cluster
 from tiger.training.models.layers import Layers
-from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.models.setup import NO_SETUP, TrainingSetup
+from tiger.training.models.sizes import model_of
 
 
-def layers_of(source: Model) -> Layers:
-    """Return the layers of a model in any of its forms."""
-    if isinstance(source, Layers):
-        return source
-    if isinstance(source, str | Path):
-        return read_model(source)
-    if isinstance(source, Mapping | list):
-        return model_of_document(source if isinstance(source, list) else dict(source))
-    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+def layers_of(source: Model, setup: TrainingSetup = NO_SETUP) -> Layers:
+    """Return the layers of a model in any of its forms, as ranks of a setup hold them."""
+    return model_of(source).stated_layers(setup)
 
 
 def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:

@@ -20,6 +20,7 @@ from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.costs.tolerances import MET
 from tiger.training.hardware.options import HostArguments
+from tiger.training.models.setup import TrainingSetup
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import cluster_of, layers_of, require_cluster
 
@@ -61,7 +62,8 @@ def place(call: PlaceCall) -> PlacementReport:
         request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
         report = operators.report_placement(request)
     else:
-        layers, cluster = layers_of(call.model), cluster_of(call.cluster, narrow(HostArguments, call))
+        layers = layers_of(call.model, narrow(TrainingSetup, params))
+        cluster = cluster_of(call.cluster, narrow(HostArguments, call))
         report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch))
     return replace(report, seconds=time.perf_counter() - begun)
 

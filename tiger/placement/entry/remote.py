@@ -29,7 +29,8 @@ from tiger.training.models.graphs import operators_of_document
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
-from tiger.training.sources import require_cluster
+from tiger.training.models.setup import TrainingSetup
+from tiger.training.sources import layers_of, require_cluster
 
 
 def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
@@ -61,7 +62,8 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         model, graph = operators_document(arguments.model)
         on, line = operators.pair_with_cluster(*graph, devices), params.contiguous
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
-    model, layers = model_document(arguments.model)
+    model, _ = model_document(arguments.model)
+    layers = layers_of(arguments.model, narrow(TrainingSetup, params))
     known = require_cluster(devices)
     return RemoteCall(
         {**document, "model": model},

@@ -1,7 +1,8 @@
 """Requests for placements, and the checks of their parameters."""
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import get_args
 
 from tiger.errors import InputError, pin_field
@@ -10,14 +11,17 @@ from tiger.model.options import narrow
 from tiger.model.wording import describe
 from tiger.placement.entry.start import check_start
 from tiger.placement.operators.params import OperatorParams
-from tiger.placement.params import Aim, Mode, PlaceParams
+from tiger.placement.params import Aim, ChainOptions, Mode, PlaceParams
+from tiger.run.options import SearchOptions
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 
 # Parameters that only the mode chain has.
-OF_CHAINS = ("schedule", "microbatches", "virtual", "pipeline", "tensor", "data")
+OF_CHAINS = tuple(
+    field.name for field in fields(ChainOptions) if field.name not in {each.name for each in fields(SearchOptions)}
+)
 NATIVE = "auto"
 
 
@@ -108,8 +112,8 @@ def check_fit(request: ChainRequest) -> None:
         divisor = f"expected a divisor of {layers.slices}, as heads and feed-forward block are cut"
         raise InputError("tensor", f"{divisor}, got {params.tensor}")
     sizes = {"tensor": params.tensor, "data": params.data, "pipeline": params.pipeline or 1}
-    wanted = sizes["tensor"] * sizes["data"] * sizes["pipeline"]
-    if wanted > cluster.size:
+    sizes |= {"context": params.context} if params.context > 1 else {}
+    if math.prod(sizes.values()) > cluster.size:
         product = " x ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(max(sizes, key=lambda name: sizes[name]), f"expected {product} <= {cluster.size} devices")
     check_pins(params.pinned, layers.names, cluster, "a layer")

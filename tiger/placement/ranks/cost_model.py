@@ -61,13 +61,13 @@ class GridCostModel:
     """Hold the costs of S stages between cuts, and the seconds of their messages over each of c types of links.
 
     `passes_s[3, S]` are the seconds of forward, backward and weight passes on one rank of speed 1, `calls[S, U]` how
-    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again. `reduce_s[c + 2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]`
-    are seconds of all-reducing in a tensor-parallel ring, of a message to the next stage and of all-reducing gradients,
-    if all links are of one type; the last two rows are no link, and none needed within a device. `expert_s[c + 2, p]`
-    are those of the gradients of experts, which every `expert`-th replica shares, and `groups` what replicas send each
-    other in passes, None for nothing. `link_type[n, n]` is
-    the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank holds `state_bytes[p]` and, for
-    every microbatch, `held_bytes[S]`, and `working_bytes` for the layer at work.
+    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again. `reduce_s[c +
+    2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]` are seconds of all-reducing in a tensor-parallel ring, of
+    a message to the next stage and of all-reducing gradients, if all links are of one type; the last two rows are no
+    link, and none needed within a device. `expert_s[c + 2, p]` are those of the gradients of experts, which every
+    `expert`-th replica shares, and `groups` what replicas send each other in passes, None for nothing. `link_type[n,
+    n]` is the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank holds `state_bytes[p]`
+    and, for every microbatch, `held_bytes[S]`, and `working_bytes` for the layer at work.
     """
 
     degrees: ParallelDegrees

@@ -38,7 +38,8 @@ class GroupCosts:
 
         def table(forward: FloatArray, backward: FloatArray, ranks: int, rounds: int) -> FloatArray:
             sums = np.add.reduceat([forward, backward], begins, axis=1) / (tensor * ranks)
-            return np.array([rounds * link_rows(cluster, row) if rounds else 0 * link_rows(cluster, row) for row in sums])
+            # Without rounds no link is needed, be there one or not.
+            return np.array([rounds * link_rows(cluster, row * (rounds > 0)) for row in sums])
 
         context, expert = traffic.context, traffic.expert
         gathered, scattered = traffic.pass_gathered_bytes, traffic.pass_scattered_bytes

@@ -27,7 +27,7 @@ def line_bound_s(problem: ChainProblem, stop: Callable[[], bool]) -> float:
 def group_bound_s(problem: ChainProblem) -> float:
     """Return a lower bound on the bottleneck of groups: all devices equally busy, or the largest layer."""
     params = problem.params
-    ranks = params.tensor * params.data * problem.positions
+    ranks = params.tensor * params.copies * problem.positions
     work_s = (problem.layers.forward_s + problem.layers.backward_s) / params.tensor
     speed = np.sort(problem.cluster.speed)[-ranks:]
     # Every replica runs all microbatches, so that each has its share of the devices.

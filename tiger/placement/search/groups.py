@@ -26,7 +26,7 @@ def search_groups(incumbent: ChainIncumbent) -> None:
     incumbent.bound_bottleneck(group_bound_s(problem))
     for count in promising_counts(incumbent):
         degrees = ParallelDegrees(
-            pipeline=count, data=problem.params.data, tensor=problem.params.tensor, microbatches=problem.microbatches
+            pipeline=count, data=problem.params.copies, tensor=problem.params.tensor, microbatches=problem.microbatches
         )
         with incumbent.stage("groups") as detail:
             detail["positions"] = count

@@ -27,7 +27,7 @@ def virtual_stages(params: PlaceParams) -> int:
 def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int:
     """Return the most positions that a pipeline may have, 0 if there are too few layers or devices."""
     count = params.microbatches
-    most = min(cluster.size // (params.tensor * params.data), layers.size // virtual_stages(params))
+    most = min(cluster.size // (params.tensor * params.copies), layers.size // virtual_stages(params))
     if params.pipeline is not None:
         return params.pipeline if params.pipeline <= most else 0
     if params.schedule == "interleaved" and count is not None:
@@ -88,12 +88,12 @@ class ChainProblem:
     @property
     def has_groups(self) -> bool:
         """Return whether a position has several ranks, of tensor- or data-parallel groups."""
-        return self.params.tensor * self.params.data > 1
+        return self.params.tensor * self.params.copies > 1
 
     @property
     def uniform_plan(self) -> Plan:
         """Return as many layers in every stage, on the devices in the order of the cluster."""
-        grid = rank_order((self.positions, self.params.data, self.params.tensor))
+        grid = rank_order((self.positions, self.params.copies, self.params.tensor))
         return Plan(cuts=uniform_cuts(self.layers, self.positions * self.virtual), grid=grid)
 
     def divides(self, positions: int) -> bool:

@@ -33,7 +33,7 @@ def find_violation(
         if closest.lacking_bytes is not None:
             short = f"; the closest one lacks {bytes_text(closest.lacking_bytes)}; {ADVICE}"
         return Violation(kind="undecided", message=UNDECIDED + short)
-    if params.tensor * params.data == 1:
+    if params.tensor * params.copies == 1:
         shortfall = find_shortfall(layers, cluster, line)
     else:
         shortfall = find_shortfall(layers, _merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
@@ -49,7 +49,7 @@ def _merge_groups(cluster: Cluster, params: PlaceParams, positions: int) -> Clus
     A relaxation: groups of the largest devices first hold at least as much as any others, so that layers that fit in
     none of them fit nowhere.
     """
-    ranks = params.tensor * params.data
+    ranks = params.tensor * params.copies
     largest = np.sort(cluster.memory_bytes)[::-1][: positions * ranks].reshape(positions, ranks)
     return Cluster(
         names=tuple(f"group {k}" for k in range(positions)),

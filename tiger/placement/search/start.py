@@ -36,8 +36,8 @@ def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
     params, index = problem.params, {name: k for k, name in enumerate(problem.cluster.names)}
     positions = list(dict.fromkeys(runs))
     for ranks in positions:
-        if (len(ranks), len(ranks[0])) != (params.data, params.tensor):
-            wanted, got = f"{params.data} x {params.tensor}", f"{len(ranks)} x {len(ranks[0])}"
+        if (len(ranks), len(ranks[0])) != (params.copies, params.tensor):
+            wanted, got = f"{params.copies} x {params.tensor}", f"{len(ranks)} x {len(ranks[0])}"
             raise InputError(FIELD, f"expected data x tensor = {wanted} devices of every layer, got {got}")
     named = [name for ranks in positions for row in ranks for name in row]
     if len(set(named)) < len(named):

@@ -1,4 +1,4 @@
-"""The seconds that ranks with the same layers spend on messages to each other, in passes and at the end of an iteration.
+"""The seconds that ranks with the same layers spend on messages to each other, in passes and after an iteration.
 
 Ranks with the same layers are `ranks[d, t]`: groups of context ranks and of expert ranks are runs of consecutive rows,
 and experts are the same in every `expert`-th row.
@@ -64,5 +64,7 @@ def _runs_s(collective: Collective, cluster: Cluster, ranks: IntArray, size: int
     if size == 1 or not sent_bytes.any():
         return np.zeros((len(ranks), len(sent_bytes)))
     groups = ranks.reshape(-1, size, ranks.shape[1])
-    spent = [np.max([collective(cluster, column, sent_bytes) for column in group.T.tolist()], axis=0) for group in groups]
+    spent = [
+        np.max([collective(cluster, column, sent_bytes) for column in group.T.tolist()], axis=0) for group in groups
+    ]
     return np.repeat(spent, size, axis=0)

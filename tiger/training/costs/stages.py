@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray, IntArray, unset_array
+from tiger.training.costs.groups import closing_rings_s, group_passes_s
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.costs.groups import closing_rings_s, group_passes_s
 from tiger.training.hardware.collectives import all_reduce_s
 from tiger.training.models.layers import Layers
 

@@ -20,19 +20,19 @@ WEIGHT_SHARE = 0.5
 class Layers:
     """Hold L layers in the order in which a pipeline runs them; a stage is a run of consecutive ones.
 
-    Times are seconds of one microbatch on a device of speed 1, `backward_s` without recomputation, of which
-    `weight_s` (default: half of it) makes gradients of weights and may be put off. `parameter_bytes` are weights,
-    `gradient_bytes` (default: as many) their gradients, which replicas all-reduce once an iteration; `state_bytes` (default: those) are held all the time, such as weights, gradients and optimizer states, `held_bytes`
-    for every microbatch in flight. `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each
-    layer, 0 at both ends; gradients of the same size come back. `reduced_bytes` one forward pass of a layer
-    all-reduces among tensor-parallel ranks, in `reductions` calls; the backward pass does the same.
-    `tied` names groups of layers that share the parameters of the first of them: a stage that holds several holds
-    them once, and stages that each hold one all-reduce the gradient once in an iteration.
-    `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its code (default: its
-    name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number
-    will do. Every position holds `working_bytes` beside all that, for the layer that it is at. `stated_traffic`
-    (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup` what the layers
-    were made for.
+    Times are seconds of one microbatch on a device of speed 1, `backward_s` without recomputation, of which `weight_s`
+    (default: half of it) makes gradients of weights and may be put off. `parameter_bytes` are weights, `gradient_bytes`
+    (default: as many) their gradients, which replicas all-reduce once an iteration; `state_bytes` (default: those) are
+    held all the time, such as weights, gradients and optimizer states, `held_bytes` for every microbatch in flight.
+    `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each layer, 0 at both ends; gradients
+    of the same size come back. `reduced_bytes` one forward pass of a layer all-reduces among tensor-parallel ranks, in
+    `reductions` calls; the backward pass does the same. `tied` names groups of layers that share the parameters of the
+    first of them: a stage that holds several holds them once, and stages that each hold one all-reduce the gradient
+    once in an iteration. `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its
+    code (default: its name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut,
+    0 where any number will do. Every position holds `working_bytes` beside all that, for the layer that it is at.
+    `stated_traffic` (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup`
+    what the layers were made for.
     """
 
     names: tuple[str, ...]

@@ -10,6 +10,7 @@ from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document
 from tiger.training.models.reading import read_model
+from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec
 from tiger.training.models.transformer import layers_of_shape
@@ -24,7 +25,7 @@ class Model:
 
     given: Layers
     shape: Shape | None = None
-    made: dict[int, Layers] = field(default_factory=dict)
+    made: dict[tuple[int, TrainingSetup], Layers] = field(default_factory=dict)
 
     @property
     def resizable(self) -> bool:
@@ -36,13 +37,22 @@ class Model:
         """Return the sizes that a microbatch may have, in sequences; for layers as given the one that they have."""
         return SIZES if self.resizable else (1 if self.shape is None else self.shape.batch,)
 
-    def layers(self, size: int) -> Layers:
-        """Return the layers of a microbatch of so many sequences."""
+    def layers(self, size: int, setup: TrainingSetup = NO_SETUP) -> Layers:
+        """Return the layers of a microbatch of so many sequences, as ranks of a setup hold them.
+
+        Raises InputError that names what the model cannot be trained with.
+        """
+        check_setup(setup, self.shape)
         if self.shape is None or not self.resizable:
             return self.given
-        if size not in self.made:
-            self.made[size] = layers_of_shape(replace(self.shape, batch=size))
-        return self.made[size]
+        key = size, setup
+        if key not in self.made:
+            self.made[key] = layers_of_shape(replace(self.shape, batch=size), setup=setup)
+        return self.made[key]
+
+    def stated_layers(self, setup: TrainingSetup) -> Layers:
+        """Return the layers of a microbatch of as many sequences as the model states; raise InputError as `layers`."""
+        return self.layers(1 if self.shape is None else self.shape.batch, setup)
 
     def tokens(self, batch: int) -> int | None:
         """Return the tokens of so many sequences, None where nobody knows."""

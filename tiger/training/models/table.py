@@ -23,9 +23,9 @@ def layers_of_csv(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
 
     Columns are `name`, `forward_s`, `backward_s`, `parameter_bytes` and `activation_bytes` (what the layer sends on),
     and where wanted `weight_s`, `gradient_bytes`, `state_bytes`, `held_bytes` (default: what it sends on),
-    `reduced_bytes`, `reductions`, `kind` and `module`, which mean what they do in Layers. A cell may be empty where there is a default. Layers of a
-    table with `reduced_bytes` can be cut among tensor-parallel ranks. O(L). Raises InputError, with row k below the
-    header as `model/layers/k`.
+    `reduced_bytes`, `reductions`, `kind` and `module`, which mean what they do in Layers. A cell may be empty where
+    there is a default. Layers of a table with `reduced_bytes` can be cut among tensor-parallel ranks. O(L). Raises
+    InputError, with row k below the header as `model/layers/k`.
     """
     rows = rows_of_csv(text, max_layers)
     names = _names(rows)

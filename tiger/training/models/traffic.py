@@ -18,8 +18,8 @@ class GroupTraffic:
     gathers `pass_gathered_bytes[2, L]`, with the second and the third each backward pass scatters
     `pass_scattered_bytes[2, L]`. Groups of `context` consecutive ranks gather `context_bytes[L]` of keys and values in
     a forward pass and twice that in a backward pass, which sends their gradients round as well. Every rank sends
-    `exchanged_bytes[L]` of tokens to the others of its group of `expert` consecutive ranks in each pass. Backward passes
-    repeat the messages of a forward pass `repeats[L]` times, where layers are recomputed.
+    `exchanged_bytes[L]` of tokens to the others of its group of `expert` consecutive ranks in each pass. Backward
+    passes repeat the messages of a forward pass `repeats[L]` times, where layers are recomputed.
     """
 
     scattered_bytes: FloatArray

@@ -48,7 +48,8 @@ def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
     return MemoryProfile(
         when_s=tuple(np.concatenate([still, moment[rows]]) for rows in moved),
         held_bytes=tuple(
-            working + np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
+            working + np.cumsum(np.concatenate([state[[position]], change[rows]]))
+            for position, rows in enumerate(moved)
         ),
     )
 

@@ -6,9 +6,9 @@ from itertools import permutations
 
 import numpy as np
 
+from tiger.model.arrays import IntArray
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import position_sums
-from tiger.model.arrays import IntArray
 from tiger.training.models.layers import Layers
 
 Link = tuple[int, int]

@@ -1,0 +1,59 @@
+"""The options of how a network is trained, which decide what its devices hold and send."""
+
+from dataclasses import dataclass, field
+
+from tiger.model.options import about
+from tiger.model.spelling import Spelling
+from tiger.run.options import SearchOptions
+from tiger.training.models.setup import Gradients, Optimizer
+
+# How commands spell what one group of devices does, whether it is stated or searched over.
+CONTEXT = Spelling("Devices that share the tokens of a sequence.", flags=("--context-parallel",), metavar="C")
+EXPERT = Spelling("Devices among which experts are dealt out.", flags=("--expert-parallel",), metavar="E")
+SHARDING = Spelling(
+    "What replicas share out: optimizer states (zero-1, Megatron's distributed optimizer), gradients too (zero-2), "
+    "weights too (zero-3, FSDP)."
+)
+RECOMPUTE = Spelling("What is not held but computed again: scores of attention, or all but the input of a layer.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingOptions(SearchOptions):
+    """Say what the optimizer keeps, in what type gradients are, and where activations are held.
+
+    These change what devices hold and send for a transformer that is stated by its shape. `offload` is the rate at
+    which a device copies what layers hold to the memory of its host, in bytes per second, where it does.
+    """
+
+    optimizer: Optimizer = field(
+        default="adam",
+        metadata=about(
+            "What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum.",
+            Spelling("What is kept of a parameter: two moments in fp32, bf16 or 8 bits, or momentum."),
+        ),
+    )
+    gradients: Gradients | None = field(
+        default=None,
+        metadata=about(
+            "The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32.",
+            Spelling("The type that gradients are added up and sent in; fp16 for fp16, else fp32."),
+        ),
+    )
+    sequence_parallel: bool = field(
+        default=True,
+        metadata=about(
+            "Has tensor-parallel devices share all activations, norms and dropout included.",
+            Spelling("Tensor-parallel devices share all activations, norms included."),
+        ),
+    )
+    offload: float | None = field(
+        default=None,
+        metadata=about(
+            "Bytes per second at which a device copies activations to its host and back; they are not offloaded "
+            "without it.",
+            Spelling("Copy activations to the host at so many bytes per second.", metavar="RATE"),
+            gt=0,
+            allow_inf_nan=False,
+            expected="a finite number of bytes per second > 0",
+        ),
+    )
