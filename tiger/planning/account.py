@@ -22,6 +22,7 @@ from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.planning.search import PlanResult
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
 from tiger.training.models.sizes import Model
 
 
@@ -129,11 +130,16 @@ class Account:
     def _placement(self, attempt: Attempt) -> PlacementReport:
         """Return the report of the placement of a plan."""
         params = attempt.choice.params(self.params)
-        layers = self.model.layers(attempt.choice.family.microbatch)
+        layers = self._layers(attempt)
         placed = attempt.placed or _simulated_placement(self._evaluator(attempt), attempt)
         report = make_report(ChainRequest(layers, self.cluster, params), placed)
         # What was drawn is that of all plans together.
         return replace(report, seconds=sum(stage.seconds for stage in placed.stages), sampling=None)
+
+    def _layers(self, attempt: Attempt) -> Layers:
+        """Return the layers of a microbatch of a choice, as its ranks hold them."""
+        family = attempt.choice.family
+        return self.model.layers(family.microbatch, family.setup(self.params))
 
     def _degrees(self, choice: Choice) -> Degrees:
         """Return a choice as reports say it."""
@@ -141,6 +147,10 @@ class Account:
             pipeline=choice.pipeline,
             tensor=choice.family.tensor,
             data=choice.family.data,
+            context=choice.family.context,
+            expert=choice.family.expert,
+            sharding=choice.family.sharding,
+            recompute=choice.family.recompute,
             schedule=choice.schedule,
             virtual=choice.virtual,
             microbatches=choice.family.microbatches,
@@ -149,7 +159,7 @@ class Account:
 
     def _evaluator(self, attempt: Attempt) -> Evaluator:
         """Return the evaluator of plans by the choice of an attempt."""
-        return make_evaluator(self.model.layers(attempt.choice.family.microbatch), self.cluster, attempt.choice)
+        return make_evaluator(self._layers(attempt), self.cluster, attempt.choice)
 
     def _plan(self, attempt: Attempt) -> Plan:
         """Return the plan of an attempt that found one."""

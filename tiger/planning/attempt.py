@@ -35,8 +35,9 @@ class Candidate:
 class Attempt:
     """Hold the best plan found for a choice, None where none fits; `lacking_bytes` is what the closest one lacks then.
 
-    `placed` is what a search for that choice alone came to, None where only a few plans were simulated, and
-    `violations` say why it found none, and `warnings` what a report is to say of that search.
+    `roomy` says that all plans that were simulated fit into memory. `placed` is what a search for that choice alone
+    came to, None where only a few plans were simulated, and `violations` say why it found none, and `warnings` what a
+    report is to say of that search.
     """
 
     candidate: Candidate
@@ -44,6 +45,7 @@ class Attempt:
     iteration_s: float
     lacking_bytes: float = 0.0
     placed: PlaceResult | None = None
+    roomy: bool = False
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -61,17 +63,19 @@ def make_evaluator(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluato
 def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
     evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
-    closest, lacking = None, np.inf
+    closest, lacking, roomy = None, np.inf, True
     for plan in _plans(layers, cluster, candidate.choice):
         value = evaluator.value(plan)
+        excess = 0.0 if value < np.inf else evaluator.excess_bytes(plan)
+        roomy = roomy and not excess
         if value < np.inf:
             known.append((value, plan))
-        elif not known and (excess := evaluator.excess_bytes(plan)) < lacking:
+        elif not known and excess < lacking:
             closest, lacking = plan, excess
     if not known:
         return Attempt(candidate=candidate, plan=None, iteration_s=np.inf, lacking_bytes=lacking if closest else 0.0)
     value, plan = min(known, key=lambda found: found[0])
-    return Attempt(candidate=candidate, plan=plan, iteration_s=value)
+    return Attempt(candidate=candidate, plan=plan, iteration_s=value, roomy=roomy)
 
 
 def even_plan(layers: Layers, choice: Choice) -> Plan:

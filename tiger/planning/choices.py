@@ -1,12 +1,14 @@
 """All choices: degrees of parallelism, a schedule, and microbatches of the batch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
+from tiger.model.options import narrow
 from tiger.placement.params import COUNT_LIMIT, PlaceParams
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.setup import RECOMPUTES, SHARDINGS, Recompute, Sharding, TrainingSetup
 from tiger.training.models.sizes import Model
 from tiger.training.schedules.pass_orders import MOST_PASSES, Schedule
 
@@ -15,19 +17,56 @@ VIRTUAL, MOST_VIRTUAL = (2, 4), 8
 SCHEDULES: tuple[Schedule, ...] = ("1f1b", "zero-bubble", "interleaved", "gpipe")
 # Microbatches of an iteration for each device where no batch is stated.
 A_DEVICE = 4
+# Tokens of a sequence on a device from which it is not cut further unless asked for: what models without context ranks
+# are trained on.
+CONTEXT_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Family:
     """Say among how many devices a layer is cut, how many replicas there are, and what one runs in an iteration.
 
-    `microbatch` is the number of sequences in a microbatch, 1 where a microbatch is all that is known.
+    `microbatch` is the number of sequences in a microbatch, 1 where a microbatch is all that is known. Of the ranks
+    with the same layers, `context` share sequences and `expert` deal out experts; `sharding` and `recompute` say what
+    these share out and what is computed again.
     """
 
     tensor: int
     data: int
     microbatch: int
     microbatches: int
+    context: int = 1
+    expert: int = 1
+    sharding: Sharding = "none"
+    recompute: Recompute = "none"
+
+    @property
+    def copies(self) -> int:
+        """Return how many ranks hold the same part of a layer."""
+        return self.data * self.context
+
+    @property
+    def degrees(self) -> "Family":
+        """Return the family with nothing shared out and nothing computed again."""
+        return replace(self, sharding="none", recompute="none")
+
+    def setup(self, params: PlanParams) -> TrainingSetup:
+        """Return how ranks hold and train the layers."""
+        own = {name: getattr(self, name) for name in ("tensor", "data", "context", "expert", "sharding", "recompute")}
+        return narrow(TrainingSetup, params, **own)
+
+    def is_lighter(self, other: "Family") -> bool:
+        """Return whether this differs from another by sharing out and computing again no more, and one of both less."""
+        no_more = SHARDINGS.index(self.sharding) <= SHARDINGS.index(other.sharding) and (
+            RECOMPUTES.index(self.recompute) <= RECOMPUTES.index(other.recompute)
+        )
+        return no_more and self != other and self.degrees == other.degrees
+
+    def __str__(self) -> str:
+        """Return the degrees in words, and what else is not as it is by default."""
+        parts = [f"tensor {self.tensor} x data {self.data}"]
+        parts += [f"{name} {size}" for name, size in (("context", self.context), ("expert", self.expert)) if size > 1]
+        return " x ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -42,7 +81,7 @@ class Choice:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Return the shape of the grid of ranks."""
-        return self.pipeline, self.family.data, self.family.tensor
+        return self.pipeline, self.family.copies, self.family.tensor
 
     @property
     def passes(self) -> int:
@@ -51,24 +90,38 @@ class Choice:
 
     def params(self, params: PlanParams) -> PlaceParams:
         """Return the parameters of a placement by this choice."""
-        return PlaceParams(
+        family = self.family
+        return narrow(
+            PlaceParams,
+            params,
             schedule=self.schedule,
-            microbatches=self.family.microbatches,
+            microbatches=family.microbatches,
             virtual=self.virtual,
             pipeline=self.pipeline,
-            tensor=self.family.tensor,
-            data=self.family.data,
-            solver=params.solver,
-            seed=params.seed,
-            effort=params.effort,
+            tensor=family.tensor,
+            data=family.data,
+            context=family.context,
+            expert=family.expert,
+            sharding=family.sharding,
+            recompute=family.recompute,
+            time_limit_s=None,
+            pinned={},
+            start=None,
         )
 
     def __str__(self) -> str:
         """Return the choice in words."""
-        parts = [f"pipeline {self.pipeline} x tensor {self.family.tensor} x data {self.family.data}", self.schedule]
         stages = f" with {self.virtual} stages a position" if self.virtual > 1 else ""
         count, size = self.family.microbatches, self.family.microbatch
-        return ", ".join(parts) + f"{stages}, {count} microbatches" + (f" of {size}" if size > 1 else "")
+        cut = f"{count} microbatches" + (f" of {size}" if size > 1 else "")
+        held = hold_text(self.family.sharding, self.family.recompute)
+        return f"pipeline {self.pipeline} x {self.family}, {self.schedule}{stages}, {cut}{held}"
+
+
+def hold_text(sharding: Sharding, recompute: Recompute) -> str:
+    """Return in words what is shared out and what is computed again, nothing for neither."""
+    shared = "" if sharding == "none" else f", {sharding}"
+    return shared + ("" if recompute == "none" else f", {recompute} recomputation")
 
 
 def batch_of(model: Model, cluster: Cluster, params: PlanParams) -> int:
@@ -80,20 +133,27 @@ def batch_of(model: Model, cluster: Cluster, params: PlanParams) -> int:
 
 
 def families(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Family]:
-    """Yield all ways to cut layers and the batch on a cluster, as far as `params` leave them open."""
+    """Yield all ways to cut layers and the batch on a cluster and to hold them, as far as `params` leave them open.
+
+    Those of the same degrees come one after another, the one that shares out and computes again least first.
+    """
     batch = batch_of(model, cluster, params)
     sizes = model.sizes if params.microbatch is None else (params.microbatch,)
     for tensor in _tensor_degrees(model, cluster, params):
         for data in _divisors(batch) if params.data is None else [params.data]:
             for size in sizes:
                 count, rest = divmod(batch, data * size)
-                if not rest and tensor * data <= cluster.size and count <= COUNT_LIMIT:
-                    yield Family(tensor=tensor, data=data, microbatch=size, microbatches=count)
+                if rest or count > COUNT_LIMIT:
+                    continue
+                for context in _context_degrees(model, params):
+                    if tensor * data * context <= cluster.size:
+                        family = Family(tensor=tensor, data=data, microbatch=size, microbatches=count, context=context)
+                        yield from _ways_to_hold(model, params, family)
 
 
 def positions(model: Model, cluster: Cluster, params: PlanParams, family: Family) -> range:
     """Return how many positions pipelines of a family may have."""
-    most = min(cluster.size // (family.tensor * family.data), model.given.size)
+    most = min(cluster.size // (family.tensor * family.copies), model.given.size)
     if params.pipeline is None:
         return range(1, most + 1)
     return range(params.pipeline, params.pipeline + 1 if params.pipeline <= most else params.pipeline)
@@ -116,6 +176,31 @@ def _tensor_degrees(model: Model, cluster: Cluster, params: PlanParams) -> list[
     if params.tensor is not None:
         return [params.tensor]
     return [size for size in _divisors(model.given.slices or cluster.size) if size <= cluster.size]
+
+
+def _context_degrees(model: Model, params: PlanParams) -> list[int]:
+    """Return among how many devices sequences may be cut: powers of two that leave long parts of them."""
+    if params.context is not None:
+        return [params.context]
+    sequence = 0 if model.shape is None or not model.resizable else model.shape.sequence
+    halves = range(1, (sequence // CONTEXT_TOKENS).bit_length())
+    return [1, *(1 << k for k in halves if sequence % (2 << k) == 0)]
+
+
+def _ways_to_hold(model: Model, params: PlanParams, family: Family) -> Iterator[Family]:
+    """Yield a family with its experts dealt out, and what may be shared out and computed again."""
+    shape = model.shape if model.resizable else None
+    experts = 1 if shape is None else shape.experts or 1
+    dealt = [size for size in _divisors(experts) if family.copies % size == 0]
+    # Nobody holds the same as a single one, and flash attention holds no scores that may be computed again.
+    shardings: tuple[Sharding, ...] = SHARDINGS if shape is not None and family.copies > 1 else ("none",)
+    recomputes: tuple[Recompute, ...] = RECOMPUTES if shape is not None else ("none",)
+    if shape is not None and shape.attention == "flash":
+        recomputes = ("none", "full")
+    for expert in dealt if params.expert is None else [params.expert]:
+        for sharding in shardings if params.sharding is None else [params.sharding]:
+            for recompute in recomputes if params.recompute is None else [params.recompute]:
+                yield replace(family, expert=expert, sharding=sharding, recompute=recompute)
 
 
 def _virtual_stages(model: Model, params: PlanParams, schedule: Schedule, pipeline: int) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tiger.model.units import seconds_text
 from tiger.placement.entry.explanation import HELP, NOTED
+from tiger.planning.choices import hold_text
 from tiger.planning.report import Degrees, PlanReport
 from tiger.run.explanation import Explanation, advise_time, explain_unmet, percent, percent_at_most
 
@@ -26,8 +27,9 @@ def explain_plan(report: PlanReport) -> Explanation:
 def _say_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield the degrees of the best plan, and its speed."""
     yield (
-        f"The best plan is pipeline {degrees.pipeline} x tensor {degrees.tensor} x data {degrees.data} by the schedule "
-        f"{degrees.schedule}, with {degrees.microbatches} microbatches for each replica."
+        f"The best plan is pipeline {degrees.pipeline} x tensor {degrees.tensor} x {degrees.copies} by the schedule "
+        f"{degrees.schedule}{hold_text(degrees.sharding, degrees.recompute)}, with {degrees.microbatches} microbatches "
+        "for each replica."
     )
     if report.iteration_s is not None:
         speed = "" if report.tokens_per_s is None else f", {report.tokens_per_s:,.0f} tokens/s"
@@ -58,6 +60,7 @@ def _say_where_time_goes(report: PlanReport) -> Iterator[str]:
     parts = report.best.breakdown
     shares = {
         "all-reduces of tensor parallelism": parts.tensor_s,
+        "messages of context and expert ranks, and of weights that are shared out": parts.groups_s,
         "messages between stages": parts.messages_s,
         "all-reduces of gradients": parts.gradients_s,
         "waiting": parts.waiting_s,
@@ -74,10 +77,14 @@ def _say_where_time_goes(report: PlanReport) -> Iterator[str]:
 def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield what to do with the plan, and what may make it faster."""
     virtual = f" --virtual {degrees.virtual}" if degrees.virtual > 1 else ""
+    sizes = {"context-parallel": degrees.context, "expert-parallel": degrees.expert}
+    others = {"sharding": degrees.sharding, "recompute": degrees.recompute}
+    stated = [(name, size) for name, size in (sizes | others).items() if size not in (1, "none")]
+    held = "".join(f" --{name} {size}" for name, size in stated)
     yield (
         f"Print it for a framework with --emit megatron, or place it with `tiger place --pipeline-parallel "
         f"{degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} --schedule "
-        f"{degrees.schedule}{virtual} --microbatches {degrees.microbatches}`."
+        f"{degrees.schedule}{virtual}{held} --microbatches {degrees.microbatches}`."
     )
     parts = report.best and report.best.breakdown
     if parts and parts.waiting_s + parts.gradients_s >= NOTED * parts.total_s:

@@ -75,11 +75,11 @@ class FamilyBounds:
         as every position is busy for no longer than T. Nor is it shorter than the largest layer.
         """
         family, count = self.family, self.family.microbatches
-        used = self.speeds[: positions * family.tensor * family.data]
+        used = self.speeds[: positions * family.tensor * family.copies]
         beside = (2 * count * self.reduced_s + self.closing_s).min(axis=0)
         alone = count * (self.passes_s[0] + self.passes_s[1]) + beside
         work = count * (self.layers.forward_s + self.layers.backward_s) + family.tensor * self.speeds[-1] * beside
-        return max(float(family.data * work.sum() / used.sum()), float(alone.max()))
+        return max(float(family.copies * work.sum() / used.sum()), float(alone.max()))
 
     def cuts_s(self, schedule: Schedule, positions: int) -> FloatArray:
         """Return bounds [p] for pipelines of 1, 2, .. positions with one stage each, by the best of all cuts.
@@ -121,7 +121,8 @@ class FamilyBounds:
         needs = state[:, None] + flying * layers.held_bytes[:, None]
         total = needs.sum(axis=0)
         weight = 1 / np.maximum(total, 1.0)
-        return float((needs * weight).min(axis=1).sum() / weight.sum() / self.family.tensor)
+        every = float((needs * weight).min(axis=1).sum() / weight.sum())
+        return (every + layers.working_bytes) / self.family.tensor
 
     def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
         """Return lower bounds on the bytes [p] of the fullest of 1, 2, .. positions with the best of all cuts.
@@ -137,7 +138,8 @@ class FamilyBounds:
             for before, member in pairwise(group):
                 state[: before + 1, member + 1 :] -= layers.state_bytes[member]
         flying = in_flight(schedule, self.family.microbatches)
-        return _sweep([(state + flying(after) * held) / tensor for after in range(positions)])
+        working = layers.working_bytes
+        return _sweep([(state + flying(after) * held + working) / tensor for after in range(positions)])
 
     def _lowest_costs(self) -> LowestCosts:
         """Return the least seconds of passes and messages, for bounds without gradients."""
@@ -158,7 +160,7 @@ def _ring_curves(links: LinkCurves, layers: Layers, family: Family) -> list[tupl
     """
     # Rings in which nothing is sent need no link.
     cut = family.tensor if layers.reduced_bytes.any() else 1
-    copied = family.data if layers.parameter_bytes.any() else 1
+    copied = family.copies if layers.parameter_bytes.any() else 1
     needs = [links.need(ranks) for ranks in (cut, copied, cut * copied)]
     if None in needs:
         return []
@@ -178,12 +180,15 @@ def _reduction_s(layers: Layers, links: LinkCurves, tensor: int, need: int) -> F
 
 def _closing_s(layers: Layers, links: LinkCurves, family: Family, need: int) -> FloatArray:
     """Return the seconds [L] that all-reducing the gradients of each layer takes at least, tied ones counted once."""
-    if family.data == 1 or not layers.parameter_bytes.any():
+    copies, traffic = family.copies, layers.traffic
+    if copies == 1 or not layers.parameter_bytes.any():
         return np.zeros(layers.size)
-    size = layers.parameter_bytes / (family.tensor * family.data)
+    # Rings of experts that are dealt out are shorter, and left out.
+    sent = traffic.scattered_bytes + traffic.gathered_bytes
+    size = (sent[0] if family.expert > 1 else sent.sum(axis=0)) / (family.tensor * copies)
     for group in layers.tied:
         size[list(group[1:])] = 0.0
-    return np.asarray(2 * (family.data - 1) * size * links.least_rate(need))
+    return np.asarray((copies - 1) * size * links.least_rate(need))
 
 
 def _sweep(stages: list[FloatArray]) -> FloatArray:

@@ -16,13 +16,14 @@ def usual_plan(model: Model, cluster: Cluster, params: PlanParams) -> Attempt | 
     """Return the usual plan, with the best size of microbatches for it; None where it does not fit.
 
     Layers are cut inside a machine as far as heads divide, the pipeline across machines is just deep enough to fit
-    with the least microbatch, what is left are replicas; as many layers in every stage, devices in order, 1F1B. What
-    `params` state is kept to. Source: Narayanan et al., SC 2021, arXiv:2104.04473, takeaways 1 and 2.
+    with the least microbatch, what is left are replicas, which share out the states of the optimizer; as many layers in
+    every stage, devices in order, 1F1B. Layers are computed again only where nothing fits without that. What `params`
+    state is kept to. Source: Narayanan et al., SC 2021, arXiv:2104.04473, takeaways 1 and 2.
     """
     for choice in _choices(model, cluster, params):
-        if _evaluate(model, cluster, choice) is not None:
+        if _evaluate(model, cluster, choice, params) is not None:
             resized = (_resize(choice, family) for family in families(model, cluster, params))
-            found = [_evaluate(model, cluster, each) for each in resized if each is not None]
+            found = [_evaluate(model, cluster, each, params) for each in resized if each is not None]
             return min((each for each in found if each is not None), key=lambda each: each.iteration_s)
     return None
 
@@ -37,23 +38,40 @@ def _choices(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Cho
     tensor = max(inside, default=known[0].tensor)
     least = min(each.microbatch for each in known)
     wanted = params if params.schedule else replace(params, schedule="1f1b")
-    for family in sorted((each for each in known if each.tensor == tensor), key=lambda each: -each.data):
-        depth, rest = divmod(cluster.size, tensor * family.data)
+    usual = [each for each in known if each.tensor == tensor and _is_usual(each, params)]
+    for family in sorted(usual, key=lambda each: (each.recompute != "none", -each.data)):
+        depth, rest = divmod(cluster.size, tensor * family.copies)
         allowed = params.pipeline in (None, depth)
         if family.microbatch == least and not rest and allowed:
             yield from list(schedules_of(model, wanted, family, depth))[:1]
 
 
+def _is_usual(family: Family, params: PlanParams) -> bool:
+    """Return whether a family shares out and cuts what is usual, or what is stated."""
+    usual = Family(
+        tensor=family.tensor,
+        data=family.data,
+        microbatch=family.microbatch,
+        microbatches=family.microbatches,
+        context=params.context or 1,
+        expert=params.expert or family.expert,
+        sharding=params.sharding or ("none" if family.copies == 1 else "zero-1"),
+        recompute=family.recompute,
+    )
+    return family == usual
+
+
 def _resize(choice: Choice, family: Family) -> Choice | None:
     """Return the choice with the microbatches of another family, None where that differs in more."""
-    same = (family.tensor, family.data) == (choice.family.tensor, choice.family.data)
+    own = choice.family
+    same = family == replace(own, microbatch=family.microbatch, microbatches=family.microbatches)
     whole = choice.schedule != "interleaved" or family.microbatches % choice.pipeline == 0
     return replace(choice, family=family) if same and whole else None
 
 
-def _evaluate(model: Model, cluster: Cluster, choice: Choice) -> Attempt | None:
+def _evaluate(model: Model, cluster: Cluster, choice: Choice, params: PlanParams) -> Attempt | None:
     """Return what the even plan of a choice comes to, None where it does not fit."""
-    layers = model.layers(choice.family.microbatch)
+    layers = model.layers(choice.family.microbatch, choice.family.setup(params))
     plan = even_plan(layers, choice)
     value = make_evaluator(layers, cluster, choice).value(plan)
     if value == np.inf:

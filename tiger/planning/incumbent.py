@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tiger.planning.attempt import Attempt, Candidate
-from tiger.planning.choices import Choice
+from tiger.planning.choices import Choice, Family
 from tiger.planning.pruning import PruningCounters, Reason
 from tiger.run.incumbent import Incumbent
 from tiger.run.progress import Progress
@@ -17,18 +17,23 @@ class PlanIncumbent(Incumbent[Attempt | None]):
     """Hold the best attempt, None before a plan fits, its seconds, and what is known of all choices.
 
     `candidates` are the choices that bounds leave, `attempts` those of which plans were simulated, `choices` how many
-    there are in all, and `usual` is the plan that people write by hand.
+    there are in all, `roomy` the ways to hold layers for which there is room, by degrees, and `usual` is the plan that
+    people write by hand.
     """
 
     usual: Attempt | None = None
     candidates: list[Candidate] = field(default_factory=list)
     attempts: dict[Choice, Attempt] = field(default_factory=dict)
     pruned: PruningCounters = field(default_factory=PruningCounters)
+    roomy: dict[Choice, list[Family]] = field(default_factory=dict)
     choices: int = 0
 
     def keep(self, attempt: Attempt) -> None:
         """Keep the attempt of a choice, which is the best if its seconds are lower."""
         self.attempts[attempt.choice] = attempt
+        if attempt.roomy:
+            choice = attempt.choice
+            self.roomy.setdefault(replace(choice, family=choice.family.degrees), []).append(choice.family)
         self.take(attempt, attempt.iteration_s)
 
     def add(self, candidate: Candidate) -> None:
@@ -51,6 +56,12 @@ class PlanIncumbent(Incumbent[Attempt | None]):
         else:
             candidate = Candidate(choice=choice, bound_s=min(least, attempt.iteration_s), bound=attempt.candidate.bound)
             self.attempts[choice] = replace(attempt, candidate=candidate)
+
+    def has_lighter(self, choice: Choice) -> bool:
+        """Return whether there is room for a choice that differs by sharing out or computing again less."""
+        family = choice.family
+        alike = self.roomy.get(replace(choice, family=family.degrees), ())
+        return any(other.is_lighter(family) for other in alike)
 
     def is_too_slow(self, bound_s: float) -> bool:
         """Return whether a lower bound on the seconds is no less than the best."""

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.placement.params import COUNT, DATA, ORDERED, PIPELINE, TENSOR
-from tiger.run.options import ISLANDS, SearchOptions
+from tiger.run.options import ISLANDS
+from tiger.training.models.setup import Recompute, Sharding
+from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
 
 # Plans in a report: the default, and the most that may be asked for.
@@ -13,14 +15,15 @@ TOP, MOST_RANKED = 10, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanParams(SearchOptions):
+class PlanParams(TrainingOptions):
     """Set what is searched over, and how hard.
 
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
-    microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of
-    a `microbatch` are searched over where they are None. `solver` orders devices as in a placement. `effort` counts
-    iterations, of each of the `islands`, which judge as many choices side by side; same seed, effort and islands, same
-    answer. `time_limit_s` only ends a search early.
+    microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of a
+    `microbatch` are searched over where they are None, and so is what is shared out (`sharding`) and computed again
+    (`recompute`). `solver` orders devices as in a placement. `effort` counts iterations, of each of the `islands`,
+    which judge as many choices side by side; same seed, effort and islands, same answer. `time_limit_s` only ends a
+    search early.
     """
 
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`.", ORDERED))
@@ -56,6 +59,39 @@ class PlanParams(SearchOptions):
             "Replicas of the pipeline; searched over without it.",
             replace(DATA, help="Replicas of the pipeline; open by default."),
             **COUNT,
+        ),
+    )
+    context: int | None = field(
+        default=None,
+        metadata=about(
+            "Devices that share the tokens of every sequence; searched over without it, with 4,096 tokens a device or "
+            "more.",
+            replace(CONTEXT, help="Devices that share the tokens of a sequence; open by default."),
+            **COUNT,
+        ),
+    )
+    expert: int | None = field(
+        default=None,
+        metadata=about(
+            "Devices, of all replicas, among which the experts of a layer are dealt out; searched over without it.",
+            replace(EXPERT, help="Devices among which experts are dealt out; open by default."),
+            **COUNT,
+        ),
+    )
+    sharding: Sharding | None = field(
+        default=None,
+        metadata=about(
+            "What devices with the same layers share out: optimizer states (zero-1), gradients too (zero-2), weights "
+            "too (zero-3); searched over without it.",
+            SHARDING,
+        ),
+    )
+    recompute: Recompute | None = field(
+        default=None,
+        metadata=about(
+            "What backward passes compute again: scores of attention (selective), or all of a layer but its input "
+            "(full); searched over without it.",
+            RECOMPUTE,
         ),
     )
     schedule: Schedule | None = field(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tiger.model.units import TIMES, seconds_text
 from tiger.placement.drawing.charts import CLOSING, PASSES
 from tiger.placement.drawing.pictures import list_pictures as list_of_placement
+from tiger.planning.choices import hold_text
 from tiger.planning.report import PlanReport, RankedPlan
 from tiger.run.drawing.artists import Artists
 from tiger.run.drawing.convergence import Course, costs_of, draw_convergence
@@ -90,4 +91,6 @@ def _words(plan: RankedPlan) -> str:
     each = plan.degrees
     stages = f" x {each.virtual}" if each.virtual > 1 else ""
     size = f" of {each.microbatch}" if each.microbatch is not None else ""
-    return f"PP {each.pipeline} TP {each.tensor} DP {each.data}, {each.schedule}{stages}, {each.microbatches}{size}"
+    held = hold_text(each.sharding, each.recompute)
+    degrees = f"PP {each.pipeline} TP {each.tensor} DP {each.data}"
+    return f"{degrees}, {each.schedule}{stages}, {each.microbatches}{size}{held}"

@@ -5,16 +5,16 @@ from typing import Literal
 
 from tiger.planning.choices import Choice
 
-Reason = Literal["links", "memory", "work", "cuts", "budget"]
+Reason = Literal["links", "memory", "work", "cuts", "lighter", "budget"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
     """Hold how many choices a reason ruled out, and the closest of them: seconds, or bytes of a device, at the least.
 
-    "links": no rings can be so large. "memory": no cuts fit into the largest device. "work": the iteration would be
-    too long if no device ever waited, "cuts": with the best of all cuts. "budget": the search ended before, which
-    proves nothing.
+    "links": no rings can be so large. "memory": no cuts fit into the largest device. "work": the iteration would be too
+    long if no device ever waited, "cuts": with the best of all cuts. "lighter": with the same degrees there is room for
+    what shares out or computes again less. "budget": the search ended before, which proves nothing.
     """
 
     reason: Reason

@@ -30,6 +30,10 @@ def why_slower(cluster: Cluster, best: PlanTimes, other: PlanTimes) -> str:
             spent.tensor_s - least.tensor_s,
             _traffic_text("tensor-parallel all-reduces", tensor_links, cluster, plan.grid),
         ),
+        (
+            spent.groups_s - least.groups_s,
+            _traffic_text("messages of ranks with the same layers", data_links, cluster, plan.grid),
+        ),
         (spent.messages_s - least.messages_s, _traffic_text("pipeline messages", pipeline_links, cluster, plan.grid)),
         (
             spent.gradients_s - least.gradients_s,
@@ -65,6 +69,8 @@ def why_pruned(pruned: Pruned, best_s: float, room_bytes: float) -> str:
             return f"takes {seconds_text(pruned.least)} or more if no device ever waits, {best}"
         case "cuts":
             return f"takes {seconds_text(pruned.least)} or more with the best of all cuts, {best}"
+        case "lighter":
+            return "shares out or computes again more than memory asks for with these degrees"
         case "budget":
             return f"left out as the search ended; takes {seconds_text(pruned.least)} or more"
 

@@ -7,11 +7,12 @@ from tiger.model.options import narrow
 from tiger.placement.entry.remote import deployment_of
 from tiger.planning.arguments import PlanArguments
 from tiger.planning.params import PlanOptions
-from tiger.planning.report import PlanReport
+from tiger.planning.report import Degrees, PlanReport
 from tiger.planning.request import check_plan_options
 from tiger.run.use import REFUSED, RemoteCall, solver_name
 from tiger.training.documents import cluster_document, model_document
 from tiger.training.hardware.options import HostArguments
+from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.sizes import model_of
 
 
@@ -33,10 +34,15 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
         """Add the deployment of the best plan, whose layers are those of its microbatch."""
         if report.placement is None or report.degrees is None:
             return report
-        size = report.degrees.microbatch
-        layers = model.given if size is None else model.layers(size)
+        layers = model.layers(report.degrees.microbatch or 1, _setup_of(report.degrees, arguments))
         deployment = deployment_of(report.placement, layers, cluster)
         return replace(report, placement=replace(report.placement, deployment=deployment))
 
     options = {**asdict(narrow(PlanOptions, arguments)), "solver": solver_name(arguments.solver)}
     return RemoteCall({**options, "model": document, "cluster": hardware}, complete)
+
+
+def _setup_of(degrees: Degrees, arguments: PlanArguments) -> TrainingSetup:
+    """Return how the ranks of a plan hold and train the layers."""
+    own = {name: getattr(degrees, name) for name in ("tensor", "data", "context", "expert", "sharding", "recompute")}
+    return narrow(TrainingSetup, arguments, **own)

@@ -10,9 +10,11 @@ from tiger.model.units import seconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.report import PlacementReport
 from tiger.planning.breakdown import Breakdown
+from tiger.planning.choices import hold_text
 from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import MET
+from tiger.training.models.setup import Recompute, Sharding
 from tiger.training.schedules.pass_orders import Schedule
 
 SCHEMA: Final = "tiger.plan/1"
@@ -23,6 +25,8 @@ class Degrees(Document):
     """Hold a choice: sizes of the groups, the schedule, and how a replica's part of the batch is cut.
 
     `microbatch` is the number of sequences in each of `microbatches`, None where a model says only what one costs.
+    `context` devices share every sequence, experts are dealt out among `expert`, and `sharding` and `recompute` say
+    what is shared out and what is computed again.
     """
 
     pipeline: int
@@ -32,11 +36,22 @@ class Degrees(Document):
     virtual: int
     microbatches: int
     microbatch: int | None
+    context: int = field(default=1, metadata=LATER)
+    expert: int = field(default=1, metadata=LATER)
+    sharding: Sharding = field(default="none", metadata=LATER)
+    recompute: Recompute = field(default="none", metadata=LATER)
 
     def __str__(self) -> str:
         """Return the degrees and the schedule in words, with the stages of a position where those are not one."""
         virtual = f" x {self.virtual}" if self.virtual > 1 else ""
-        return f"pipeline {self.pipeline} x tensor {self.tensor} x data {self.data}, {self.schedule}{virtual}"
+        held = hold_text(self.sharding, self.recompute)
+        return f"pipeline {self.pipeline} x tensor {self.tensor} x {self.copies}, {self.schedule}{virtual}{held}"
+
+    @property
+    def copies(self) -> str:
+        """Return how many devices hold the same layers in words: replicas, and where not 1 context and expert ranks."""
+        sizes = (("data", self.data), ("context", self.context), ("expert", self.expert))
+        return " x ".join(f"{name} {size}" for name, size in sizes if size > 1 or name == "data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from tiger.placement.entry.request import ChainRequest, check_fit, check_params
 from tiger.placement.params import PlaceParams
 from tiger.planning.params import PlanOptions, PlanParams
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.setup import TrainingSetup, check_setup
 from tiger.training.models.sizes import Model
 
 
@@ -20,6 +21,7 @@ def check_plan_options(options: PlanOptions) -> PlanOptions:
 def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
     """Raise InputError that names a parameter which this model or this cluster does not go with."""
     check_fit(ChainRequest(model.given, cluster, _placement(params)))
+    check_setup(_setup(params), model.shape)
     size = params.microbatch
     if size is not None and not model.resizable and size not in model.sizes:
         reason = "as only the shape of a transformer that learns tells what others cost"
@@ -32,5 +34,19 @@ def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
 
 def _placement(params: PlanParams) -> PlaceParams:
     """Return the parameters of a placement with what is stated."""
-    tensor, data = (1 if degree is None else degree for degree in (params.tensor, params.data))
-    return narrow(PlaceParams, params, tensor=tensor, data=data, microbatches=None, pinned={}, start=None)
+    return narrow(PlaceParams, params, **_stated(params), microbatches=None, pinned={}, start=None)
+
+
+def _setup(params: PlanParams) -> TrainingSetup:
+    """Return the setup that is stated, with enough replicas for the experts where their number is open."""
+    stated = _stated(params)
+    if params.data is None or params.context is None:
+        stated["data"] = stated["expert"]
+    return narrow(TrainingSetup, params, **stated)
+
+
+def _stated(params: PlanParams) -> dict[str, object]:
+    """Return the degrees and what is held as far as they are stated, else as they are by default."""
+    usual = {"tensor": 1, "data": 1, "context": 1, "expert": 1, "sharding": "none", "recompute": "none"}
+    given = {name: getattr(params, name) for name in usual}
+    return {name: usual[name] if value is None else value for name, value in given.items()}

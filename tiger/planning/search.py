@@ -3,16 +3,17 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from tiger.model.arrays import FloatArray
 from tiger.placement import solve
 from tiger.placement.chain.params import never_stop
 from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice
-from tiger.planning.choices import Choice, families, positions, schedules_of
+from tiger.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
@@ -82,6 +83,10 @@ class SearchInputs(NamedTuple):
     params: PlanParams
     executor: Executor | None = None
 
+    def layers(self, choice: Choice) -> Layers:
+        """Return the layers of a microbatch of a choice, as its ranks hold them."""
+        return self.model.layers(choice.family.microbatch, choice.family.setup(self.params))
+
     def run(self, judge: Callable[..., Judged], *given: Sequence[object]) -> Iterable[Judged]:
         """Return what `judge` makes of what each island is given, on the executor if there are several."""
         judge_here = IslandCall(judge, self.cluster)
@@ -118,6 +123,7 @@ def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     """List all choices, and rule out what cannot fit or cannot be quick enough."""
     model, cluster, params, _ = request
     links = LinkCurves.of(cluster)
+    best_cuts: tuple[Family, CutBounds] | None = None
     for family in families(model, cluster, params):
         counts = positions(model, cluster, params, family)
         listed = [each for count in counts for each in schedules_of(model, params, family, count)]
@@ -125,15 +131,35 @@ def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
         if incumbent.stop():
             incumbent.pruned.add("budget", listed[0] if listed else None, 0.0, len(listed))
             continue
-        bounds = FamilyBounds.of(model.layers(family.microbatch), cluster, links, family)
+        layers = model.layers(family.microbatch, family.setup(params))
+        bounds = FamilyBounds.of(layers, cluster, links, family)
+        # The first way to hold layers by some degrees takes least time, and its bounds are those of all others.
+        if best_cuts is None or best_cuts[0] != replace(family.degrees, expert=1):
+            best_cuts = replace(family.degrees, expert=1), CutBounds(bounds)
         if not bounds.possible:
             incumbent.pruned.add("links", listed[0] if listed else None, np.inf, len(listed))
         elif listed:
-            _bound_family(bounds, listed, float(cluster.memory_bytes.max()), incumbent)
+            _bound_family(bounds, best_cuts[1], listed, incumbent, float(cluster.memory_bytes.max()))
     incumbent.candidates.sort(key=lambda each: (each.bound_s, each.choice))
 
 
-def _bound_family(bounds: FamilyBounds, listed: Sequence[Choice], most_bytes: float, incumbent: PlanIncumbent) -> None:
+@dataclass(slots=True)
+class CutBounds:
+    """Hold bounds by the best of all cuts, by schedule, as far as they are known."""
+
+    bounds: FamilyBounds
+    known: dict[Schedule, FloatArray] = field(default_factory=dict)
+
+    def seconds(self, schedule: Schedule, positions: int) -> FloatArray:
+        """Return bounds for pipelines of 1, 2, .. positions or more."""
+        if len(self.known.get(schedule, ())) < positions:
+            self.known[schedule] = self.bounds.cuts_s(schedule, positions)
+        return self.known[schedule]
+
+
+def _bound_family(
+    bounds: FamilyBounds, best_cuts: CutBounds, listed: Sequence[Choice], incumbent: PlanIncumbent, most_bytes: float
+) -> None:
     """Rule choices of one family out by work and memory, then by the best of all cuts; keep the others."""
     left = defaultdict[Schedule, list[Choice]](list)
     work = {count: bounds.work_s(count) for count in {each.pipeline for each in listed}}
@@ -150,7 +176,7 @@ def _bound_family(bounds: FamilyBounds, listed: Sequence[Choice], most_bytes: fl
             incumbent.add(_make_candidate(choice, work_s, 0.0))
     for schedule, some in left.items():
         deepest = max(each.pipeline for each in some)
-        held, cuts = bounds.cut_bytes(schedule, deepest), bounds.cuts_s(schedule, deepest)
+        held, cuts = bounds.cut_bytes(schedule, deepest), best_cuts.seconds(schedule, deepest)
         for choice in some:
             at = choice.pipeline - 1
             if held[at] > most_bytes * (1 + TOO_LARGE):
@@ -173,6 +199,9 @@ def _simulate_candidates(request: SearchInputs, incumbent: PlanIncumbent) -> Non
     for done, candidate in enumerate(incumbent.candidates):
         if incumbent.rules_out(candidate):
             continue
+        if incumbent.has_lighter(candidate.choice):
+            incumbent.rule_out("lighter", candidate.choice, candidate.bound_s)
+            continue
         work = PARAMS.simulations * _work(candidate.choice)
         if work > left or (incumbent.stop() and incumbent.attempts):
             incumbent.rule_out("budget", candidate.choice, candidate.bound_s)
@@ -190,7 +219,7 @@ def _simulate_candidates(request: SearchInputs, incumbent: PlanIncumbent) -> Non
 def _simulate_group(request: SearchInputs, incumbent: PlanIncumbent, group: Sequence[Candidate]) -> None:
     """Simulate plans of choices that are dealt out to the islands, until time is up."""
     shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
-    layers = [[request.model.layers(each.choice.family.microbatch) for each in share] for share in shares]
+    layers = [[request.layers(each.choice) for each in share] for share in shares]
     stop = incumbent.stop if incumbent.attempts else never_stop
     for attempts in request.run(partial(_simulate_share, stop), layers, shares):
         for attempt in attempts:
@@ -233,7 +262,7 @@ def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:
         if placed and least * meter.spent > 2 * meter.left * allotted:
             break
         allotted += least
-        layers = [request.model.layers(attempt.choice.family.microbatch) for attempt in group]
+        layers = [request.layers(attempt.choice) for attempt in group]
         before = range(placed, placed + len(group))
         placed += len(group)
         judge = partial(_place, request.params, incumbent.stop, incumbent.answers)
@@ -275,7 +304,7 @@ def _make_result(incumbent: PlanIncumbent, solver: str) -> PlanResult:
     pruned = incumbent.pruned.rows()
     bounds = [candidate.bound_s for candidate in incumbent.candidates]
     # Choices that a bound rules out are no better than the best, up to rounding.
-    bounds += [each.least for each in pruned if each.reason in ("budget", "work", "cuts")]
+    bounds += [each.least for each in pruned if each.reason in ("budget", "work", "cuts", "lighter")]
     return PlanResult(
         attempts=tuple(attempts),
         usual=incumbent.usual,

@@ -9,7 +9,8 @@ from tiger.run.summary import describe_unmet, list_facts, list_samples, table, w
 if TYPE_CHECKING:
     from tiger.planning.report import Degrees, PlanReport, RankedPlan
 
-HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", "iteration", "bubble", "memory", "tokens/s")
+HELD = ("sharding", "recompute")
+HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", *HELD, "iteration", "bubble", "memory", "tokens/s")
 
 
 def plan_summary(report: "PlanReport") -> str:
@@ -53,15 +54,23 @@ def _schedule(degrees: "Degrees") -> str:
     return degrees.schedule + (f" x {degrees.virtual}" if degrees.virtual > 1 else "")
 
 
+def _groups(degrees: "Degrees") -> str:
+    """Return how many context and expert ranks there are, where there are any."""
+    sizes = (("CP", degrees.context), ("EP", degrees.expert))
+    return "".join(f", {name} {size}" for name, size in sizes if size > 1)
+
+
 def _row(name: str, plan: "RankedPlan") -> tuple[str, ...]:
     """Return a plan as a row."""
     degrees = plan.degrees
     size = f" of {degrees.microbatch}" if degrees.microbatch is not None else ""
     return (
         name,
-        f"{degrees.pipeline} x {degrees.tensor} x {degrees.data}",
+        f"{degrees.pipeline} x {degrees.tensor} x {degrees.data}" + _groups(degrees),
         _schedule(degrees),
         f"{degrees.microbatches}{size}",
+        degrees.sharding,
+        degrees.recompute,
         seconds_text(plan.iteration_s),
         f"{plan.bubble:.1%}",
         f"{plan.memory_share:.0%}",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from tiger.errors import InputError
 from tiger.training.arguments import Hardware, Model
@@ -9,13 +10,17 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NO_ARGUMENTS, read_cluster
 from tiger.training.models.layers import Layers
-from tiger.training.models.setup import NO_SETUP, TrainingSetup
+from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.sizes import model_of
 
 
 def layers_of(source: Model, setup: TrainingSetup = NO_SETUP) -> Layers:
     """Return the layers of a model in any of its forms, as ranks of a setup hold them."""
-    return model_of(source).stated_layers(setup)
+    if isinstance(source, Layers):
+        check_setup(setup, None)
+        return source
+    # Of anything else that is no model of layers the reader says so.
+    return model_of(cast("Path | str | Mapping[str, object] | list[object]", source)).stated_layers(setup)
 
 
 def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:

@@ -103,7 +103,7 @@ class GridCostModel:
             for part in (traffic.scattered_bytes, traffic.gathered_bytes)
         ]
         rings = [
-            sum(ring_rows(cluster, 2 * part[k], copies) / 2 for part in halves)
+            np.sum([ring_rows(cluster, 2 * part[k], copies) / 2 for part in halves], axis=0)
             for k, copies in enumerate((d, d // traffic.expert))
         ]
         return cls(

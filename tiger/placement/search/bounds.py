@@ -38,12 +38,13 @@ def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
     """Return a lower bound on the simulated iteration of all plans with a schedule, 0 without one.
 
     `bottleneck_s` bounds the bottleneck. The least over all numbers of positions, each at least by the paths through
-    its schedule with passes on the fastest devices, tensor-parallel all-reduces left out, and by the best of all cuts.
+    its schedule with passes on the fastest devices, messages within a position left out, and by the best of all cuts.
     """
     schedule, tensor = problem.params.schedule, problem.params.tensor
     if schedule is None:
         return 0.0
-    bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size))
+    silent = problem.layers.traffic.without_groups()
+    bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size), stated_traffic=silent)
     fastest = np.argsort(-problem.cluster.speed, kind="stable")[:tensor].reshape(1, tensor)
     place = position_of(bare, problem.cluster, fastest)
     plan_bounds = PlanBounds.of(bare, [place], bottleneck_s)

@@ -70,7 +70,7 @@ class Workload:
 
 def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
     """Return the costs of layers on devices `ranks[d, t]`: of d replicas the slowest, each cut among t devices."""
-    replicas = _passes(layers, cluster, ranks)
+    replicas = passes_s(layers, cluster, ranks)
     forward, backward, weight = np.max(replicas, axis=0)
     return Position(
         forward_s=forward,
@@ -94,10 +94,10 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     cuts, grid = np.array(plan.cuts), plan.grid
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
     activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
-    passes_s = [_passes(layers, cluster, ranks) for ranks in grid]
+    spent_s = [passes_s(layers, cluster, ranks) for ranks in grid]
     loads = []
     for replica in range(grid.shape[1]):
-        passes = [replicas[replica] for replicas in passes_s]
+        passes = [replicas[replica] for replicas in spent_s]
         sums = np.array(
             [np.add.reduceat(passes[j % plan.positions], cuts[:-1], axis=1)[:, j] for j in range(plan.stages)]
         )
@@ -170,7 +170,7 @@ def _slowest_s(cluster: Cluster, size_bytes: ArrayLike, sender: IntArray, receiv
     return slowest
 
 
-def _passes(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
+def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
     """Return forward, backward and weight seconds [d, 3, L] of the replicas on `ranks[d, t]`.
 
     Each pass all-reduces as much among tensor-parallel devices, a backward pass of recomputed layers twice that.

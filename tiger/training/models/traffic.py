@@ -1,6 +1,6 @@
 """What ranks with the same layers send each other, beside the all-reduces of tensor-parallel ranks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -45,6 +45,17 @@ class GroupTraffic:
             context_bytes=nothing,
             exchanged_bytes=nothing,
             repeats=nothing,
+        )
+
+    def without_groups(self) -> Self:
+        """Return this without what is sent in passes."""
+        both, nothing = np.zeros(self.scattered_bytes.shape), np.zeros(len(self.repeats))
+        return replace(
+            self,
+            pass_scattered_bytes=both,
+            pass_gathered_bytes=both,
+            context_bytes=nothing,
+            exchanged_bytes=nothing,
         )
 
     @property

@@ -43,9 +43,10 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     state = state_bytes_of(shape.dtype, setup)
     held = [held_state_bytes(state, setup, copies) for copies in (setup.copies, setup.expert_copies)]
     held_bytes, forward_s = tokens * _column(parts, "held_bytes"), forward_flops / shape.flops_per_s
-    backward_s, layer = backward_flops / shape.flops_per_s, "layer"
+    backward_s = backward_flops / shape.flops_per_s
     working_bytes = tokens * _column(parts, "working_bytes")
-    kinds: tuple[LayerKind, ...] = ("embedding", *("layer",) * shape.layers, "head")
+    layer: LayerKind = "layer"
+    kinds: tuple[LayerKind, ...] = ("embedding", *(layer,) * shape.layers, "head")
     if setup.offload is not None:
         decoder = np.array([kind == layer for kind in kinds])
         # Copies go both ways behind the work of other layers, and hold that up where they take longer.

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.training.costs.stages import position_of
+from tiger.training.costs.stages import passes_s
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
@@ -26,10 +26,8 @@ class FixedCutsBound:
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, grid: IntArray, microbatches: int) -> Self:
         """Return the bound for cuts on a grid `[p, d, t]`."""
-        p, d, _ = grid.shape
-        places = [[position_of(layers, cluster, grid[at, [replica]]) for at in range(p)] for replica in range(d)]
-        forward = np.array([[place.forward_s for place in row] for row in places])
-        backward = np.array([[place.backward_s for place in row] for row in places])
+        spent = np.array([passes_s(layers, cluster, ranks) for ranks in grid])
+        forward, backward, _ = spent.transpose(2, 1, 0, 3)
         return cls(forward_s=forward, passes_s=forward + backward, microbatches=microbatches)
 
     def seconds(self, cuts: tuple[int, ...]) -> float:
