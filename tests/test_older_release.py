@@ -18,6 +18,8 @@ REPORTS = sorted(OLD.glob("*.json"))
 
 def add_missing(stated: object, read: object) -> object:
     """Return what is stated, with the members of objects that it lacks as they were read."""
+    if isinstance(stated, list) and isinstance(read, list) and len(stated) == len(read):
+        return [add_missing(*pair) for pair in zip(stated, read, strict=True)]
     if not (isinstance(stated, dict) and isinstance(read, dict)):
         return stated
     return read | {name: add_missing(value, read.get(name)) for name, value in stated.items()}

@@ -111,8 +111,10 @@ export interface BestReads {
 
 /**
  * Hold the seconds of an iteration of the slowest replica, by what its positions do, in the mean over positions.
- * `compute_s` is computing, `tensor_s` all-reduces of tensor-parallel ranks, `messages_s` sending to and receiving from
- * other positions, `gradients_s` all-reducing gradients, `waiting_s` the rest. They add up to the iteration.
+ * `compute_s` is computing, `tensor_s` all-reduces of tensor-parallel ranks, `groups_s` what ranks with the same layers
+ * send each other in passes (context and expert ranks, weights that are shared out), `messages_s` sending to and
+ * receiving from other positions, `gradients_s` all-reducing gradients, `waiting_s` the rest. They add up to the
+ * iteration.
  */
 export interface Breakdown {
   compute_s: number;
@@ -120,6 +122,7 @@ export interface Breakdown {
   messages_s: number;
   gradients_s: number;
   waiting_s: number;
+  groups_s: number;
 }
 
 /** Show a circuit by its numbers, and by how many gates any two of its qubits share. */
@@ -310,7 +313,9 @@ export interface Decision {
 
 /**
  * Hold a choice: sizes of the groups, the schedule, and how a replica's part of the batch is cut. `microbatch` is the
- * number of sequences in each of `microbatches`, None where a model says only what one costs.
+ * number of sequences in each of `microbatches`, None where a model says only what one costs. `context` devices share
+ * every sequence, experts are dealt out among `expert`, and `sharding` and `recompute` say what is shared out and what
+ * is computed again.
  */
 export interface Degrees {
   pipeline: number;
@@ -320,6 +325,10 @@ export interface Degrees {
   virtual: number;
   microbatches: number;
   microbatch: number | null;
+  context: number;
+  expert: number;
+  sharding: "none" | "zero-1" | "zero-2" | "zero-3";
+  recompute: "none" | "selective" | "full";
 }
 
 /** Describe a device. */
@@ -675,6 +684,7 @@ export interface Layer {
   parameter_bytes: number | string;
   activation_bytes: number | string;
   weight_s?: number | string;
+  gradient_bytes?: number | string;
   state_bytes?: number | string;
   held_bytes?: number | string;
   reduced_bytes?: number | string;
@@ -934,6 +944,14 @@ export interface PlaceRequest {
   objective?: "throughput" | "latency" | "both";
   /** In the mode dag, has no edge run backwards between the devices of a line. */
   contiguous?: boolean;
+  /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
+  optimizer?: "adam" | "adam-bf16" | "adam-8bit" | "sgd";
+  /** The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32. */
+  gradients?: "fp16" | "bf16" | "fp32" | null;
+  /** Has tensor-parallel devices share all activations, norms and dropout included. */
+  sequence_parallel?: boolean;
+  /** Bytes per second at which a device copies activations to its host and back; they are not offloaded without it. */
+  offload?: number | null;
   /** Orders devices or places operators, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -960,6 +978,17 @@ export interface PlaceRequest {
   tensor?: number;
   /** Replicas of the pipeline. */
   data?: number;
+  /** Devices that share the tokens of every sequence. */
+  context?: number;
+  /** Devices, of all replicas, among which the experts of a layer are dealt out. */
+  expert?: number;
+  /**
+   * What devices with the same layers share out: optimizer states (zero-1), gradients too (zero-2), weights too
+   * (zero-3).
+   */
+  sharding?: "none" | "zero-1" | "zero-2" | "zero-3";
+  /** What backward passes compute again: scores of attention (selective), or all of a layer but its input (full). */
+  recompute?: "none" | "selective" | "full";
   /** Device of every layer or operator that must go there, both by name. */
   pinned?: Record<string, string>;
   /**
@@ -1096,6 +1125,14 @@ export interface PlanRequest {
    * model that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
+  optimizer?: "adam" | "adam-bf16" | "adam-8bit" | "sgd";
+  /** The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32. */
+  gradients?: "fp16" | "bf16" | "fp32" | null;
+  /** Has tensor-parallel devices share all activations, norms and dropout included. */
+  sequence_parallel?: boolean;
+  /** Bytes per second at which a device copies activations to its host and back; they are not offloaded without it. */
+  offload?: number | null;
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -1119,6 +1156,20 @@ export interface PlanRequest {
   tensor?: number | null;
   /** Replicas of the pipeline; searched over without it. */
   data?: number | null;
+  /** Devices that share the tokens of every sequence; searched over without it, with 4,096 tokens a device or more. */
+  context?: number | null;
+  /** Devices, of all replicas, among which the experts of a layer are dealt out; searched over without it. */
+  expert?: number | null;
+  /**
+   * What devices with the same layers share out: optimizer states (zero-1), gradients too (zero-2), weights too
+   * (zero-3); searched over without it.
+   */
+  sharding?: "none" | "zero-1" | "zero-2" | "zero-3" | null;
+  /**
+   * What backward passes compute again: scores of attention (selective), or all of a layer but its input (full);
+   * searched over without it.
+   */
+  recompute?: "none" | "selective" | "full" | null;
   /** The schedule; searched over without it. */
   schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
   /** Stages a device where they are interleaved; searched over without it. */
@@ -1182,6 +1233,10 @@ export interface RankedPlan {
   virtual: number;
   microbatches: number;
   microbatch: number | null;
+  context: number;
+  expert: number;
+  sharding: "none" | "zero-1" | "zero-2" | "zero-3";
+  recompute: "none" | "selective" | "full";
   iteration_s: number;
   memory_share: number;
   bubble: number;
@@ -1570,7 +1625,7 @@ export interface TransformerShape {
   top_k?: number;
   gated?: boolean;
   tied?: boolean;
-  dtype?: "bf16" | "fp16" | "fp32";
+  dtype?: "fp8" | "bf16" | "fp16" | "fp32";
   attention?: "flash" | "full";
   serve?: boolean;
   flops?: number;

@@ -43,7 +43,7 @@ def answer(
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        layers = model_of_document(model, limits.max_tasks).stated_layers(narrow(TrainingSetup, params))
+        layers = model_of_document(model, limits.max_tasks).layers_for(narrow(TrainingSetup, params))
         report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
     return Solution(encode(report), placement_files(report))
 

@@ -28,6 +28,7 @@ class Layer(TypedDict):
     parameter_bytes: Quantity
     activation_bytes: Quantity
     weight_s: NotRequired[Quantity]
+    gradient_bytes: NotRequired[Quantity]
     state_bytes: NotRequired[Quantity]
     held_bytes: NotRequired[Quantity]
     reduced_bytes: NotRequired[Quantity]

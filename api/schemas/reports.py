@@ -94,7 +94,7 @@ def _may_be_absent(kind: type[Document], place: tuple[int | str, ...]) -> bool:
     for step in way:
         known = dict(members(inside)) if inside is not None else {}
         inside = _document_in(known[step].type) if step in known else inside
-    found = None if inside is None else dict(members(inside)).get(str(last))
+    found = None if inside is None else _spread(inside).get(str(last))
     return found is not None and bool(found.metadata.get("later"))
 
 

@@ -40,4 +40,4 @@ def test_messages_are_sent_and_received(model: Model, cluster: Cluster) -> None:
     """Two devices of two layers: each message of 0.021 s keeps both busy, forward and back, four times."""
     spent = breakdown(make_evaluator(model, cluster), Plan.line((0, 2, 4), (0, 1)))
     assert spent.messages_s == pytest.approx(4 * 2 * 0.021)
-    assert set(spent.to_dict()) == {"compute_s", "tensor_s", "messages_s", "gradients_s", "waiting_s"}
+    assert set(spent.to_dict()) == {"compute_s", "tensor_s", "messages_s", "gradients_s", "waiting_s", "groups_s"}

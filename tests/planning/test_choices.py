@@ -1,10 +1,14 @@
 """Tests of the choices there are."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from tiger.planning.choices import Choice, Family, batch_of, families, positions, schedules_of
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.sizes import Model, model_of
 
+Make = Callable[[tuple[int, ...]], Cluster]
 FAMILY = Family(tensor=1, data=1, microbatch=1, microbatches=4)
 
 
@@ -24,14 +28,55 @@ def test_what_is_given_is_not_searched_over(model: Model, cluster: Cluster) -> N
 
 def test_shapes_have_microbatches_of_several_sizes(shape: dict[str, object], cluster: Cluster) -> None:
     """Powers of two that divide what a replica runs."""
-    model, params = model_of(shape), PlanParams(batch=8, tensor=1, data=2)
+    model, params = model_of(shape), PlanParams(batch=8, tensor=1, data=2, sharding="none", recompute="none")
     assert [(each.microbatch, each.microbatches) for each in families(model, cluster, params)] == [
         (1, 4),
         (2, 2),
         (4, 1),
     ]
-    fixed = PlanParams(batch=8, tensor=1, data=2, microbatch=2)
+    fixed = replace(params, microbatch=2)
     assert [each.microbatch for each in families(model, cluster, fixed)] == [2]
+
+
+def test_the_lightest_way_to_hold_layers_comes_first(shape: dict[str, object], cluster: Cluster) -> None:
+    """Of two replicas what they share out, more and more; nobody shares with a single one, and tables say nothing."""
+    model, params = model_of(shape), PlanParams(batch=8, tensor=1, data=2, microbatch=1)
+    known = list(families(model, cluster, params))
+    assert [(each.sharding, each.recompute) for each in known] == [
+        (sharding, recompute) for sharding in ("none", "zero-1", "zero-2", "zero-3") for recompute in ("none", "full")
+    ]
+    assert known[0].is_lighter(known[3])
+    assert not any(first.is_lighter(second) for first, second in ((known[0], known[0]), (known[1], known[2])))
+    alone = families(model, cluster, replace(params, data=1))
+    assert [(each.sharding, each.recompute) for each in alone] == [("none", "none"), ("none", "full")]
+    assert len(list(families(Model(model.given), cluster, PlanParams(batch=8, tensor=1, data=2)))) == 1
+
+
+def test_scores_that_are_kept_may_be_computed_again(shape: dict[str, dict[str, object]], cluster: Cluster) -> None:
+    """With full attention, unlike with flash attention."""
+    full = model_of({"transformer": shape["transformer"] | {"attention": "full"}})
+    known = families(full, cluster, PlanParams(batch=8, tensor=1, data=1, microbatch=1))
+    assert [each.recompute for each in known] == ["none", "selective", "full"]
+
+
+def test_experts_and_long_sequences_are_dealt_out(shape: dict[str, dict[str, object]], cluster_of: Make) -> None:
+    """Experts among ranks with the same layers that divide them, sequences as long as 4,096 tokens stay together."""
+    long = shape["transformer"] | {"sequence": 16384, "experts": 6}
+    params = PlanParams(batch=8, tensor=1, microbatch=1, sharding="none", recompute="none")
+    known = families(model_of({"transformer": long}), cluster_of((0, 0, 0, 0)), params)
+    assert [(each.data, each.context, each.expert) for each in known] == [
+        (1, 1, 1),
+        (1, 2, 1),
+        (1, 2, 2),
+        (1, 4, 1),
+        (1, 4, 2),
+        (2, 1, 1),
+        (2, 1, 2),
+        (2, 2, 1),
+        (2, 2, 2),
+        (4, 1, 1),
+        (4, 1, 2),
+    ]
 
 
 def test_one_position_needs_one_schedule(model: Model) -> None:
@@ -65,3 +110,6 @@ def test_a_choice_in_words() -> None:
     words = "pipeline 1 x tensor 2 x data 3, interleaved with 2 stages a position, 8 microbatches of 4"
     assert str(choice) == words
     assert choice.passes == 16
+    wide = replace(choice.family, context=2, expert=4, sharding="zero-1", recompute="full")
+    words = "pipeline 1 x tensor 2 x data 3 x context 2 x expert 4, interleaved with 2 stages a position"
+    assert str(replace(choice, family=wide)) == f"{words}, 8 microbatches of 4, zero-1, full recomputation"

@@ -69,7 +69,7 @@ def test_the_report_is_plain(report: PlanReport) -> None:
     document = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert (document["schema"], document["placement"]["schema"]) == ("tiger.plan/1", "tiger.placement/1")
     assert document["degrees"].items() <= document["ranked"][0].items()
-    assert {each["reason"] for each in document["pruned"]} <= {"links", "memory", "work", "cuts", "budget"}
+    assert {each["reason"] for each in document["pruned"]} <= {"links", "memory", "work", "cuts", "lighter", "budget"}
 
 
 @pytest.mark.long

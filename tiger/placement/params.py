@@ -7,7 +7,7 @@ from typing import Literal
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.placement.operators.params import GivenPlacement, Objective
-from tiger.run.options import SOLVER
+from tiger.run.options import SOLVER, SearchOptions
 from tiger.training.models.setup import Recompute, Sharding
 from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
@@ -25,7 +25,7 @@ ORDERED = replace(SOLVER, help="One of `tiger solvers`, to order devices.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainOptions(TrainingOptions):
+class ChainOptions(SearchOptions, TrainingOptions):
     """Set how the layers of a chain become the stages of a pipeline, and how hard to search.
 
     Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; with one, the

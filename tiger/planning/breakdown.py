@@ -38,7 +38,7 @@ def breakdown(evaluator: Evaluator, plan: Plan) -> Breakdown:
     loads = workloads(evaluator.layers, evaluator.cluster, plan)
     slowest = max(range(len(loads)), key=lambda replica: evaluator.replica_s(loads[replica]))
     load, total = loads[slowest], evaluator.replica_s(loads[slowest])
-    alone = replace(evaluator.layers, stated_traffic=evaluator.layers.traffic.without_groups())
+    alone = replace(evaluator.layers, group_traffic=evaluator.layers.traffic.without_groups())
     silent = replace(alone, reduced_bytes=np.zeros(evaluator.layers.size))
     compute, reducing = (
         _passing_s(workloads(layers, evaluator.cluster, plan)[slowest], evaluator.microbatches)

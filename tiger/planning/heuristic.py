@@ -38,7 +38,7 @@ def _choices(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Cho
     tensor = max(inside, default=known[0].tensor)
     least = min(each.microbatch for each in known)
     wanted = params if params.schedule else replace(params, schedule="1f1b")
-    usual = [each for each in known if each.tensor == tensor and _is_usual(each, params)]
+    usual = [each for each in known if each.tensor == tensor and _is_usual(model, each, params)]
     for family in sorted(usual, key=lambda each: (each.recompute != "none", -each.data)):
         depth, rest = divmod(cluster.size, tensor * family.copies)
         allowed = params.pipeline in (None, depth)
@@ -46,7 +46,7 @@ def _choices(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Cho
             yield from list(schedules_of(model, wanted, family, depth))[:1]
 
 
-def _is_usual(family: Family, params: PlanParams) -> bool:
+def _is_usual(model: Model, family: Family, params: PlanParams) -> bool:
     """Return whether a family shares out and cuts what is usual, or what is stated."""
     usual = Family(
         tensor=family.tensor,
@@ -55,7 +55,7 @@ def _is_usual(family: Family, params: PlanParams) -> bool:
         microbatches=family.microbatches,
         context=params.context or 1,
         expert=params.expert or family.expert,
-        sharding=params.sharding or ("none" if family.copies == 1 else "zero-1"),
+        sharding=params.sharding or ("zero-1" if model.resizable and family.copies > 1 else "none"),
         recompute=family.recompute,
     )
     return family == usual

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.placement.params import COUNT, DATA, ORDERED, PIPELINE, TENSOR
-from tiger.run.options import ISLANDS
+from tiger.run.options import ISLANDS, SearchOptions
 from tiger.training.models.setup import Recompute, Sharding
 from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
@@ -15,7 +15,7 @@ TOP, MOST_RANKED = 10, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanParams(TrainingOptions):
+class PlanParams(SearchOptions, TrainingOptions):
     """Set what is searched over, and how hard.
 
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,

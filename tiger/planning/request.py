@@ -34,18 +34,18 @@ def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
 
 def _placement(params: PlanParams) -> PlaceParams:
     """Return the parameters of a placement with what is stated."""
-    return narrow(PlaceParams, params, **_stated(params), microbatches=None, pinned={}, start=None)
+    return narrow(PlaceParams, params, **_fill_in(params), microbatches=None, pinned={}, start=None)
 
 
 def _setup(params: PlanParams) -> TrainingSetup:
     """Return the setup that is stated, with enough replicas for the experts where their number is open."""
-    stated = _stated(params)
+    stated = _fill_in(params)
     if params.data is None or params.context is None:
         stated["data"] = stated["expert"]
     return narrow(TrainingSetup, params, **stated)
 
 
-def _stated(params: PlanParams) -> dict[str, object]:
+def _fill_in(params: PlanParams) -> dict[str, object]:
     """Return the degrees and what is held as far as they are stated, else as they are by default."""
     usual = {"tensor": 1, "data": 1, "context": 1, "expert": 1, "sharding": "none", "recompute": "none"}
     given = {name: getattr(params, name) for name in usual}

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
-from tiger.run.options import SearchOptions
 from tiger.training.models.setup import Gradients, Optimizer
 
 # How commands spell what one group of devices does, whether it is stated or searched over.
@@ -17,8 +16,8 @@ SHARDING = Spelling(
 RECOMPUTE = Spelling("What is not held but computed again: scores of attention, or all but the input of a layer.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingOptions(SearchOptions):
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
     """Say what the optimizer keeps, in what type gradients are, and where activations are held.
 
     These change what devices hold and send for a transformer that is stated by its shape. `offload` is the rate at

@@ -20,7 +20,7 @@ def layers_of(source: Model, setup: TrainingSetup = NO_SETUP) -> Layers:
         check_setup(setup, None)
         return source
     # Of anything else that is no model of layers the reader says so.
-    return model_of(cast("Path | str | Mapping[str, object] | list[object]", source)).stated_layers(setup)
+    return model_of(cast("Path | str | Mapping[str, object] | list[object]", source)).layers_for(setup)
 
 
 def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:

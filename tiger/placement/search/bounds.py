@@ -44,7 +44,7 @@ def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
     if schedule is None:
         return 0.0
     silent = problem.layers.traffic.without_groups()
-    bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size), stated_traffic=silent)
+    bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size), group_traffic=silent)
     fastest = np.argsort(-problem.cluster.speed, kind="stable")[:tensor].reshape(1, tensor)
     place = position_of(bare, problem.cluster, fastest)
     plan_bounds = PlanBounds.of(bare, [place], bottleneck_s)

@@ -4,7 +4,7 @@ Ranks with the same layers are `ranks[d, t]`: groups of context ranks and of exp
 and experts are the same in every `expert`-th row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import all_gather_s, all_to_all_s
 from tiger.training.models.traffic import GroupTraffic
 
-Collective = Callable[[Cluster, Sequence[int], ArrayLike], FloatArray]
+Collective = Callable[[Cluster, IntArray, ArrayLike], FloatArray]
 
 
 def group_passes_s(traffic: GroupTraffic, cluster: Cluster, ranks: IntArray) -> FloatArray:
@@ -51,20 +51,15 @@ def closing_rings_s(cluster: Cluster, grid: IntArray, sent_bytes: FloatArray, ex
 def _gather_s(size_bytes: FloatArray, cluster: Cluster, ranks: IntArray, expert: int) -> FloatArray:
     """Return the seconds [L] of gathering `size_bytes[2, L]`, dense layers and experts, of the slowest ring."""
     dense, experts = size_bytes
-    rings = ranks.T.tolist()
-    spent: FloatArray = np.max([all_gather_s(cluster, ring, dense) for ring in rings], axis=0)
-    if experts.any():
-        shifted = [ring[first::expert] for ring in rings for first in range(expert)]
-        spent = spent + np.max([all_gather_s(cluster, ring, experts) for ring in shifted], axis=0)
-    return spent
+    spent = all_gather_s(cluster, ranks, dense) if dense.any() else np.zeros(len(dense))
+    if not experts.any() or len(ranks) == expert:
+        return spent
+    return spent + all_gather_s(cluster, ranks.reshape(len(ranks) // expert, -1), experts)
 
 
 def _runs_s(collective: Collective, cluster: Cluster, ranks: IntArray, size: int, sent_bytes: FloatArray) -> FloatArray:
     """Return the seconds `[d, L]` that each row spends on a collective among its run of `size` rows."""
     if size == 1 or not sent_bytes.any():
         return np.zeros((len(ranks), len(sent_bytes)))
-    groups = ranks.reshape(-1, size, ranks.shape[1])
-    spent = [
-        np.max([collective(cluster, column, sent_bytes) for column in group.T.tolist()], axis=0) for group in groups
-    ]
+    spent = [collective(cluster, group, sent_bytes) for group in ranks.reshape(-1, size, ranks.shape[1])]
     return np.repeat(spent, size, axis=0)

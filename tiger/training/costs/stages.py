@@ -177,9 +177,14 @@ def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
     """
     traffic, calls = layers.traffic, np.maximum(layers.reductions, 1)
     passes = []
-    for row in ranks:
+    known: dict[frozenset[int], FloatArray] = {}
+    for row, links in zip(ranks, cluster.link[ranks, np.roll(ranks, 1, axis=1)].tolist(), strict=True):
         slowdown = 1 / (len(row) * cluster.speed[row].min())
-        reduce_s = calls * all_reduce_s(cluster, row.tolist(), layers.reduced_bytes / calls)
+        # Rings over links of the same curves take equally long.
+        ring = frozenset(links)
+        if ring not in known:
+            known[ring] = calls * all_reduce_s(cluster, row.tolist(), layers.reduced_bytes / calls)
+        reduce_s = known[ring]
         backward_s = layers.backward_s * slowdown + (1 + traffic.repeats) * reduce_s
         passes.append([layers.forward_s * slowdown + reduce_s, backward_s, layers.weight_s * slowdown])
     times = np.array(passes)

@@ -31,7 +31,7 @@ class Layers:
     once in an iteration. `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its
     code (default: its name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut,
     0 where any number will do. Every position holds `working_bytes` beside all that, for the layer that it is at.
-    `stated_traffic` (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup`
+    `group_traffic` (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup`
     what the layers were made for.
     """
 
@@ -51,7 +51,7 @@ class Layers:
     tied: tuple[tuple[int, ...], ...] = ()
     slices: int = 1
     working_bytes: float = 0.0
-    stated_traffic: GroupTraffic | None = None
+    group_traffic: GroupTraffic | None = None
     setup: TrainingSetup = NO_SETUP
 
     def __post_init__(self) -> None:
@@ -95,7 +95,7 @@ class Layers:
     @property
     def traffic(self) -> GroupTraffic:
         """Return what ranks with the same layers send each other."""
-        return self.stated_traffic or GroupTraffic.of_gradients(self.gradient_bytes)
+        return self.group_traffic or GroupTraffic.of_gradients(self.gradient_bytes)
 
     def _labels(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """Return one label a layer."""

@@ -38,5 +38,5 @@ def serve(layers: Layers, shape: Shape) -> Layers:
         crossing_bytes=layers.crossing_bytes / PASSES,
         reduced_bytes=np.where(head, gathered, reduced),
         reductions=np.ones(layers.size),
-        stated_traffic=None,
+        group_traffic=None,
     )

@@ -50,7 +50,7 @@ class Model:
             self.made[key] = layers_of_shape(replace(self.shape, batch=size), setup=setup)
         return self.made[key]
 
-    def stated_layers(self, setup: TrainingSetup) -> Layers:
+    def layers_for(self, setup: TrainingSetup) -> Layers:
         """Return the layers of a microbatch of as many sequences as the model states; raise InputError as `layers`."""
         return self.layers(1 if self.shape is None else self.shape.batch, setup)
 

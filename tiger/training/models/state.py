@@ -39,7 +39,7 @@ def state_bytes_of(dtype: Precision, setup: TrainingSetup) -> StateBytes:
     )
 
 
-def held_state_bytes(state: StateBytes, setup: TrainingSetup, copies: int) -> float:
+def sharded_state_bytes(state: StateBytes, setup: TrainingSetup, copies: int) -> float:
     """Return the bytes of a parameter on each of so many ranks that hold the same, by what they share out.
 
     Source: Rajbhandari et al., SC 2020, arXiv:1910.02054.

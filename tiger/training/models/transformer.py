@@ -12,7 +12,7 @@ from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of,
 from tiger.training.models.serving import serve
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
-from tiger.training.models.state import NUMBER_BYTES, StateBytes, held_state_bytes, state_bytes_of
+from tiger.training.models.state import NUMBER_BYTES, StateBytes, sharded_state_bytes, state_bytes_of
 from tiger.training.models.traffic import GroupTraffic
 
 # Layers that are on a device while one is at work, where they come from other ranks or the host: the next is fetched.
@@ -41,7 +41,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     parameters, experts = _column(parts, "parameters"), _column(parts, "expert_parameters") / setup.expert
     own = np.array([parameters - _column(parts, "expert_parameters"), experts])
     state = state_bytes_of(shape.dtype, setup)
-    held = [held_state_bytes(state, setup, copies) for copies in (setup.copies, setup.expert_copies)]
+    held = [sharded_state_bytes(state, setup, copies) for copies in (setup.copies, setup.expert_copies)]
     held_bytes, forward_s = tokens * _column(parts, "held_bytes"), forward_flops / shape.flops_per_s
     backward_s = backward_flops / shape.flops_per_s
     working_bytes = tokens * _column(parts, "working_bytes")
@@ -72,7 +72,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         tied=((0, shape.layers + 1),) if shape.shared else (),
         slices=math.gcd(shape.heads, shape.width),
         working_bytes=float(working_bytes.max()),
-        stated_traffic=_traffic_of(shape, parts, own, state, setup),
+        group_traffic=_traffic_of(shape, parts, own, state, setup),
         setup=setup,
     )
     return serve(layers, shape) if shape.serve else layers
