@@ -1621,6 +1621,7 @@ export interface TransformerShape {
   batch?: number;
   ffn?: number;
   kv_heads?: number;
+  head_dim?: number;
   experts?: number;
   top_k?: number;
   gated?: boolean;

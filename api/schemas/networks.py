@@ -56,6 +56,7 @@ class TransformerShape(TypedDict):
     batch: NotRequired[Count]
     ffn: NotRequired[Count]
     kv_heads: NotRequired[Count]
+    head_dim: NotRequired[Count]
     experts: NotRequired[Count]
     top_k: NotRequired[Count]
     gated: NotRequired[bool]

@@ -1,10 +1,11 @@
 r"""The costs of a microbatch in the layers of a transformer.
 
-With h hidden, f the width of a feed-forward block of g matrices (3 with a gate, else 2), k experts of E that a token
-goes through, d the width of its keys, V the vocabulary, and microbatches of b sequences of s tokens, a forward pass is
+With h hidden, q the width of all queries (h but for a `head_dim` of its own), f the width of a feed-forward block of g
+matrices (3 with a gate, else 2), k experts of E that a token goes through, d the width of its keys, V the vocabulary,
+and microbatches of b sequences of s tokens, a forward pass is
 
 .. math::
-    F_{layer} &= 2 b s (2 h^2 + 2 h d + g k h f + h E) + 4 c b s^2 h \\
+    F_{layer} &= 2 b s (2 h q + 2 h d + g k h f + h E) + 4 c b s^2 q \\
     F_{head} &= 2 b s h V
 
 FLOP, where E is 0 without experts: 24 b s h^2 (1 + c s / 6h) for a GPT with f = 4h. With full attention c is 1, as in
@@ -69,11 +70,11 @@ def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of attention and the feed-forward blocks behind it."""
     experts = shape.experts or 0
     matrix = _matrices(shape) * shape.hidden * shape.width
-    attention = 2 * shape.hidden * (shape.hidden + shape.key_value)
+    attention = 2 * shape.hidden * (shape.query + shape.key_value)
     router = shape.hidden * experts
     # A multiplication and an addition for every weight and token.
     weight_flops = 2.0 * shape.tokens * (attention + shape.active * matrix + router)
-    other_flops = 4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.hidden
+    other_flops = 4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.query
     blocks = max(experts, 1) * (matrix + _block_biases(shape))
     every, kept = _activation_bytes(shape, setup), _kept_bytes(shape, setup)
     again = {"none": 0.0, "selective": other_flops * (shape.attention == "full"), "full": weight_flops + other_flops}
@@ -139,7 +140,7 @@ def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
     # Inputs of two norms, and of the products behind them; tokens are copied to each of their experts.
     unshared = shape.tokens * shape.hidden * (2 * number + (2 + copies) * operand) + 2 * _mask(shape)
     # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
-    attention = number * (shape.hidden + 2 * shape.key_value) + operand * shape.hidden
+    attention = number * (shape.query + 2 * shape.key_value) + operand * shape.query
     block = shape.active * shape.width * (number * (_matrices(shape) - 1) + operand)
     return _unshared(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
 
@@ -179,5 +180,5 @@ def _norm(shape: Shape) -> int:
 
 def _rest(shape: Shape) -> int:
     """Return the number of parameters of both norms of a layer and of the biases of its attention."""
-    biases = 0 if shape.gated else 2 * (shape.hidden + shape.key_value)
+    biases = 0 if shape.gated else shape.query + 2 * shape.key_value + shape.hidden
     return 2 * _norm(shape) + biases

@@ -28,8 +28,9 @@ class Shape:
     """Describe a decoder: L `layers` of width `hidden`, `heads` of attention, microbatches of `batch` x `sequence`.
 
     `ffn` is the width of the feed-forward block (default: 4 x hidden; gated: 8/3 x hidden, rounded up to a multiple of
-    256), `kv_heads` the number of heads with keys and values of their own (default: heads). With `experts` a layer
-    holds as many feed-forward blocks, of which a token goes through `top_k` (default: 2, or 1 of 1).
+    256), `kv_heads` the number of heads with keys and values of their own (default: heads), and `head_dim` the width of
+    a head (default: hidden / heads). With `experts` a layer holds as many feed-forward blocks, of which a token goes
+    through `top_k` (default: 2, or 1 of 1).
     `gated` shapes are built like Llama: a gate beside the feed-forward block, no biases, no learned positions, no
     dropout, norms without shift; others like GPT, with all of those. `tied` (default: not gated) shares the matrix of
     the embedding with the head. `attention` that is flash computes the half of the scores that a token may see, and
@@ -49,6 +50,7 @@ class Shape:
     batch: int = 1
     ffn: int | None = None
     kv_heads: int | None = None
+    head_dim: int | None = None
     experts: int | None = None
     top_k: int | None = None
     gated: bool = False
@@ -62,7 +64,7 @@ class Shape:
         """Check every bound."""
         for name in ("layers", "hidden", "heads", "vocabulary", "sequence", "batch"):
             _check_count(name, getattr(self, name))
-        for name in ("ffn", "kv_heads", "experts", "top_k"):
+        for name in ("ffn", "kv_heads", "head_dim", "experts", "top_k"):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name))
         _check_choice("dtype", self.dtype, get_args(Precision))
@@ -72,7 +74,8 @@ class Shape:
         check_flag(f"{FIELD}/serve", self.serve)
         if not FLOPS_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.flops_per_s) <= FLOPS_LIMITS[1]:
             raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.flops_per_s)}")
-        _check_divides("heads", self.heads, "hidden", self.hidden)
+        if self.head_dim is None:
+            _check_divides("heads", self.heads, "hidden", self.hidden)
         _check_divides("kv_heads", self.kv_heads or self.heads, "heads", self.heads)
         if self.top_k is not None and self.top_k > (self.experts or 0):
             raise InputError(f"{FIELD}/top_k", f"expected at most {self.experts or 0} (experts), got {self.top_k}")
@@ -85,9 +88,14 @@ class Shape:
         return -(-8 * self.hidden // (3 * WIDTH_STEP)) * WIDTH_STEP if self.gated else 4 * self.hidden
 
     @property
+    def query(self) -> int:
+        """Return the width of all queries of a token."""
+        return self.heads * (self.head_dim or self.hidden // self.heads)
+
+    @property
     def key_value(self) -> int:
         """Return the width of all keys of a token, which is that of all its values."""
-        return (self.kv_heads or self.heads) * (self.hidden // self.heads)
+        return (self.kv_heads or self.heads) * (self.head_dim or self.hidden // self.heads)
 
     @property
     def active(self) -> int:
