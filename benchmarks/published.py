@@ -15,12 +15,12 @@ from tiger.training.models.shape import Shape
 from tiger.training.models.sizes import Model
 from tiger.training.models.transformer import layers_of_shape
 
-# What is tried where a source does not say what was shared out or computed again: what takes least time first.
+# What is tried where a source does not say how layers were held, what takes least time first.
 WAYS: tuple[tuple[Sharding, Recompute], ...] = (
     ("none", "none"),
     ("zero-1", "none"),
+    ("none", "full"),
     ("zero-1", "full"),
-    ("zero-3", "none"),
     ("zero-3", "full"),
 )
 MEMORY_BYTES = 80 * GIGABYTE
@@ -29,7 +29,7 @@ MEMORY_BYTES = 80 * GIGABYTE
 class Run(NamedTuple):
     """State a run: its model, devices, degrees (p, t, d, c, e), stages a position, and sequences in all and at once.
 
-    `setup` is what the source says of how layers were held, None where it says nothing.
+    `setup` is what the source says of how layers were held, all of it where `is_whole`.
     """
 
     name: str
@@ -39,7 +39,8 @@ class Run(NamedTuple):
     virtual: int
     batch: int
     microbatch: int
-    setup: TrainingSetup | None = None
+    setup: TrainingSetup
+    is_whole: bool
 
     @property
     def microbatches(self) -> int:
@@ -85,7 +86,9 @@ _TABLE_1 = (
     ("529.6B", (105, 20480, 128), (35, 8, 9), 3, 2520, 1),
     ("1008B", (128, 25600, 160), (64, 8, 6), 1, 3072, 1),
 )
-# NVIDIA/NeMo, docs/source/performance/performance_summary.md at 070a0bb1, fp8 on DGX H100.
+# NVIDIA/NeMo, docs/source/performance/performance_summary.md at 070a0bb1, fp8 on DGX H100; gradients go in bf16 in the
+# scripts of NVIDIA/NeMo-Framework-Launcher, examples/training/llama/h100.
+NEMO = TrainingSetup(gradients="bf16")
 _SEVEN = _llama(32, 4096, 32, 32, 11008, 32000, 4096, dtype="fp8")
 _THIRTEEN = _llama(40, 5120, 40, 40, 13824, 32000, 4096, dtype="fp8")
 _SEVENTY = _llama(80, 8192, 64, 8, 28672, 32000, 4096, dtype="fp8")
@@ -118,7 +121,7 @@ _NEMO = (
 )
 # NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md at 00b7660b, 25.11 on DGX H100, fp8; the first by FSDP.
 _BRIDGE = (
-    ("Llama 3 8B by FSDP", _LLAMA_3_8, (1, 1, 8, 1), 1, 128, 1, TrainingSetup(sharding="zero-3")),
+    ("Llama 3 8B by FSDP", _LLAMA_3_8, (1, 1, 8, 1), 1, 128, 1, replace(NEMO, sharding="zero-3")),
     ("Llama 3 70B", _LLAMA_3_70, (8, 4, 2, 1), 5, 128, 1, None),
     ("Llama 3.1 405B", _LLAMA_3_405, (8, 8, 8, 2), 8, 512, 1, None),
 )
@@ -129,41 +132,45 @@ def list_runs() -> Iterator[Run]:
     for name, dims, degrees, virtual, batch, size in _TABLE_1:
         cluster = f"dgx-a100:{np.prod(degrees) // 8}"
         shape = _gpt(*dims, dtype="fp16", attention="full")
-        yield Run(f"PTD-P {name}", shape, cluster, (*degrees, 1, 1), virtual, batch, size, PTD_P)
+        yield Run(f"PTD-P {name}", shape, cluster, (*degrees, 1, 1), virtual, batch, size, PTD_P, True)
     rows = [*((*row, None) for row in _NEMO), *_BRIDGE]
     for number, (name, shape, degrees, virtual, batch, size, setup) in enumerate(rows):
         source = "NeMo" if number < len(_NEMO) else "Megatron-Bridge"
         cluster = f"dgx:{np.prod(degrees) // 8}"
-        yield Run(f"{source} {name}", shape, cluster, (*degrees, 1), virtual, batch, size, setup)
+        whole = setup is not None
+        yield Run(f"{source} {name}", shape, cluster, (*degrees, 1), virtual, batch, size, setup or NEMO, whole)
 
 
-def memory_bytes(run: Run, setup: TrainingSetup) -> float:
-    """Return the most that a device holds of a run with as many decoder layers in every stage."""
+def list_memory_bytes(run: Run, setup: TrainingSetup) -> list[float]:
+    """Return the most that a device of each position holds of a run with as many decoder layers in every stage."""
     positions, tensor, data, context, expert = run.degrees
     setup = replace(setup, tensor=tensor, data=data, context=context, expert=expert)
     model = Model(layers_of_shape(run.shape), run.shape)
     layers = model.layers(run.microbatch, setup)
     stages = positions * run.virtual
-    inner = 1 + np.arange(1, stages) * run.shape.layers // stages
+    # Where decoder layers do not divide, the ends are counted as one each, as in Megatron-Bridge's layout of 405B.
+    even = run.shape.layers % stages == 0
+    inner = np.arange(1, stages) * (run.shape.layers if even else layers.size) // stages + even
     plan = Plan(cuts=(0, *inner.tolist(), layers.size), grid=rank_order((positions, setup.copies, tensor)))
     schedule = "interleaved" if run.virtual > 1 else "1f1b"
     evaluator = Evaluator(
         layers=layers, cluster=read_cluster(run.cluster), schedule=schedule, microbatches=run.microbatches
     )
-    return float(evaluator.memory_bytes(plan).max())
+    return [float(held) for held in evaluator.memory_bytes(plan)]
 
 
 def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
     """Yield what the fullest device of every run holds as its source has it, or by the quickest way that fits."""
-    yield "run", "GPUs", "PP x TP x DP", "CP", "VP", "sharding", "recomputation", "GB of 80"
+    yield "run", "GPUs", "PP x TP x DP", "CP", "VP", "precision", "sharding", "recomputation", "GB of 80"
     for run in list_runs():
         say(run.name)
-        ways = [run.setup] if run.setup is not None else [TrainingSetup(sharding=s, recompute=r) for s, r in WAYS]
-        for setup in ways:
-            held = memory_bytes(run, setup)
+        setup, held = run.setup, max(list_memory_bytes(run, run.setup))
+        for sharding, recompute in () if run.is_whole else WAYS:
+            setup = replace(run.setup, sharding=sharding, recompute=recompute)
+            held = max(list_memory_bytes(run, setup))
             if held <= MEMORY_BYTES:
                 break
-        stated = "" if run.setup is not None else " (ours)"
+        stated = "" if run.is_whole else " (ours)"
         positions, tensor, data, context, _ = run.degrees
         yield (
             run.name,
@@ -171,6 +178,7 @@ def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
             f"{positions} x {tensor} x {data}",
             str(context),
             str(run.virtual),
+            run.shape.dtype,
             f"{setup.sharding}{stated}",
             f"{setup.recompute}{stated}",
             f"{held / GIGABYTE:.1f}",

@@ -35,6 +35,7 @@ class Shape:
     dropout, norms without shift; others like GPT, with all of those. `tied` (default: not gated) shares the matrix of
     the embedding with the head. `attention` that is flash computes the half of the scores that a token may see, and
     holds none; full computes and holds all of them.
+    `dtype` fp8 computes products in 8 bits, and keeps weights in bf16 beside copies in fp8.
     `serve` makes a model for inference: there is no backward pass and nothing is held for one, and the state is weights
     and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
     `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can do

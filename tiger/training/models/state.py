@@ -7,11 +7,12 @@ from tiger.training.models.shape import Precision
 
 NUMBER_BYTES: dict[str, int] = {"fp8": 2, "bf16": 2, "fp16": 2, "fp32": 4}
 # Beside its weights in bf16, a layer in fp8 keeps two copies of a byte each, one of them transposed, as Hopper's
-# products take both operands by rows. Source: Transformer Engine, its notes on the memory of FP8 weights.
+# products take both operands by rows. Source: Transformer Engine's user guide on FP8 primary weights.
 COPY_BYTES = {"fp8": 2, "bf16": 0, "fp16": 0, "fp32": 0}
 # Both moments of Adam in 4, 2 or 1 bytes (the last: Dettmers et al., ICLR 2022, arXiv:2110.02861), and sgd's momentum.
 MOMENT_BYTES: dict[Optimizer, int] = {"adam": 8, "adam-bf16": 4, "adam-8bit": 2, "sgd": 4}
-# Weights that are not in fp32 have a copy in it, and so have gradients where the optimizer works.
+# Weights that are not in fp32 have a copy in it, and so have gradients in fp16, whose loss is scaled; those in bf16 are
+# taken as they are.
 MASTER_BYTES = 4
 USUAL_GRADIENTS: dict[str, Gradients] = {"fp8": "fp32", "bf16": "fp32", "fp16": "fp16", "fp32": "fp32"}
 
@@ -29,12 +30,11 @@ def state_bytes_of(dtype: Precision, setup: TrainingSetup) -> StateBytes:
 
     18 with Adam in bf16, 20 in fp16, 16 in fp32. Source: the table of Megatron Core's distributed optimizer.
     """
-    gradient = NUMBER_BYTES[setup.gradients or USUAL_GRADIENTS[dtype]]
-    half = NUMBER_BYTES[dtype] < MASTER_BYTES
-    copies = MASTER_BYTES * half + MASTER_BYTES * (gradient < MASTER_BYTES)
+    gradients = setup.gradients or USUAL_GRADIENTS[dtype]
+    copies = MASTER_BYTES * (NUMBER_BYTES[dtype] < MASTER_BYTES) + MASTER_BYTES * (gradients == "fp16")
     return StateBytes(
         weight=NUMBER_BYTES[dtype] + COPY_BYTES[dtype],
-        gradient=gradient,
+        gradient=NUMBER_BYTES[gradients],
         optimizer=copies + MOMENT_BYTES[setup.optimizer],
     )
 
