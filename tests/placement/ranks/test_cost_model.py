@@ -8,6 +8,9 @@ import pytest
 from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import workloads
+from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.shape import Shape
+from tiger.training.models.transformer import layers_of_shape
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,25 @@ def test_workloads_are_those_of_the_plan(shape, cuts, transformer, irregular):
     ):
         for each in fields(true):
             np.testing.assert_allclose(getattr(mine, each.name), getattr(true, each.name), rtol=1e-12)
+
+
+@pytest.mark.parametrize("recompute", ["none", "full"])
+@pytest.mark.parametrize("sharding", ["none", "zero-1", "zero-3"])
+@pytest.mark.parametrize(("context", "expert"), [(1, 1), (2, 1), (1, 4), (2, 2)])
+def test_workloads_have_what_ranks_with_the_same_layers_send(sharding, recompute, context, expert, irregular):
+    """Context and expert ranks, and what is shared out, wherever the ranks are."""
+    shape = Shape(layers=4, hidden=64, heads=4, vocabulary=99, sequence=32, experts=4, gated=True, flops=1e9)
+    setup = TrainingSetup(
+        tensor=2, data=4 // context, context=context, expert=expert, sharding=sharding, recompute=recompute
+    )
+    layers, cluster, cuts = layers_of_shape(shape, setup=setup), irregular(), (0, 3, 6)
+    grid = np.random.default_rng(context + expert).permutation(16).reshape(2, 4, 2)
+    cost_model = GridCostModel.of(layers, cluster, cuts, ParallelDegrees(pipeline=2, data=4, tensor=2))
+    plan = Plan(cuts=cuts, grid=grid)
+    for mine, true in zip(cost_model.workloads(grid), workloads(layers, cluster, plan), strict=True):
+        for each in fields(true):
+            if each.name != "room_bytes":
+                np.testing.assert_allclose(getattr(mine, each.name), getattr(true, each.name), rtol=1e-12)
 
 
 def test_unequal_devices_wait_for_the_slowest(transformer, regular):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.training.hardware.cluster import Cluster, Curve
-from tiger.training.hardware.collectives import all_reduce_s
+from tiger.training.hardware.collectives import all_gather_s, all_reduce_s, all_to_all_s
 
 FAST, SLOW = Curve.affine(4.0, 1.0), Curve.affine(1.0, 1.0)
 
@@ -50,3 +50,18 @@ def test_times_beyond_float64_are_infinite():
 def test_without_a_link_it_takes_for_ever(ranks):
     """A ring over a missing link never ends, unless there is nothing to send."""
     assert all_reduce_s(ring_of(np.full((3, 3), -1)), range(ranks), [0.0, 5.0]).tolist() == [0, np.inf]
+
+
+def test_a_gather_is_half_of_an_all_reduce():
+    """The slowest of rings side by side counts: here the second, over slow links."""
+    link = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    cluster = ring_of(link)
+    assert all_gather_s(cluster, np.array([[0, 2], [1, 3]]), 8.0) == all_reduce_s(cluster, [2, 3], 8.0) / 2 == 5
+    assert all_gather_s(cluster, np.array([[0], [1]]), 8.0) == 2
+
+
+def test_all_exchange_with_all_in_rounds():
+    """Two rounds of three ranks, of 2 s each by a third of 12 bytes; no round of one rank, or of none that is sent."""
+    cluster = ring_of(np.zeros((3, 3), int))
+    assert all_to_all_s(cluster, np.array([[0], [1], [2]]), [12.0, 0.0]).tolist() == [4, 0]
+    assert all_to_all_s(cluster, np.array([[0]]), [12.0]).tolist() == [0]

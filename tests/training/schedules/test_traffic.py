@@ -1,9 +1,15 @@
 """Tests of the bytes over links, by hand."""
 
 import numpy as np
+import pytest
 
 from tiger.training.costs.plan import Plan
+from tiger.training.costs.stages import workloads
+from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.layers import Layers
+from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.shape import Shape
+from tiger.training.models.transformer import layers_of_shape
 from tiger.training.schedules.traffic import link_traffic
 
 
@@ -22,6 +28,33 @@ def four_layers(**given):
 def test_every_microbatch_crosses_a_boundary_forth_and_back():
     """Tests a cut of 2 bytes and five microbatches, the lower device first."""
     assert link_traffic(four_layers(), Plan.line((0, 2, 4), (7, 3)), 5) == {(3, 7): 20.0}
+
+
+def test_ranks_with_the_same_layers_send_what_their_seconds_say():
+    """Bytes over one link between two devices, at a byte a second: what each of both spends on it, sent and received.
+
+    Keys and values of context ranks, tokens for experts, weights that are gathered and gradients that are scattered.
+    """
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=8, experts=2, top_k=1, gated=True, flops=1e9)
+    cluster = Cluster(
+        names=("a", "b"),
+        speed=np.ones(2),
+        memory_bytes=np.full(2, np.inf),
+        curves=(Curve.affine(1.0, 0.0),),
+        link=np.zeros((2, 2), np.int64),
+    )
+    plan = Plan(cuts=(0, 4), grid=np.array([[[0], [1]]]))
+    for setup in (
+        TrainingSetup(context=2, recompute="full"),
+        TrainingSetup(data=2, expert=2),
+        TrainingSetup(data=2, sharding="zero-3"),
+        TrainingSetup(context=2, expert=2, sharding="zero-2"),
+    ):
+        layers = layers_of_shape(shape, setup=setup)
+        load = workloads(layers, cluster, plan)[0]
+        computing = (layers.forward_s + layers.backward_s).sum()
+        sending = 3 * (float((load.forward_s + load.backward_s)[0]) - computing) + float(load.closing_s[0])
+        assert link_traffic(layers, plan, 3)[0, 1] == pytest.approx(2 * sending)
 
 
 def test_virtual_stages_cross_between_the_same_devices_again():

@@ -35,22 +35,28 @@ class GroupCosts:
             return None
         _, replicas, tensor = shape
         again = 1 + traffic.repeats
-
-        def table(forward: FloatArray, backward: FloatArray, ranks: int, rounds: int) -> FloatArray:
-            sums = np.add.reduceat([forward, backward], begins, axis=1) / (tensor * ranks)
-            # Without rounds no link is needed, be there one or not.
-            return np.array([rounds * link_rows(cluster, row * (rounds > 0)) for row in sums])
-
         context, expert = traffic.context, traffic.expert
-        gathered, scattered = traffic.pass_gathered_bytes, traffic.pass_scattered_bytes
-        same = replicas // expert
+
+        def rows(size_bytes: FloatArray, ranks: int, rounds: int) -> FloatArray:
+            # Without rounds no link is needed, be there one or not.
+            return rounds * link_rows(cluster, size_bytes * (rounds > 0) / (tensor * ranks))
+
+        def both(forward_s: FloatArray, backward_s: FloatArray) -> FloatArray:
+            return np.add.reduceat([forward_s, backward_s], begins, axis=2)
+
+        def gathers(kind: int, ranks: int) -> FloatArray:
+            parts = (traffic.pass_gathered_bytes[kind], traffic.pass_scattered_bytes[kind])
+            gathered, scattered = (rows(part, ranks, ranks - 1) for part in parts)
+            return both(gathered, gathered + scattered)
+
+        passed, exchanged = rows(traffic.context_bytes, context, context - 1), rows(traffic.exchanged_bytes, expert, 1)
         return cls(
             context=context,
             expert=expert,
-            dense_s=table(gathered[0], gathered[0] + scattered[0], replicas, replicas - 1),
-            expert_s=table(gathered[1], gathered[1] + scattered[1], same, same - 1),
-            context_s=table(traffic.context_bytes, (1 + again) * traffic.context_bytes, context, context - 1),
-            exchanged_s=table(traffic.exchanged_bytes, again * traffic.exchanged_bytes, expert, 1),
+            dense_s=gathers(0, replicas),
+            expert_s=gathers(1, replicas // expert),
+            context_s=both(passed, passed * (1 + again)),
+            exchanged_s=both(exchanged, exchanged * again),
         )
 
     def spent_s(self, grids: IntArray, link_type: IntArray, stages: IntArray) -> FloatArray:
