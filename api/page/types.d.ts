@@ -1056,6 +1056,7 @@ export interface PlacementReport {
   optimal: boolean;
   feasible: boolean;
   violations: Violation[];
+  remedies: Remedy[];
   schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
   microbatches: number | null;
   virtual: number;
@@ -1100,6 +1101,7 @@ export interface PlanReport {
   heuristic: RankedPlan | null;
   feasible: boolean;
   violations: Violation[];
+  remedies: Remedy[];
   ranked: RankedPlan[];
   pruned: RuledOut[];
   choices: number;
@@ -1320,6 +1322,17 @@ export interface RebalancerRequest {
   cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
   /** The plan in use; the best by the times of the model without it. */
   plan?: PlanStated | null;
+}
+
+/**
+ * Hold an option and its value, what it saves on the fullest device in bytes, and whether all devices then `fit`. That
+ * is for as many layers in every stage, with devices in order.
+ */
+export interface Remedy {
+  option: string;
+  value: string;
+  saved_bytes: number;
+  fits: boolean;
 }
 
 /**

@@ -43,8 +43,9 @@ def answer(
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        layers = model_of_document(model, limits.max_tasks).layers_for(narrow(TrainingSetup, params))
-        report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
+        chain = model_of_document(model, limits.max_tasks)
+        layers, cluster = chain.layers_for(narrow(TrainingSetup, params)), require_cluster(_cluster(request, limits))
+        report = place.report_placement(ChainRequest(layers, cluster, params, watch, chain))
     return Solution(encode(report), placement_files(report))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from tiger.model.units import bytes_text, seconds_text
 from tiger.model.violation import Violation
 from tiger.placement.entry.place import make_report
+from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest
 from tiger.placement.result import PlaceResult
@@ -50,7 +51,7 @@ class Account:
             sampling=result.sampling,
         )
         if not self._fitting:
-            return replace(report, violations=(self._violation(),))
+            return replace(report, violations=(self._violation(),), remedies=self._remedies())
         return replace(
             report,
             placement=self._placement(self._fitting[0]),
@@ -126,6 +127,15 @@ class Account:
         if "links" in known:
             return Violation(kind="links", message="no links join the devices of any choice")
         return Violation(kind="choices", message="no degrees go with this model, cluster and batch")
+
+    def _remedies(self) -> tuple[Remedy, ...]:
+        """Return what would make the closest choice fit."""
+        tried = min(self.result.attempts, key=lambda attempt: attempt.lacking_bytes, default=None)
+        known = {pruned.reason: pruned.closest for pruned in self.result.pruned}
+        choice = known.get("memory") if tried is None else tried.choice
+        if choice is None:
+            return ()
+        return find_remedies(self.model, self.cluster, choice.params(self.params), choice.family.microbatch)
 
     def _placement(self, attempt: Attempt) -> PlacementReport:
         """Return the report of the placement of a plan."""

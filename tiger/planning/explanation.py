@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tiger.model.units import seconds_text
-from tiger.placement.entry.explanation import HELP, NOTED
+from tiger.placement.entry.explanation import HELP, NOTED, add_remedies
 from tiger.planning.choices import hold_text
 from tiger.planning.report import Degrees, PlanReport
 from tiger.run.explanation import Explanation, advise_time, explain_unmet, percent, percent_at_most
@@ -15,7 +15,7 @@ FULL = 0.9
 def explain_plan(report: PlanReport) -> Explanation:
     """Explain a plan from its figures, or what would make one possible."""
     if report.best is None or report.degrees is None:
-        return explain_unmet(report.violations, "plan", HELP)
+        return add_remedies(explain_unmet(report.violations, "plan", HELP), report.remedies)
     return Explanation(
         found=tuple(_say_plan(report, report.degrees)),
         quality=tuple(_compare_plans(report)),

@@ -8,6 +8,7 @@ from tiger.model.answer import Answer
 from tiger.model.document import INLINE, LATER, Document
 from tiger.model.units import seconds_text
 from tiger.model.violation import Violation, unmet_text
+from tiger.placement.entry.remedies import Remedy
 from tiger.placement.entry.report import PlacementReport
 from tiger.planning.breakdown import Breakdown
 from tiger.planning.choices import hold_text
@@ -112,6 +113,7 @@ class PlanReport(Answer):
     heuristic: RankedPlan | None = None
     feasible: bool
     violations: tuple[Violation, ...] = ()
+    remedies: tuple[Remedy, ...] = field(default=(), metadata=LATER)
     ranked: tuple[RankedPlan, ...] = ()
     pruned: tuple[RuledOut, ...] = ()
     choices: int = 0

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tiger.model.units import milliseconds_text, seconds_text
-from tiger.placement.entry.summary import placement_summary
+from tiger.placement.entry.summary import list_remedies, placement_summary
 from tiger.run.summary import describe_unmet, list_facts, list_samples, table, warnings
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", *HELD, "iteration", 
 def plan_summary(report: "PlanReport") -> str:
     """Return the best plan beside the usual one, the ranked ones, why the next lost, and what bounds ruled out."""
     if report.best is None or report.placement is None:
-        return describe_unmet(report.violations, "plan") + warnings(report.warnings) + _tabulate_pruned(report)
+        unmet = describe_unmet(report.violations, "plan") + list_remedies(report.remedies)
+        return unmet + warnings(report.warnings) + _tabulate_pruned(report)
     rows = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
     rows += [] if report.heuristic is None else [("usual", report.heuristic)]
     parts = [

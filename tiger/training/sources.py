@@ -5,22 +5,24 @@ from pathlib import Path
 from typing import cast
 
 from tiger.errors import InputError
-from tiger.training.arguments import Hardware, Model
+from tiger.training.arguments import Hardware
+from tiger.training.arguments import Model as ModelSource
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NO_ARGUMENTS, read_cluster
 from tiger.training.models.layers import Layers
-from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
-from tiger.training.models.sizes import model_of
+from tiger.training.models.sizes import Model, model_of
 
 
-def layers_of(source: Model, setup: TrainingSetup = NO_SETUP) -> Layers:
-    """Return the layers of a model in any of its forms, as ranks of a setup hold them."""
-    if isinstance(source, Layers):
-        check_setup(setup, None)
-        return source
-    # Of anything else that is no model of layers the reader says so.
-    return model_of(cast("Path | str | Mapping[str, object] | list[object]", source)).layers_for(setup)
+def chain_model_of(source: ModelSource) -> Model:
+    """Return a model of layers in any of its forms; raise InputError of `model` or below, and TypeError."""
+    # Of operators, and anything else that is no model of layers, the reader says so.
+    return model_of(cast("Layers | Path | str | Mapping[str, object] | list[object]", source))
+
+
+def layers_of(source: ModelSource) -> Layers:
+    """Return the layers of a model in any of its forms."""
+    return chain_model_of(source).given
 
 
 def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:

@@ -12,6 +12,7 @@ from tests.placement.emission.megatron_parser import MegatronSplit, parse, stage
 from tiger.errors import InputError
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.megatron import layout_of, write
+from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.transformer import layers_of_shape
 
@@ -161,6 +162,35 @@ def test_ends_of_a_shape_that_are_not_tied_are_a_flag(deploy: Deploy, tied: bool
     text = write(replace(deploy((0, 2, 4)), layers=layers_of_shape(shape)))
     assert text.count("--untie-embeddings-and-output-weights \\\n") == flags
     assert parse(text).stages == ("Et", "tL")
+
+
+def test_how_a_model_is_trained_is_written(deploy: Deploy) -> None:
+    """As flags, and in a comment; what has no flag is a comment alone."""
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=8, experts=2)
+    first = TrainingSetup(data=2, context=2, expert=2, sharding="zero-1", recompute="full", optimizer="adam-bf16")
+    grid = [[[0, 1]] * 1, [[2, 3]] * 1]
+    text = write(replace(deploy((0, 2, 4), grid), layers=layers_of_shape(shape, setup=first)))
+    flags = [line.removesuffix(" \\") for line in text.splitlines() if line.startswith("--")]
+    assert flags[1:10] == [
+        "--tensor-model-parallel-size 2",
+        "--sequence-parallel",
+        "--context-parallel-size 2",
+        "--expert-model-parallel-size 2",
+        "--use-distributed-optimizer",
+        "--recompute-granularity full --recompute-method uniform",
+        "--recompute-num-layers 1",
+        "--use-precision-aware-optimizer",
+        "--exp-avg-dtype bf16",
+    ]
+    what = "context 2, expert 2, sharding zero-1, recompute full, optimizer adam-bf16"
+    assert f"# memory and time are those of training with {what}\n" in text
+    assert parse(text).stages == ("Et", "tL")
+    third = TrainingSetup(data=2, sharding="zero-3", optimizer="adam-8bit", offload=1e9, sequence_parallel=False)
+    text = write(replace(deploy((0, 2, 4), grid), layers=layers_of_shape(shape, setup=third)))
+    assert "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params" in text
+    assert "# moments in 8 bits" in text
+    assert "# add --cpu-offloading-num-layers" in text
+    assert "--sequence-parallel" not in text
 
 
 def test_mtp_is_written(deploy: Deploy) -> None:

@@ -12,6 +12,13 @@ from tiger.training.models.transformer import is_made_of_shape
 SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
 
 
+# Flags of optimizers that are not Megatron-LM's default.
+OPTIMIZERS = {
+    "sgd": ("--optimizer sgd",),
+    "adam-bf16": ("--use-precision-aware-optimizer", "--exp-avg-dtype bf16", "--exp-avg-sq-dtype bf16"),
+}
+
+
 def write(deployment: Deployment) -> str:
     """Return reasons as comments, then the flags for a command line, the layout last.
 
@@ -21,13 +28,38 @@ def write(deployment: Deployment) -> str:
     flags = [
         f"--pipeline-model-parallel-size {plan.positions}",
         f"--tensor-model-parallel-size {plan.grid.shape[2]}",
+        *_training_flags(deployment),
         f"--num-layers {sum(stage.count('t') for stage in stages)}",
         *([f"--mtp-num-layers {m}"] if (m := sum(stage.count("m") for stage in stages)) else []),
         *(["--untie-embeddings-and-output-weights"] if _is_untied(deployment) else []),
         f'--pipeline-model-parallel-layout "{layout_of(stages)}"',
     ]
-    remarks = [*comments(deployment), *_schedule(deployment), *node_lines(deployment)]
+    remarks = [*comments(deployment), *_missing(deployment), *_schedule(deployment), *node_lines(deployment)]
     return "\n".join([*remarks, *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]) + "\n"
+
+
+def _training_flags(deployment: Deployment) -> list[str]:
+    """Return the flags for how ranks hold and train the layers, as far as it is not Megatron-LM's default.
+
+    Of ZeRO's stages the first is its distributed optimizer, the others are its own FSDP.
+    """
+    setup, tensor = deployment.layers.setup, deployment.plan.grid.shape[2]
+    strategies = {"zero-2": "optim_grads", "zero-3": "optim_grads_params"}
+    strategy = strategies.get(setup.sharding)
+    # Layers of a table say nothing of how activations are shared.
+    shared = is_made_of_shape(deployment.layers) and setup.sequence_parallel and tensor > 1
+    return [
+        *(["--sequence-parallel"] if shared else []),
+        *([f"--context-parallel-size {setup.context}"] if setup.context > 1 else []),
+        *([f"--expert-model-parallel-size {setup.expert}"] if setup.expert > 1 else []),
+        *(["--use-distributed-optimizer"] if setup.sharding != "none" else []),
+        *([f"--use-megatron-fsdp --data-parallel-sharding-strategy {strategy}"] if strategy else []),
+        *(["--recompute-granularity selective"] if setup.recompute == "selective" else []),
+        *(["--recompute-granularity full --recompute-method uniform"] if setup.recompute == "full" else []),
+        *(["--recompute-num-layers 1"] if setup.recompute == "full" else []),
+        *(["--grad-reduce-in-bf16"] if setup.gradients == "bf16" else []),
+        *OPTIMIZERS.get(setup.optimizer, ()),
+    ]
 
 
 def layout_of(stages: tuple[str, ...]) -> str:
@@ -63,6 +95,14 @@ def stages_of(deployment: Deployment) -> tuple[str, ...]:
 def _is_untied(deployment: Deployment) -> bool:
     """Return whether embedding and head are known to share nothing; a table may have left out that they do."""
     return is_made_of_shape(deployment.layers) and not deployment.layers.tied
+
+
+def _missing(deployment: Deployment) -> list[str]:
+    """Return a comment for each way of training that has no flag of one meaning."""
+    setup = deployment.layers.setup
+    eight = ["# moments in 8 bits are not among its own optimizers"] if setup.optimizer == "adam-8bit" else []
+    many = "# add --cpu-offloading-num-layers with the layers of a device, whose activations go to the host"
+    return [*eight, *([many] if setup.offload is not None else [])]
 
 
 def _schedule(deployment: Deployment) -> list[str]:

@@ -1,6 +1,7 @@
 """The reasons for the cuts of a plan, in sentences beside its text."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from tiger.model.wording import describe
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.ranges import ranges
 from tiger.training.models.layers import LayerKind
+from tiger.training.models.setup import NO_SETUP, PLAIN, TrainingSetup
 
 # Ends of a model that cost at least this part of a decoder layer are named, and devices filled to this share.
 NOTABLE, FULL = 0.05, 0.9
@@ -18,8 +20,16 @@ LISTED = 16
 
 
 def reasons(deployment: Deployment) -> tuple[str, ...]:
-    """Return one sentence for each thing that makes stages unequal: ends of the model, devices, memory."""
-    return (*_describe_ends(deployment), *_describe_speeds(deployment), *_describe_memory(deployment))
+    """Return one sentence for each thing that makes stages unequal: ends of the model, devices, memory.
+
+    Before them stands how the model is to be trained, as far as that is not as it is by default.
+    """
+    return (
+        *_describe_training(deployment.layers.setup),
+        *_describe_ends(deployment),
+        *_describe_speeds(deployment),
+        *_describe_memory(deployment),
+    )
 
 
 def comments(deployment: Deployment) -> list[str]:
@@ -38,6 +48,14 @@ def relative_cost(deployment: Deployment, kind: LayerKind) -> float:
     modules = len({m for m, k in zip(deployment.layers.modules, deployment.layers.kinds, strict=True) if k == "layer"})
     mean = decoders.sum() / modules if modules else 0.0
     return float(work_s[kinds == kind].sum() / mean) if mean else 0.0
+
+
+def _describe_training(setup: TrainingSetup) -> Iterator[str]:
+    """Say what memory and time of the plan hold for."""
+    own = [(each.name, getattr(setup, each.name)) for each in fields(setup) if each.name not in PLAIN]
+    stated = [f"{name} {value}" for name, value in own if value != getattr(NO_SETUP, name)]
+    if stated:
+        yield f"memory and time are those of training with {', '.join(stated)}"
 
 
 def _describe_ends(deployment: Deployment) -> Iterator[str]:

@@ -1,9 +1,11 @@
 """Explain the placement of a network."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tiger.model.units import bytes_text, seconds_text
+from tiger.placement.entry.remedies import Remedy
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.stage import PlacedStage
 from tiger.run.explanation import (
@@ -34,13 +36,19 @@ NOTED = 0.05
 def explain_placement(report: PlacementReport) -> Explanation:
     """Explain a placement from its figures, or what would make one possible."""
     if not report.stages or not report.feasible:
-        return explain_unmet(report.violations, "placement", HELP)
+        return add_remedies(explain_unmet(report.violations, "placement", HELP), report.remedies)
     return Explanation(
         found=tuple(_say_placed(report)),
         quality=tuple(_say_quality(report)),
         limits=tuple(_say_limits(report)),
         advice=tuple(_advise(report)),
     )
+
+
+def add_remedies(explanation: Explanation, remedies: Sequence[Remedy]) -> Explanation:
+    """Return an explanation with what would make a model fit as the first advice."""
+    advice = tuple(f"{each}." for each in remedies)
+    return replace(explanation, advice=(*advice, *explanation.advice))
 
 
 def _say_placed(report: PlacementReport) -> Iterator[str]:

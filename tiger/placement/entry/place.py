@@ -9,6 +9,7 @@ from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry import operators
 from tiger.placement.entry.account import links_of, list_placed_stages
 from tiger.placement.entry.arguments import PlaceCall
+from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request
 from tiger.placement.entry.start import count_moves, read_start
@@ -22,7 +23,7 @@ from tiger.training.costs.tolerances import MET
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.plausibility import warn_implausible, warn_missing_state
-from tiger.training.sources import cluster_of, layers_of, require_cluster
+from tiger.training.sources import chain_model_of, cluster_of, require_cluster
 
 
 @from_fields(PlaceCall)
@@ -62,9 +63,10 @@ def place(call: PlaceCall) -> PlacementReport:
         request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
         report = operators.report_placement(request)
     else:
-        layers = layers_of(call.model, narrow(TrainingSetup, params))
+        model = chain_model_of(call.model)
+        layers = model.layers_for(narrow(TrainingSetup, params))
         cluster = cluster_of(call.cluster, narrow(HostArguments, call))
-        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch))
+        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch, model))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
@@ -75,7 +77,17 @@ def report_placement(request: ChainRequest) -> PlacementReport:
         result = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
         report = make_report(request, result)
     remarks = (*warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
-    return replace(report, seconds=clock.seconds, warnings=(*remarks, *result.warnings, *clock.remarks))
+    remedies = () if report.feasible else _find_remedies(request)
+    warned = (*remarks, *result.warnings, *clock.remarks)
+    return replace(report, seconds=clock.seconds, warnings=warned, remedies=remedies)
+
+
+def _find_remedies(request: ChainRequest) -> tuple[Remedy, ...]:
+    """Return what would make a model fit."""
+    model = request.model
+    if model is None or model.shape is None:
+        return ()
+    return find_remedies(model, request.cluster, request.params, model.shape.batch)
 
 
 def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:

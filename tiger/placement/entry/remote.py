@@ -30,7 +30,7 @@ from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.setup import TrainingSetup
-from tiger.training.sources import layers_of, require_cluster
+from tiger.training.sources import chain_model_of, require_cluster
 
 
 def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
@@ -63,7 +63,7 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         on, line = operators.pair_with_cluster(*graph, devices), params.contiguous
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
     model, _ = model_document(arguments.model)
-    layers = layers_of(arguments.model, narrow(TrainingSetup, params))
+    layers = chain_model_of(arguments.model).layers_for(narrow(TrainingSetup, params))
     known = require_cluster(devices)
     return RemoteCall(
         {**document, "model": model},

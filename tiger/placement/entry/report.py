@@ -9,6 +9,7 @@ from tiger.model.answer import Answer
 from tiger.model.document import HIDDEN, INFINITE, KEY, LATER, Document
 from tiger.model.units import milliseconds_text
 from tiger.model.violation import Violation, unmet_text
+from tiger.placement.entry.remedies import Remedy
 from tiger.placement.entry.stage import PlacedStage
 from tiger.placement.operators.params import Objective
 from tiger.placement.params import Mode
@@ -80,6 +81,7 @@ class PlacementReport(Answer):
     optimal: bool = field(init=False)
     feasible: bool
     violations: tuple[Violation, ...] = ()
+    remedies: tuple[Remedy, ...] = field(default=(), metadata=LATER)
     schedule: Schedule | None = None
     microbatches: int | None = None
     virtual: int = 1

@@ -17,6 +17,7 @@ from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
+from tiger.training.models.sizes import Model
 
 # Parameters that only the mode chain has.
 OF_CHAINS = tuple(
@@ -27,12 +28,16 @@ NATIVE = "auto"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainRequest:
-    """Hold a model, a cluster, the parameters of its placement, and the callback of its progress."""
+    """Hold layers, a cluster, the parameters of their placement, the callback of its progress, and their `model`.
+
+    That is None where nobody asks what else would make it fit.
+    """
 
     layers: Layers
     cluster: Cluster
     params: PlaceParams
     watch: Callable[[Progress], None] = ignore
+    model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,5 +1,6 @@
 """What the command line says of a placement."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tiger.model.units import MILLISECOND, bytes_text, milliseconds_text
@@ -8,6 +9,7 @@ from tiger.run.summary import SHOWN, describe_unmet, list_facts, list_samples, l
 from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
+    from tiger.placement.entry.remedies import Remedy
     from tiger.placement.entry.report import PlacementReport
     from tiger.placement.entry.stage import PlacedStage
 
@@ -15,13 +17,21 @@ if TYPE_CHECKING:
 def placement_summary(report: "PlacementReport") -> str:
     """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
     if not report.stages:
-        return describe_unmet(report.violations, "placement") + warnings(report.warnings)
-    unmet = "" if report.feasible else describe_unmet(report.violations, "placement")
+        unmet = describe_unmet(report.violations, "placement") + list_remedies(report.remedies)
+        return unmet + warnings(report.warnings)
+    unmet = "" if report.feasible else describe_unmet(report.violations, "placement") + list_remedies(report.remedies)
     parts = [f"{unmet}{report.headline}\n\n", _placement_facts(report)]
     parts.append(warnings(report.warnings))
     placed = _tabulate_operators(report) if report.mode == "dag" else _tabulate_stages(report)
     parts += ["\n", placed, rest_text(len(report.stages), "stages")]
     return "".join([*parts, list_stages(report.progress, "best seconds")])
+
+
+def list_remedies(remedies: "Sequence[Remedy]") -> str:
+    """Return which options save memory and how much, one a line."""
+    if not remedies:
+        return ""
+    return "".join(["each alone, with as many layers in every stage:\n", *(f"  {each}\n" for each in remedies), "\n"])
 
 
 def _placement_facts(report: "PlacementReport") -> str:
