@@ -10,9 +10,13 @@ from tiger.planning.attempt import make_evaluator
 from tiger.planning.choices import Choice, Family
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.links import LinkCurves
+from tiger.planning.params import PlanParams
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.setup import Recompute, Sharding
+from tiger.training.models.shape import Shape
 from tiger.training.models.sizes import Model
+from tiger.training.models.transformer import layers_of_shape
 
 Make = Callable[[tuple[int, ...]], Cluster]
 
@@ -100,3 +104,33 @@ def test_long_chains_are_bounded_by_work_alone(cluster: Cluster) -> None:
     assert floors.cuts_s("1f1b", 2).tolist() == [0, 0]
     assert floors.cut_bytes("1f1b", 2).tolist() == [0, 0]
     assert floors.work_s(2) == pytest.approx(601)
+
+
+@pytest.mark.parametrize("context", [1, 2])
+@pytest.mark.parametrize("expert", [1, 2])
+@pytest.mark.parametrize("sharding", ["none", "zero-1", "zero-3"])
+@pytest.mark.parametrize("recompute", ["none", "full"])
+def test_bounds_are_below_plans_of_any_setup(
+    cluster_of: Make, context: int, expert: int, sharding: Sharding, recompute: Recompute
+) -> None:
+    """Whatever is shared out, computed again and sent among ranks with the same layers."""
+    shape = Shape(layers=4, hidden=64, heads=4, vocabulary=100, sequence=32, experts=2, gated=True, flops=1e9)
+    family = Family(
+        tensor=1,
+        data=4 // context,
+        microbatch=1,
+        microbatches=4,
+        context=context,
+        expert=expert,
+        sharding=sharding,
+        recompute=recompute,
+    )
+    layers = layers_of_shape(shape, setup=family.setup(PlanParams()))
+    cluster = cluster_of((0, 0, 0, 0, 1, 1, 1, 1))
+    floors = FamilyBounds.of(layers, cluster, LinkCurves.of(cluster), family)
+    choice = Choice(family=family, pipeline=2, schedule="1f1b")
+    evaluator = make_evaluator(layers, cluster, choice)
+    plan = Plan(cuts=(0, 3, 6), grid=rank_order(choice.shape))
+    seconds, held = evaluator.seconds(plan), evaluator.memory_bytes(plan).max()
+    assert max(floors.work_s(2), floors.cuts_s("1f1b", 2)[-1]) <= seconds * (1 + 1e-12)
+    assert max(floors.need_bytes("1f1b", 1, 2), floors.cut_bytes("1f1b", 2)[-1]) <= held * (1 + 1e-12)
