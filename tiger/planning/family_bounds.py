@@ -25,9 +25,9 @@ class FamilyBounds:
 
     `passes_s[3, L]` are forward, backward and, within that, weight passes for one microbatch on the quickest devices,
     without communication. Each row of `reduced_s[o, L]` and `closing_s[o, L]` is a way in which rings may run: what a
-    pass spends on tensor-parallel all-reduces, and an iteration on those of the layer's gradients. Of the stages of a
-    plan every one has costs no less than those of some row. No rows where no such rings can be. `transfer_s[L + 1]` is
-    a message over each boundary, and `speeds` are those of all devices, the quickest first.
+    pass spends on tensor-parallel all-reduces, and an iteration on what the ranks with the layer send each other. Of
+    the stages of a plan every one has costs no less than those of some row. No rows where no such rings can be.
+    `transfer_s[L + 1]` is a message over each boundary, and `speeds` are those of all devices, the quickest first.
     """
 
     layers: Layers
@@ -179,16 +179,26 @@ def _reduction_s(layers: Layers, links: LinkCurves, tensor: int, need: int) -> F
 
 
 def _closing_s(layers: Layers, links: LinkCurves, family: Family, need: int) -> FloatArray:
-    """Return the seconds [L] that all-reducing the gradients of each layer takes at least, tied ones counted once."""
+    """Return the seconds [L] that ranks with a layer spend at least on messages to each other, tied ones counted once.
+
+    Those are the gradients and weights of an iteration, and what goes in every pass: a backward one scatters as well.
+    """
     copies, traffic = family.copies, layers.traffic
     if copies == 1 or not layers.parameter_bytes.any():
         return np.zeros(layers.size)
     # Rings of experts that are dealt out are shorter, and left out.
-    sent = traffic.scattered_bytes + traffic.gathered_bytes
+    passing = 2 * traffic.pass_gathered_bytes + traffic.pass_scattered_bytes
+    sent = traffic.scattered_bytes + traffic.gathered_bytes + family.microbatches * passing
     size = (sent[0] if family.expert > 1 else sent.sum(axis=0)) / (family.tensor * copies)
     for group in layers.tied:
         size[list(group[1:])] = 0.0
-    return np.asarray((copies - 1) * size * links.least_rate(need))
+    spent = (copies - 1) * size * links.least_rate(need)
+    near = links.need(family.context) if family.context > 1 else None
+    if near is None:
+        return np.asarray(spent)
+    # Keys and values go round once in a forward pass, and with their gradients in a backward pass.
+    keys = (3 + traffic.repeats) * traffic.context_bytes / (family.tensor * family.context)
+    return np.asarray(spent + family.microbatches * (family.context - 1) * keys * links.least_rate(near))
 
 
 def _sweep(stages: list[FloatArray]) -> FloatArray:
