@@ -14,15 +14,14 @@ from tiger.training.costs.plan import Plan, rank_order
 SEARCH = OrderSearch(solver="search")
 
 
-@pytest.mark.slow
-def test_a_ring_of_double_links_is_found(transformer, irregular, functions_of):
-    """Eight tensor-parallel ranks on a DGX-1 lie along its one ring of double NVLinks, twice as fast."""
+def test_the_order_of_a_machine_gains_nothing(transformer, irregular, functions_of):
+    """NCCL runs eight ranks of a DGX-1 along its one ring of double NVLinks, in whatever order they are launched."""
     layers, cluster, degrees = transformer(), irregular(1), ParallelDegrees(pipeline=1, tensor=8, microbatches=8)
     functions = functions_of(layers, cluster, degrees)
     plan = place_groups(layers, cluster, degrees, functions, SEARCH)
-    rings = [cluster.link[ring, np.roll(ring, 1)] for ring in plan.grid[:, 0]]
-    assert not np.any(rings)
-    assert 2 * functions.iteration_s(plan) < _by_rank(functions, degrees)
+    ring = np.array(cluster.ring_orders.order(tuple(plan.grid[0, 0].tolist())))
+    assert not cluster.link[ring, np.roll(ring, 1)].any()
+    assert functions.iteration_s(plan) == _by_rank(functions, degrees)
 
 
 @pytest.mark.long

@@ -38,7 +38,7 @@ def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
 def links_of(deployment: Deployment, microbatches: int) -> tuple[Link, ...]:
     """Return the bytes that an iteration of so many microbatches sends between devices."""
     names = deployment.cluster.names
-    traffic = link_traffic(deployment.layers, deployment.plan, microbatches)
+    traffic = link_traffic(deployment.layers, deployment.plan, microbatches, deployment.cluster.ring_orders)
     return tuple(Link(a=names[a], b=names[b], sent_bytes=size) for (a, b), size in traffic.items())
 
 

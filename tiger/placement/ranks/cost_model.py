@@ -10,6 +10,7 @@ from tiger.placement.ranks.group_costs import GroupCosts
 from tiger.placement.ranks.link_rows import link_rows, link_types, ring_rows
 from tiger.training.costs.stages import Workload, position_sums, state_bytes
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.ring_orders import RingOrders
 from tiger.training.models.layers import Layers
 
 # The share of all seconds that orders grids of one bottleneck. The factor by which an estimate grows for each time that
@@ -66,8 +67,8 @@ class GridCostModel:
     a message to the next stage and of all-reducing gradients, if all links are of one type; the last two rows are no
     link, and none needed within a device. `expert_s[c + 2, p]` are those of the gradients of experts, which every
     `expert`-th replica shares, and `groups` what replicas send each other in passes, None for nothing. `link_type[n,
-    n]` is the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank holds `state_bytes[p]`
-    and, for every microbatch, `held_bytes[S]`, and `working_bytes` for the layer at work.
+    n]` is the row of a pair, `orders` those of rings, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank
+    holds `state_bytes[p]` and, for every microbatch, `held_bytes[S]`, and `working_bytes` for the layer at work.
     """
 
     degrees: ParallelDegrees
@@ -82,6 +83,7 @@ class GridCostModel:
     groups: GroupCosts | None
     ties: tuple[Tie, ...]
     link_type: IntArray
+    orders: RingOrders
     speed: FloatArray
     memory_bytes: FloatArray
     state_bytes: FloatArray
@@ -119,6 +121,7 @@ class GridCostModel:
             groups=GroupCosts.of(layers, cluster, begins, degrees.shape),
             ties=tuple(_tied_positions(layers, cluster, cuts, group, degrees) for group in layers.tied),
             link_type=link_types(cluster),
+            orders=cluster.ring_orders,
             speed=cluster.speed,
             memory_bytes=cluster.memory_bytes,
             state_bytes=state_bytes(layers, cuts) / t,
@@ -129,7 +132,7 @@ class GridCostModel:
     def costs(self, grids: IntArray) -> GridCosts:
         """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""
         stages = np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
-        rings = self.link_type[grids, np.roll(grids, 1, axis=3)]
+        rings = self._rings(grids, 3)
         reduced = self.reduce_s[rings].max(axis=3)[:, stages]
         reducing_s, repeated_s = (_add_calls(reduced, calls) for calls in (self.calls, self.repeated_calls))
         slowdown = 1 / self.speed[grids].min(axis=3)[:, stages]
@@ -138,7 +141,7 @@ class GridCostModel:
         sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
         forward, backward = forward + reducing_s, backward + reducing_s + repeated_s
         if self.groups is not None:
-            ahead, back = self.groups.spent_s(grids, self.link_type, stages)
+            ahead, back = self.groups.spent_s(grids, self.link_type, self.orders, stages)
             forward, backward = forward + ahead, backward + back
         return GridCosts(
             forward_s=forward,
@@ -184,17 +187,23 @@ class GridCostModel:
             for replica in range(grid.shape[1])
         )
 
+    def _rings(self, grids: IntArray, axis: int) -> IntArray:
+        """Return the types of the links of rings along an axis of grids."""
+        ordered = self.orders.arrange(grids, axis)
+        return self.link_type[ordered, np.roll(ordered, 1, axis=axis)]
+
     def _closing_s(self, grids: IntArray) -> FloatArray:
         """Return the seconds of all-reducing gradients at each position."""
-        rings = self.link_type[grids, np.roll(grids, 1, axis=2)]
+        rings = self._rings(grids, 2)
         at = np.arange(grids.shape[1])[:, None, None]
         closing: FloatArray = self.gradient_s[rings, at].max(axis=(2, 3))
         if self.expert_s.any():
-            rings = self.link_type[grids, np.roll(grids, self.expert, axis=2)]
+            count, p, d, t = grids.shape
+            rings = self._rings(grids.reshape(count, p, d // self.expert, self.expert * t), 2)
             closing = closing + self.expert_s[rings, at].max(axis=(2, 3))
         for tie in self.ties:
             held = grids[:, tie.places]
-            rings = self.link_type[held, np.roll(held, 1, axis=1)]
+            rings = self._rings(held, 1)
             closing[:, tie.places] += tie.spent_s[rings].max(axis=(1, 2, 3))[:, None]
         return closing
 

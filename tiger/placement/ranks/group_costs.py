@@ -8,6 +8,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.link_rows import link_rows
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.ring_orders import RingOrders
 from tiger.training.models.layers import Layers
 
 
@@ -16,8 +17,8 @@ class GroupCosts:
     """Hold the seconds of S stages in passes, forward and backward, over each type of link: `[2, c + 2, S]` each.
 
     `dense_s` of gathering dense layers among all ranks of a position, `expert_s` of experts among each `expert`-th of
-    them, `context_s` of keys and values in runs of `context`, and `exchanged_s` of one of the rounds in which runs of
-    `expert` exchange tokens.
+    them, `context_s` of keys and values in runs of `context`, and `exchanged_s` of what a rank of a run of
+    `expert` sends one other.
     """
 
     context: int
@@ -59,26 +60,33 @@ class GroupCosts:
             exchanged_s=both(exchanged, exchanged * again),
         )
 
-    def spent_s(self, grids: IntArray, link_type: IntArray, stages: IntArray) -> FloatArray:
+    def spent_s(self, grids: IntArray, link_type: IntArray, orders: RingOrders, stages: IntArray) -> FloatArray:
         """Return the seconds `[2, N, S, d]` of forward and backward passes on `grids[N, p, d, t]`."""
-        replicas = grids.shape[2]
-        spent = self._slowest_s(self.dense_s, link_type, grids, stages, (replicas, 1))
-        spent = spent + self._slowest_s(self.expert_s, link_type, grids, stages, (replicas, self.expert))
-        spent = spent + self._slowest_s(self.context_s, link_type, grids, stages, (self.context, 1))
-        for step in range(1, self.expert):
-            spent = spent + self._slowest_s(self.exchanged_s, link_type, grids, stages, (self.expert, step))
+        count, p, replicas, tensor = grids.shape
+        spent = np.zeros((2, count, len(stages), replicas))
+        # Experts are the same in every `expert`-th replica.
+        same = grids.reshape(count, p, 1, replicas // self.expert, self.expert * tensor)
+        rings = (
+            (self.dense_s, grids[:, :, None]),
+            (self.expert_s, same),
+            (self.context_s, grids.reshape(count, p, -1, self.context, tensor)),
+        )
+        at = np.arange(len(stages))[:, None, None, None]
+        for table_s, groups in rings:
+            if table_s.any():
+                ordered = orders.arrange(groups, 3)
+                links = link_type[ordered, np.roll(ordered, 1, axis=3)][:, stages]
+                spent += _repeat(np.array([row[links, at].max(axis=(3, 4)) for row in table_s]), replicas)
+        if self.exchanged_s.any():
+            groups = grids.reshape(count, p, -1, self.expert, tensor)
+            sent = np.zeros((2, *groups[:, stages].shape))
+            for step in range(1, self.expert):
+                links = link_type[groups, np.roll(groups, step, axis=3)][:, stages]
+                sent += np.array([row[links, at] for row in self.exchanged_s])
+            spent += _repeat(sent.max(axis=(4, 5)), replicas)
         return spent
 
-    @staticmethod
-    def _slowest_s(
-        table_s: FloatArray, link_type: IntArray, grids: IntArray, stages: IntArray, run: tuple[int, int]
-    ) -> FloatArray:
-        """Return what runs of `run[0]` rows spend whose ranks send to the `run[1]`-th one behind them."""
-        count, p, replicas, tensor = grids.shape
-        size, step = run
-        if not table_s.any():
-            return np.zeros((2, count, len(stages), replicas))
-        groups = grids.reshape(count, p, -1, size, tensor)
-        links = link_type[groups, np.roll(groups, step, axis=3)][:, stages]
-        at = np.arange(len(stages))[:, None, None, None]
-        return np.array([np.repeat(row[links, at].max(axis=(3, 4)), size, axis=2) for row in table_s])
+
+def _repeat(group_s: FloatArray, replicas: int) -> FloatArray:
+    """Return the seconds `[2, N, S, d]` of replicas, of which as many as there are groups spend the same."""
+    return np.repeat(group_s, replicas // group_s.shape[3], axis=3)

@@ -178,7 +178,8 @@ def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
     traffic, calls = layers.traffic, np.maximum(layers.reductions, 1)
     passes = []
     known: dict[frozenset[int], FloatArray] = {}
-    for row, links in zip(ranks, cluster.link[ranks, np.roll(ranks, 1, axis=1)].tolist(), strict=True):
+    ordered = cluster.ring_orders.arrange(ranks, 1)
+    for row, links in zip(ranks, cluster.link[ordered, np.roll(ordered, 1, axis=1)].tolist(), strict=True):
         slowdown = 1 / (len(row) * cluster.speed[row].min())
         # Rings over links of the same curves take equally long.
         ring = frozenset(links)

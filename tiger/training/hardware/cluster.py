@@ -1,7 +1,7 @@
 """The cluster: devices, and the seconds of messages between them."""
 
 from dataclasses import dataclass, field
-from typing import Literal, Self, get_args
+from typing import Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,12 +10,14 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
 from tiger.model.wording import describe
 from tiger.training.hardware.limits import COST_LIMIT
+from tiger.training.hardware.ring_orders import RingOrders
 
 DeviceKind = Literal["accelerator", "cpu"]
 # Stands for the curve of two devices that are not linked.
 NO_LINK = -1
 # Tables [n, n] of 64-bit numbers take half a gigabyte each at this size.
 DEVICE_LIMIT = 8_192
+LARGE_BYTES = 1e9
 # Rows at a time, so that blocks of tables stay in the cache.
 _BLOCK = 256
 
@@ -92,6 +94,7 @@ class Cluster:
     kinds: tuple[DeviceKind, ...] = ()
     machine: IntArray = field(default_factory=unset_array)
     remarks: tuple[str, ...] = ()
+    _orders: RingOrders | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
@@ -119,6 +122,15 @@ class Cluster:
     def size(self) -> int:
         """Return n, the number of devices."""
         return len(self.names)
+
+    @property
+    def ring_orders(self) -> RingOrders:
+        """Return the orders in which rings visit devices."""
+        if self._orders is None:
+            # Links rank by large messages, for which the order counts.
+            seconds = np.array([*(float(curve.of(LARGE_BYTES)) for curve in self.curves), np.inf])
+            object.__setattr__(self, "_orders", RingOrders(seconds[self.link], self.machine))
+        return cast(RingOrders, self._orders)
 
     def seconds(self, a: int, b: int, size_bytes: ArrayLike) -> FloatArray:
         """Return how long messages take from device a to device b: 0 within one, infinite without a link."""
