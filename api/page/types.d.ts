@@ -950,7 +950,10 @@ export interface PlaceRequest {
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
-  /** Bytes per second at which a device copies activations to its host and back; they are not offloaded without it. */
+  /**
+   * Bytes per second at which a device of speed 1 copies activations to its host and back; they are not offloaded
+   * without it.
+   */
   offload?: number | null;
   /** Orders devices or places operators, see `GET /solvers`. */
   solver?: string;
@@ -1133,7 +1136,10 @@ export interface PlanRequest {
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
-  /** Bytes per second at which a device copies activations to its host and back; they are not offloaded without it. */
+  /**
+   * Bytes per second at which a device of speed 1 copies activations to its host and back; they are not offloaded
+   * without it.
+   */
   offload?: number | null;
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;

@@ -16,10 +16,12 @@ from tiger.planning.params import PlanParams
 from tiger.planning.search import ASIDE, Meter, PlanResult, SearchInputs, explore
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
-from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.sizes import Model
 
 PARAMS = PlanParams(batch=4)
+# Inside machines, and between them.
+FAST = (Curve.affine(1e8, 1e-6), Curve.affine(1e7, 1e-5))
 
 
 def every(model: Model, cluster: Cluster, params: PlanParams) -> list[Choice]:

@@ -135,7 +135,8 @@ class Account:
         choice = known.get("memory") if tried is None else tried.choice
         if choice is None:
             return ()
-        return find_remedies(self.model, self.cluster, choice.params(self.params), choice.family.microbatch)
+        params, size = choice.params(self.params), choice.family.microbatch
+        return find_remedies(self.model, self.cluster, params, size, "microbatch")
 
     def _placement(self, attempt: Attempt) -> PlacementReport:
         """Return the report of the placement of a plan."""

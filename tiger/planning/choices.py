@@ -55,11 +55,17 @@ class Family:
         own = {name: getattr(self, name) for name in ("tensor", "data", "context", "expert", "sharding", "recompute")}
         return narrow(TrainingSetup, params, **own)
 
+    @property
+    def weight(self) -> tuple[int, int]:
+        """Return where the family stands among those of its degrees: what computes again least comes first."""
+        return RECOMPUTES.index(self.recompute), SHARDINGS.index(self.sharding)
+
     def is_lighter(self, other: "Family") -> bool:
-        """Return whether this differs from another by sharing out and computing again no more, and one of both less."""
-        no_more = SHARDINGS.index(self.sharding) <= SHARDINGS.index(other.sharding) and (
-            RECOMPUTES.index(self.recompute) <= RECOMPUTES.index(other.recompute)
-        )
+        """Return whether this differs from another by sharing out and computing again no more, and one of both less.
+
+        Its plans are then no slower, as what is shared out from the first stage of ZeRO on is sent more and more often.
+        """
+        no_more = all(own <= others for own, others in zip(self.weight, other.weight, strict=True))
         return no_more and self != other and self.degrees == other.degrees
 
     def __str__(self) -> str:
@@ -192,12 +198,13 @@ def _ways_to_hold(model: Model, params: PlanParams, family: Family) -> Iterator[
     shape = model.shape if model.resizable else None
     experts = 1 if shape is None else shape.experts or 1
     dealt = [size for size in _divisors(experts) if family.copies % size == 0]
-    # Nobody holds the same as a single one, and flash attention holds no scores that may be computed again.
-    shardings: tuple[Sharding, ...] = SHARDINGS if shape is not None and family.copies > 1 else ("none",)
+    # Nobody holds the same as a single one; where others do, shared states take less memory and no more time than whole
+    # ones. Flash attention holds no scores that may be computed again.
+    shardings: tuple[Sharding, ...] = SHARDINGS[1:] if shape is not None and family.copies > 1 else SHARDINGS[:1]
     recomputes: tuple[Recompute, ...] = RECOMPUTES if shape is not None else ("none",)
     if shape is not None and shape.attention == "flash":
         recomputes = ("none", "full")
-    for expert in dealt if params.expert is None else [params.expert]:
+    for expert in dealt if params.expert is None else [params.expert] * (family.copies % params.expert == 0):
         for sharding in shardings if params.sharding is None else [params.sharding]:
             for recompute in recomputes if params.recompute is None else [params.recompute]:
                 yield replace(family, expert=expert, sharding=sharding, recompute=recompute)

@@ -1,6 +1,7 @@
 """Lower bounds for all plans of a family: on the seconds of an iteration, and on the bytes of a device."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
@@ -57,6 +58,16 @@ class FamilyBounds:
             ),
             transfer_s=links.least_s(0, layers.crossing_bytes / tensor) if links.curves else nothing,
             speeds=np.sort(cluster.speed)[::-1],
+        )
+
+    @classmethod
+    def least(cls, bounds: Sequence[Self]) -> Self:
+        """Return the bounds that hold for all ways to hold layers by the same degrees: the least of each part."""
+        first = bounds[0]
+        return replace(
+            first,
+            passes_s=np.min([each.passes_s for each in bounds], axis=0),
+            closing_s=np.min([each.closing_s for each in bounds], axis=0),
         )
 
     @property
@@ -122,7 +133,8 @@ class FamilyBounds:
         total = needs.sum(axis=0)
         weight = 1 / np.maximum(total, 1.0)
         every = float((needs * weight).min(axis=1).sum() / weight.sum())
-        return (every + layers.working_bytes) / self.family.tensor
+        # Every position has some layer at work.
+        return (every + float(layers.working_bytes.min())) / self.family.tensor
 
     def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
         """Return lower bounds on the bytes [p] of the fullest of 1, 2, .. positions with the best of all cuts.
@@ -138,7 +150,7 @@ class FamilyBounds:
             for before, member in pairwise(group):
                 state[: before + 1, member + 1 :] -= layers.state_bytes[member]
         flying = in_flight(schedule, self.family.microbatches)
-        working = layers.working_bytes
+        working = float(layers.working_bytes.min())
         return _sweep([(state + flying(after) * held + working) / tensor for after in range(positions)])
 
     def _lowest_costs(self) -> LowestCosts:

@@ -18,7 +18,7 @@ class PlanIncumbent(Incumbent[Attempt | None]):
 
     `candidates` are the choices that bounds leave, `attempts` those of which plans were simulated, `choices` how many
     there are in all, `roomy` the ways to hold layers for which there is room, by degrees, and `usual` is the plan that
-    people write by hand.
+    people write by hand. Activations go to the host where it `offloads`.
     """
 
     usual: Attempt | None = None
@@ -27,6 +27,7 @@ class PlanIncumbent(Incumbent[Attempt | None]):
     pruned: PruningCounters = field(default_factory=PruningCounters)
     roomy: dict[Choice, list[Family]] = field(default_factory=dict)
     choices: int = 0
+    offloads: bool = False
 
     def keep(self, attempt: Attempt) -> None:
         """Keep the attempt of a choice, which is the best if its seconds are lower."""
@@ -58,7 +59,12 @@ class PlanIncumbent(Incumbent[Attempt | None]):
             self.attempts[choice] = replace(attempt, candidate=candidate)
 
     def has_lighter(self, choice: Choice) -> bool:
-        """Return whether there is room for a choice that differs by sharing out or computing again less."""
+        """Return whether there is room for a choice that differs by sharing out or computing again less.
+
+        Where activations go to the host, those that are computed again are not sent, so that less may take longer.
+        """
+        if self.offloads:
+            return False
         family = choice.family
         alike = self.roomy.get(replace(choice, family=family.degrees), ())
         return any(other.is_lighter(family) for other in alike)

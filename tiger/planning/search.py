@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from tiger.model.arrays import FloatArray
 from tiger.placement import solve
 from tiger.placement.chain.params import never_stop
 from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice
-from tiger.planning.choices import Choice, Family, families, positions, schedules_of
+from tiger.planning.choices import Choice, families, positions, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
@@ -100,7 +101,13 @@ def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Pr
     searched, each as a placement, for as long as the work of `effort` lasts: exact in the choices for small problems.
     Islands have that work each, and judge as many choices side by side, all by the best plan before them.
     """
-    incumbent = PlanIncumbent(solution=None, stop=stop, watch=watch, answers=Answers.of(request.params.solver))
+    incumbent = PlanIncumbent(
+        solution=None,
+        stop=stop,
+        watch=watch,
+        answers=Answers.of(request.params.solver),
+        offloads=request.params.offload is not None,
+    )
     with incumbent.stage("heuristic"):
         _judge_usual_plan(request, incumbent)
     with incumbent.stage("bounds"):
@@ -123,24 +130,27 @@ def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     """List all choices, and rule out what cannot fit or cannot be quick enough."""
     model, cluster, params, _ = request
     links = LinkCurves.of(cluster)
-    best_cuts: tuple[Family, CutBounds] | None = None
-    for family in families(model, cluster, params):
-        counts = positions(model, cluster, params, family)
-        listed = [each for count in counts for each in schedules_of(model, params, family, count)]
-        incumbent.choices += len(listed)
-        if incumbent.stop():
-            incumbent.pruned.add("budget", listed[0] if listed else None, 0.0, len(listed))
-            continue
-        layers = model.layers(family.microbatch, family.setup(params))
-        bounds = FamilyBounds.of(layers, cluster, links, family)
-        # The first way to hold layers by some degrees takes least time, and its bounds are those of all others.
-        if best_cuts is None or best_cuts[0] != replace(family.degrees, expert=1):
-            best_cuts = replace(family.degrees, expert=1), CutBounds(bounds)
-        if not bounds.possible:
-            incumbent.pruned.add("links", listed[0] if listed else None, np.inf, len(listed))
-        elif listed:
-            _bound_family(bounds, best_cuts[1], listed, incumbent, float(cluster.memory_bytes.max()))
-    incumbent.candidates.sort(key=lambda each: (each.bound_s, each.choice))
+    for _, ways in groupby(families(model, cluster, params), key=lambda family: replace(family.degrees, expert=1)):
+        known: list[tuple[FamilyBounds, list[Choice]]] = []
+        for family in ways:
+            counts = positions(model, cluster, params, family)
+            listed = [each for count in counts for each in schedules_of(model, params, family, count)]
+            incumbent.choices += len(listed)
+            if incumbent.stop():
+                incumbent.pruned.add("budget", listed[0] if listed else None, 0.0, len(listed))
+                continue
+            layers = model.layers(family.microbatch, family.setup(params))
+            bounds = FamilyBounds.of(layers, cluster, links, family)
+            if not bounds.possible:
+                incumbent.pruned.add("links", listed[0] if listed else None, np.inf, len(listed))
+            elif listed:
+                known.append((bounds, listed))
+        if known:
+            # Bounds by the best of all cuts take long, and are made once for all ways to hold the same layers.
+            best_cuts = CutBounds(FamilyBounds.least([bounds for bounds, _ in known]))
+            for bounds, listed in known:
+                _bound_family(bounds, best_cuts, listed, incumbent, float(cluster.memory_bytes.max()))
+    incumbent.candidates.sort(key=lambda each: (each.bound_s, each.choice.family.weight, each.choice))
 
 
 @dataclass(slots=True)

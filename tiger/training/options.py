@@ -21,7 +21,7 @@ class TrainingOptions:
     """Say what the optimizer keeps, in what type gradients are, and where activations are held.
 
     These change what devices hold and send for a transformer that is stated by its shape. `offload` is the rate at
-    which a device copies what layers hold to the memory of its host, in bytes per second, where it does.
+    which a device of speed 1 copies what layers hold to the memory of its host, in bytes per second, where it does.
     """
 
     optimizer: Optimizer = field(
@@ -42,17 +42,20 @@ class TrainingOptions:
         default=True,
         metadata=about(
             "Has tensor-parallel devices share all activations, norms and dropout included.",
-            Spelling("Tensor-parallel devices share all activations, norms included."),
+            Spelling(
+                "Tensor-parallel devices share all activations, norms included.",
+                flags=("--sequence-parallel/--no-sequence-parallel",),
+            ),
         ),
     )
     offload: float | None = field(
         default=None,
         metadata=about(
-            "Bytes per second at which a device copies activations to its host and back; they are not offloaded "
-            "without it.",
+            "Bytes per second at which a device of speed 1 copies activations to its host and back; they are not "
+            "offloaded without it.",
             Spelling("Copy activations to the host at so many bytes per second.", metavar="RATE"),
-            gt=0,
+            ge=1,
             allow_inf_nan=False,
-            expected="a finite number of bytes per second > 0",
+            expected="a finite number of bytes per second, at least 1",
         ),
     )

@@ -153,7 +153,7 @@ def test_placements_of_something_else_are_refused(case: str, op: str, device: st
     ("case", "options", "reason"),
     [
         ("line", {"pipeline": 2}, "expected a pipeline of 2 devices in a row, got 4"),
-        ("line", {"tensor": 2}, "expected data x tensor = 1 x 2 devices of every layer, got 1 x 1"),
+        ("line", {"tensor": 2}, "expected data x context x tensor = 1 x 1 x 2 devices of every layer, got 1 x 1"),
         ("line", {"pinned": {"embedding": "m0.gpu7"}}, "got one that breaks a pin"),
         ("throughput", {"pinned": {"node1": "m0.gpu7"}}, "got one that breaks a pin"),
     ],

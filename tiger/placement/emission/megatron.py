@@ -12,7 +12,8 @@ from tiger.training.models.transformer import is_made_of_shape
 SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
 
 
-# Flags of optimizers that are not Megatron-LM's default.
+# Flags of gradients and optimizers that are not Megatron-LM's default.
+GRADIENTS = {"bf16": ("--grad-reduce-in-bf16",), "fp32": ("--accumulate-allreduce-grads-in-fp32",)}
 OPTIMIZERS = {
     "sgd": ("--optimizer sgd",),
     "adam-bf16": ("--use-precision-aware-optimizer", "--exp-avg-dtype bf16", "--exp-avg-sq-dtype bf16"),
@@ -52,12 +53,12 @@ def _training_flags(deployment: Deployment) -> list[str]:
         *(["--sequence-parallel"] if shared else []),
         *([f"--context-parallel-size {setup.context}"] if setup.context > 1 else []),
         *([f"--expert-model-parallel-size {setup.expert}"] if setup.expert > 1 else []),
-        *(["--use-distributed-optimizer"] if setup.sharding != "none" else []),
+        *(["--use-distributed-optimizer"] if setup.sharding != "none" or setup.optimizer == "adam-bf16" else []),
         *([f"--use-megatron-fsdp --data-parallel-sharding-strategy {strategy}"] if strategy else []),
         *(["--recompute-granularity selective"] if setup.recompute == "selective" else []),
         *(["--recompute-granularity full --recompute-method uniform"] if setup.recompute == "full" else []),
         *(["--recompute-num-layers 1"] if setup.recompute == "full" else []),
-        *(["--grad-reduce-in-bf16"] if setup.gradients == "bf16" else []),
+        *GRADIENTS.get(setup.gradients or "", ()),
         *OPTIMIZERS.get(setup.optimizer, ()),
     ]
 
@@ -101,8 +102,10 @@ def _missing(deployment: Deployment) -> list[str]:
     """Return a comment for each way of training that has no flag of one meaning."""
     setup = deployment.layers.setup
     eight = ["# moments in 8 bits are not among its own optimizers"] if setup.optimizer == "adam-8bit" else []
+    alone = setup.optimizer == "adam-bf16" and setup.sharding == "none"
+    shared = ["# moments in bf16 go with the distributed optimizer alone, which takes less memory than was counted"]
     many = "# add --cpu-offloading-num-layers with the layers of a device, whose activations go to the host"
-    return [*eight, *([many] if setup.offload is not None else [])]
+    return [*eight, *(shared if alone else []), *([many] if setup.offload is not None else [])]
 
 
 def _schedule(deployment: Deployment) -> list[str]:

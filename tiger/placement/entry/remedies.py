@@ -38,39 +38,46 @@ class Remedy(Document):
         )
 
 
-def find_remedies(model: Model, cluster: Cluster, params: PlaceParams, size: int) -> tuple[Remedy, ...]:
+def find_remedies(
+    model: Model, cluster: Cluster, params: PlaceParams, size: int, smaller: str = "batch"
+) -> tuple[Remedy, ...]:
     """Return the options that save memory with microbatches of so many sequences, those that fit first.
+
+    What makes microbatches `smaller` is the `batch` of a shape, or the `microbatch` of a plan, which then has more.
 
     None for a model that is not stated by its shape, and without a schedule, as memory is parameters alone then.
     """
     if not model.resizable or params.schedule is None:
         return ()
-    setup = narrow(TrainingSetup, params)
+    setup, dtype = narrow(TrainingSetup, params), "" if model.shape is None else model.shape.dtype
     before, _ = _need(model.layers(size, setup), cluster, params)
     found = []
-    for option, value, other, sequences in _list_options(setup, size):
-        need, fits = _need(model.layers(sequences, other), cluster, params)
+    options = _list_options(setup, dtype)
+    listed = [(option, value, model.layers(size, other), params) for option, value, other in options]
+    if size > 1:
+        count = params.microbatches if smaller == "batch" or params.microbatches is None else 2 * params.microbatches
+        listed.append((smaller, str(size // 2), model.layers(size // 2, setup), replace(params, microbatches=count)))
+    for option, value, layers, changed in listed:
+        need, fits = _need(layers, cluster, changed)
         if need < before:
             found.append(Remedy(option=option, value=value, saved_bytes=before - need, fits=fits))
     return tuple(sorted(found, key=lambda each: (not each.fits, -each.saved_bytes)))
 
 
-def _list_options(setup: TrainingSetup, size: int) -> Iterator[tuple[str, str, TrainingSetup, int]]:
-    """Yield options with their values, the setup, and the size of microbatches that each alone comes to."""
+def _list_options(setup: TrainingSetup, dtype: str) -> Iterator[tuple[str, str, TrainingSetup]]:
+    """Yield options with their values and the setup that each alone comes to."""
     for sharding in SHARDINGS[SHARDINGS.index(setup.sharding) + 1 :]:
-        yield "sharding", sharding, replace(setup, sharding=sharding), size
+        yield "sharding", sharding, replace(setup, sharding=sharding)
     for recompute in RECOMPUTES[RECOMPUTES.index(setup.recompute) + 1 :]:
-        yield "recompute", recompute, replace(setup, recompute=recompute), size
+        yield "recompute", recompute, replace(setup, recompute=recompute)
     if not setup.sequence_parallel:
-        yield "sequence_parallel", "true", replace(setup, sequence_parallel=True), size
-    if setup.gradients is None:
-        yield "gradients", "bf16", replace(setup, gradients="bf16"), size
+        yield "sequence_parallel", "true", replace(setup, sequence_parallel=True)
+    if setup.gradients is None and dtype in ("fp8", "bf16"):
+        yield "gradients", "bf16", replace(setup, gradients="bf16")
     if setup.optimizer == "adam":
-        yield "optimizer", "adam-8bit", replace(setup, optimizer="adam-8bit"), size
+        yield "optimizer", "adam-8bit", replace(setup, optimizer="adam-8bit")
     if setup.offload is None:
-        yield "offload", "RATE", replace(setup, offload=ANY_RATE), size
-    if size > 1:
-        yield "microbatch", str(size // 2), setup, size // 2
+        yield "offload", "RATE", replace(setup, offload=ANY_RATE)
 
 
 def _need(layers: Layers, cluster: Cluster, params: PlaceParams) -> tuple[float, bool]:

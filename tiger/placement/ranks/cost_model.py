@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.group_costs import GroupCosts
 from tiger.placement.ranks.link_rows import link_rows, link_types, ring_rows
-from tiger.training.costs.stages import Workload, position_sums, state_bytes
+from tiger.training.costs.stages import Workload, position_sums, state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.ring_orders import RingOrders
 from tiger.training.models.layers import Layers
@@ -68,7 +68,7 @@ class GridCostModel:
     link, and none needed within a device. `expert_s[c + 2, p]` are those of the gradients of experts, which every
     `expert`-th replica shares, and `groups` what replicas send each other in passes, None for nothing. `link_type[n,
     n]` is the row of a pair, `orders` those of rings, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank
-    holds `state_bytes[p]` and, for every microbatch, `held_bytes[S]`, and `working_bytes` for the layer at work.
+    holds `state_bytes[p]` and, for every microbatch, `held_bytes[S]`, and `working_bytes[p]` for the layer at work.
     """
 
     degrees: ParallelDegrees
@@ -88,7 +88,7 @@ class GridCostModel:
     memory_bytes: FloatArray
     state_bytes: FloatArray
     held_bytes: FloatArray
-    working_bytes: float
+    working_bytes: FloatArray
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Self:
@@ -126,7 +126,7 @@ class GridCostModel:
             memory_bytes=cluster.memory_bytes,
             state_bytes=state_bytes(layers, cuts) / t,
             held_bytes=np.add.reduceat(layers.held_bytes, begins) / t,
-            working_bytes=layers.working_bytes / t,
+            working_bytes=working_bytes(layers, cuts, p) / t,
         )
 
     def costs(self, grids: IntArray) -> GridCosts:

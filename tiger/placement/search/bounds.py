@@ -21,7 +21,7 @@ def line_bound_s(problem: ChainProblem, stop: Callable[[], bool]) -> float:
     """
     if problem.virtual > 1:
         return balance_s(problem.layers, problem.cluster, problem.line)
-    return bound_s(problem.layers, problem.line_cluster, problem.line, stop=stop)
+    return bound_s(problem.layers, problem.cluster, problem.line, stop=stop)
 
 
 def group_bound_s(problem: ChainProblem) -> float:

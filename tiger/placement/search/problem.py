@@ -79,8 +79,8 @@ class ChainProblem:
 
     @property
     def line_cluster(self) -> Cluster:
-        """Return the cluster with the memory that devices of a line have beside what the layer at work holds."""
-        working = self.layers.working_bytes
+        """Return the cluster with the memory that devices of a line have beside the most that a layer at work holds."""
+        working = float(self.layers.working_bytes.max())
         if not working:
             return self.cluster
         return replace(self.cluster, memory_bytes=np.maximum(self.cluster.memory_bytes - working, 0.0))

@@ -37,8 +37,8 @@ def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
     positions = list(dict.fromkeys(runs))
     for ranks in positions:
         if (len(ranks), len(ranks[0])) != (params.copies, params.tensor):
-            wanted, got = f"{params.copies} x {params.tensor}", f"{len(ranks)} x {len(ranks[0])}"
-            raise InputError(FIELD, f"expected data x tensor = {wanted} devices of every layer, got {got}")
+            wanted, got = f"{params.data} x {params.context} x {params.tensor}", f"{len(ranks)} x {len(ranks[0])}"
+            raise InputError(FIELD, f"expected data x context x tensor = {wanted} devices of every layer, got {got}")
     named = [name for ranks in positions for row in ranks for name in row]
     if len(set(named)) < len(named):
         raise InputError(FIELD, "expected every device at one position of the pipeline, got one at several")

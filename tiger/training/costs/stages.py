@@ -17,8 +17,8 @@ from tiger.training.models.layers import Layers
 class Position:
     """Hold the seconds of each of L layers at a position of the pipeline, and the memory of the position.
 
-    Layers are cut among `ranks` tensor-parallel devices; `memory_bytes` is that of the smallest of them, without what
-    is held for the layer at work.
+    Layers are cut among `ranks` tensor-parallel devices; `memory_bytes` is that of the smallest of them, without the
+    most that is held for a layer at work.
     """
 
     forward_s: FloatArray
@@ -34,7 +34,8 @@ class Workload:
 
     `forward_s[S]`, `backward_s[S]` and, within the latter, `weight_s[S]` are seconds of one microbatch,
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
-    microbatch in flight, `state_bytes[S]` all the time and `working_bytes` for the layer at work, on each of the ranks.
+    microbatch in flight, `state_bytes[S]` all the time, and each position `working_bytes[p]` for the layer at work, on
+    each of the ranks.
     `closing_s[p]` are the seconds
     of a position after its last backward pass, to all-reduce its gradients; `room_bytes[p]` (default: no limit) is the
     memory of its smallest device.
@@ -48,10 +49,12 @@ class Workload:
     state_bytes: FloatArray
     closing_s: FloatArray
     room_bytes: FloatArray = field(default_factory=unset_array)
-    working_bytes: float = 0.0
+    working_bytes: FloatArray = field(default_factory=unset_array)
 
     def __post_init__(self) -> None:
-        """Fill the default in."""
+        """Fill the defaults in."""
+        if not len(self.working_bytes):
+            object.__setattr__(self, "working_bytes", np.zeros(len(self.closing_s)))
         if not len(self.room_bytes):
             object.__setattr__(self, "room_bytes", np.full(len(self.closing_s), np.inf))
 
@@ -76,7 +79,7 @@ def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
         forward_s=forward,
         backward_s=backward,
         weight_s=np.minimum(weight, backward),
-        memory_bytes=max(float(cluster.memory_bytes[ranks].min()) - layers.working_bytes / ranks.shape[1], 0.0),
+        memory_bytes=max(float(cluster.memory_bytes[ranks].min() - layers.working_bytes.max() / ranks.shape[1]), 0.0),
         ranks=ranks.shape[1],
     )
 
@@ -116,7 +119,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
                 state_bytes=state_bytes(layers, plan.cuts) / tensor,
                 closing_s=closing,
                 room_bytes=cluster.memory_bytes[grid].min(axis=(1, 2)),
-                working_bytes=layers.working_bytes / tensor,
+                working_bytes=working_bytes(layers, plan.cuts, plan.positions) / tensor,
             )
         )
     return tuple(loads)
@@ -131,6 +134,12 @@ def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
             if (stages[: group.index(member)] == stage).any():
                 sums[stage] -= layers.state_bytes[member]
     return sums
+
+
+def working_bytes(layers: Layers, cuts: tuple[int, ...], positions: int) -> FloatArray:
+    """Return the most that each position holds for one of its layers while it is at work."""
+    stages = np.maximum.reduceat(layers.working_bytes, np.array(cuts[:-1]))
+    return np.asarray(stages.reshape(-1, positions).max(axis=0))
 
 
 def position_sums(layers: Layers, size_bytes: FloatArray, cuts: tuple[int, ...], positions: int) -> FloatArray:

@@ -30,7 +30,7 @@ class Layers:
     first of them: a stage that holds several holds them once, and stages that each hold one all-reduce the gradient
     once in an iteration. `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its
     code (default: its name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut,
-    0 where any number will do. Every position holds `working_bytes` beside all that, for the layer that it is at.
+    0 where any number will do. Beside all that a position holds `working_bytes` of the layer that it is at.
     `group_traffic` (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup`
     what the layers were made for.
     """
@@ -50,7 +50,7 @@ class Layers:
     modules: tuple[str, ...] = ()
     tied: tuple[tuple[int, ...], ...] = ()
     slices: int = 1
-    working_bytes: float = 0.0
+    working_bytes: FloatArray = field(default_factory=unset_array)
     group_traffic: GroupTraffic | None = None
     setup: TrainingSetup = NO_SETUP
 
@@ -66,6 +66,7 @@ class Layers:
             "gradient_bytes": self.parameter_bytes,
             "state_bytes": self.parameter_bytes,
             "held_bytes": np.zeros(size),
+            "working_bytes": np.zeros(size),
             "reduced_bytes": np.zeros(size),
             "reductions": np.zeros(size),
         }

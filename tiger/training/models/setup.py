@@ -67,6 +67,10 @@ def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
             if each.name not in PLAIN and value != usual:
                 raise InputError(each.name, f"expected {describe(usual)}, {reason}, got {describe(value)}")
         return
+    own = {"fp8": "bf16", "bf16": "bf16", "fp16": "fp16"}.get(shape.dtype)
+    if setup.gradients not in (None, "fp32", own):
+        known = "fp32" if own is None else f"fp32 or {own}"
+        raise InputError("gradients", f"expected {known} with dtype {shape.dtype}, got {describe(setup.gradients)}")
     # Each of two halves of a sequence is cut, as early tokens have less attention to compute than late ones.
     if setup.context > 1 and shape.sequence % (2 * setup.context):
         reason = f"expected twice it to divide the sequence ({shape.sequence})"

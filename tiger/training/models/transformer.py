@@ -54,8 +54,11 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         forward_s, backward_s = np.maximum(forward_s, moved_s), np.maximum(backward_s, moved_s)
         working_bytes = working_bytes + FETCHED * np.where(decoder, held_bytes, 0.0)
         held_bytes = np.where(decoder, 0.0, held_bytes)
-    if setup.sharding == SHARDINGS[-1]:
-        working_bytes = working_bytes + FETCHED * own.sum(axis=0) * NUMBER_BYTES[shape.dtype]
+    stage = SHARDINGS.index(setup.sharding)
+    if stage >= SHARDINGS.index("zero-2"):
+        # Gradients of a layer are whole until they are scattered, and weights while they are at work.
+        gathered = FETCHED * NUMBER_BYTES[shape.dtype] * (setup.sharding == "zero-3")
+        working_bytes = working_bytes + (state.gradient + gathered) * own.sum(axis=0)
     layers = Layers(
         names=module_names(shape.layers),
         forward_s=forward_s,
@@ -71,7 +74,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         kinds=kinds,
         tied=((0, shape.layers + 1),) if shape.shared else (),
         slices=math.gcd(shape.heads, shape.width),
-        working_bytes=float(working_bytes.max()),
+        working_bytes=working_bytes,
         group_traffic=_traffic_of(shape, parts, own, state, setup),
         setup=setup,
     )

@@ -36,7 +36,7 @@ def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
     The last to need it is the backward pass, or the weight pass where the two are apart. O(S m).
     """
     last = WEIGHT if (timeline.kind == WEIGHT).any() else BACKWARD
-    state = workload.state_bytes.reshape(-1, workload.positions).sum(axis=0)
+    state = workload.state_bytes.reshape(-1, workload.positions).sum(axis=0) + workload.working_bytes
     # A position runs one pass at a time, so that its rows are in the order of time already.
     begins, ends = timeline.kind == FORWARD, timeline.kind == last
     sign = begins.astype(np.float64) - ends
@@ -44,12 +44,10 @@ def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
     moment = np.where(begins, timeline.start_s, timeline.end_s)
     moved = [np.flatnonzero((timeline.position == position) & (sign != 0)) for position in range(len(state))]
     still = np.zeros(1)
-    working = workload.working_bytes
     return MemoryProfile(
         when_s=tuple(np.concatenate([still, moment[rows]]) for rows in moved),
         held_bytes=tuple(
-            working + np.cumsum(np.concatenate([state[[position]], change[rows]]))
-            for position, rows in enumerate(moved)
+            np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
         ),
     )
 
