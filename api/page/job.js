@@ -16,7 +16,7 @@ import { MappingPictures } from "./mapping.js";
 import { Penalties } from "./penalties.js";
 import { NetworkPictures } from "./network.js";
 import { Plans } from "./plan.js";
-import { formatNumber, formatSeconds, formatShare } from "./numbers.js";
+import { formatBytes, formatNumber, formatSeconds, formatShare } from "./numbers.js";
 import { ask, followJob, hasEnded, ProblemError, send } from "./service.js";
 import { boundOf, describeReport, figuresOf, formatCost, stagesOf } from "./reports.js";
 import { Stages } from "./stages.js";
@@ -125,10 +125,12 @@ function Running({ job, heard }) {
 function Result({ job, heard }) {
   const { report } = job;
   const points = heard.length > 2 ? heard : stagesOf(report);
+  const remedies = ("remedies" in report && report.remedies) || [];
   return html`<section class="card" aria-label="Result">
     <p class="headline">${describeReport(report)}</p>
     <dl class="figures">${figuresOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${report.violations.length > 0 && html`<ul class="violations">${report.violations.map((violation) => html`<li>${violation.message}</li>`)}</ul>`}
+    ${remedies.length > 0 && html`<p>Each alone, with as many layers in every stage:</p><ul>${remedies.map((remedy) => html`<li>${remedy.option} ${remedy.value} saves ${formatBytes(remedy.saved_bytes)} a device${remedy.fits ? " and fits" : ""}</li>`)}</ul>`}
     ${report.warnings.length > 0 && html`<ul class="warnings">${report.warnings.map((text) => html`<li>${text}</li>`)}</ul>`}
     ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${boundOf(report)} format=${formatCost(report)} />`}
   </section>`;

@@ -14,6 +14,7 @@ import { html, useMemo } from "./vendor/preact.js";
 const PARTS = [
   ["compute_s", "compute", KINDS[0]],
   ["tensor_s", "tensor parallel", KINDS[1]],
+  ["groups_s", "context, experts, shared weights", KINDS[2]],
   ["messages_s", "messages", KINDS[4]],
   ["gradients_s", "gradients", KINDS[3]],
   ["waiting_s", "waiting", IDLE],
@@ -29,7 +30,7 @@ export function Plans({ report }) {
   const names = plans.map((plan, k) => `${k === report.ranked.length ? "usual: " : ""}${nameOf(plan)}`);
   const draw = useMemo(() => stacks({
     names,
-    parts: PARTS.map(([key, label, colour]) => ({ label, colour, values: plans.map((plan) => plan.breakdown[key]) })),
+    parts: PARTS.map(([key, label, colour]) => ({ label, colour, values: plans.map((plan) => plan.breakdown[key] ?? 0) })),
     bound: report.lower_bound_s,
     axis: "time of an iteration; no plan ends left of the dashed line",
   }), [report]);
@@ -46,6 +47,8 @@ export function Plans({ report }) {
 }
 
 /** @param {RankedPlan} plan */
-function nameOf({ pipeline, tensor, data, schedule, virtual, microbatches, microbatch }) {
-  return `PP ${pipeline} TP ${tensor} DP ${data}, ${schedule}${virtual > 1 ? ` x ${virtual}` : ""}, ${microbatches}${microbatch === null ? "" : ` of ${microbatch}`}`;
+function nameOf({ pipeline, tensor, data, context = 1, expert = 1, sharding = "none", recompute = "none", schedule, virtual, microbatches, microbatch }) {
+  const groups = `${context > 1 ? ` CP ${context}` : ""}${expert > 1 ? ` EP ${expert}` : ""}`;
+  const held = `${sharding === "none" ? "" : `, ${sharding}`}${recompute === "none" ? "" : `, ${recompute} recomputation`}`;
+  return `PP ${pipeline} TP ${tensor} DP ${data}${groups}, ${schedule}${virtual > 1 ? ` x ${virtual}` : ""}, ${microbatches}${microbatch === null ? "" : ` of ${microbatch}`}${held}`;
 }

@@ -15,7 +15,7 @@ from tiger.planning.report import PlanReport, RankedPlan
 from tiger.run.drawing.artists import Artists
 from tiger.run.drawing.convergence import Course, costs_of, draw_convergence
 from tiger.run.drawing.panels import add_title, explain, label_axis
-from tiger.run.drawing.style import INK, LINE, PALE, SMALL_POINTS
+from tiger.run.drawing.style import INK, LINE, PALE, SMALL_POINTS, VERMILION
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PARTS = (
     ("compute_s", "compute", PASSES[FORWARD][1]),
     ("tensor_s", "tensor-parallel all-reduces", PASSES[BACKWARD][1]),
+    ("groups_s", "context and expert ranks, shared weights", VERMILION),
     ("messages_s", "messages between positions", LINE),
     ("gradients_s", "all-reduces of gradients", CLOSING),
     ("waiting_s", "waiting", PALE),

@@ -8,8 +8,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.cost_model import GridCostModel
-from tiger.placement.ranks.rings import ring_bound_s
 from tiger.training.costs.stages import Workload
+from tiger.training.hardware.ring_bounds import ring_bound_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

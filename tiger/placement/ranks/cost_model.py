@@ -7,9 +7,9 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.group_costs import GroupCosts
-from tiger.placement.ranks.link_rows import link_rows, link_types, ring_rows
 from tiger.training.costs.stages import Workload, position_sums, state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.link_rows import link_rows, link_types, ring_rows
 from tiger.training.hardware.ring_orders import RingOrders
 from tiger.training.models.layers import Layers
 

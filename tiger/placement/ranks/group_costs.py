@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.placement.ranks.link_rows import link_rows
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.link_rows import link_rows
 from tiger.training.hardware.ring_orders import RingOrders
 from tiger.training.models.layers import Layers
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.placement.ranks.rings import has_ring, ring_bound_s
+from tiger.training.hardware.ring_bounds import has_ring, ring_bound_s
 
 # Four devices in a square of fast links (kind 0), with slow diagonals (kind 1); the last kind is the device itself.
 SQUARE = np.array([[2, 0, 1, 0], [0, 2, 0, 1], [1, 0, 2, 0], [0, 1, 0, 2]])
