@@ -917,13 +917,13 @@ export interface PipeDreamProfile {
 export interface PlaceRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
-   * profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape,
-   * at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13
-   * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
-   * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
-   * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
-   * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
-   * model that is a string is never opened as a file.
+   * profile as `graph`, the `config.json` of a model on Hugging Face, or a specification `transformer:layers=24,..`.
+   * Times are seconds of one microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100)
+   * where none is stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is
+   * weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with
+   * `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`;
+   * those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: its
+   * name, whose ending says what it is, and its text. A model that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /**
@@ -950,6 +950,11 @@ export interface PlaceRequest {
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
+  /**
+   * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
+   * Hugging Face.
+   */
+  sequence?: number | null;
   /**
    * Bytes per second at which a device of speed 1 copies activations to its host and back; they are not offloaded
    * without it.
@@ -1121,13 +1126,13 @@ export interface PlanReport {
 export interface PlanRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
-   * profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape,
-   * at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13
-   * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
-   * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
-   * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
-   * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
-   * model that is a string is never opened as a file.
+   * profile as `graph`, the `config.json` of a model on Hugging Face, or a specification `transformer:layers=24,..`.
+   * Times are seconds of one microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100)
+   * where none is stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is
+   * weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with
+   * `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`;
+   * those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: its
+   * name, whose ending says what it is, and its text. A model that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
@@ -1136,6 +1141,11 @@ export interface PlanRequest {
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
+  /**
+   * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
+   * Hugging Face.
+   */
+  sequence?: number | null;
   /**
    * Bytes per second at which a device of speed 1 copies activations to its host and back; they are not offloaded
    * without it.
@@ -1297,13 +1307,13 @@ export interface RebalancerBody {
 export interface RebalancerRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
-   * profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape,
-   * at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13
-   * a V100. With `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and
-   * `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are
-   * bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers
-   * alone. All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A
-   * model that is a string is never opened as a file.
+   * profile as `graph`, the `config.json` of a model on Hugging Face, or a specification `transformer:layers=24,..`.
+   * Times are seconds of one microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100)
+   * where none is stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is
+   * weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with
+   * `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`;
+   * those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: its
+   * name, whose ending says what it is, and its text. A model that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /** The schedule that is simulated. */

@@ -76,7 +76,7 @@ class Account:
         """Return what a plan comes to."""
         evaluator, plan = self._evaluator(attempt), self._plan(attempt)
         spent, family = breakdown(evaluator, plan), attempt.choice.family
-        tokens = self.model.tokens(family.data * family.microbatches * family.microbatch)
+        tokens = self.model.tokens(family.data * family.microbatches * family.microbatch, self.params.sequence)
         return RankedPlan(
             degrees=self._degrees(attempt.choice),
             iteration_s=attempt.iteration_s,

@@ -188,7 +188,7 @@ def _context_degrees(model: Model, params: PlanParams) -> list[int]:
     """Return among how many devices sequences may be cut: powers of two that leave long parts of them."""
     if params.context is not None:
         return [params.context]
-    sequence = 0 if model.shape is None or not model.resizable else model.shape.sequence
+    sequence = 0 if model.shape is None or not model.resizable else params.sequence or model.shape.sequence
     halves = range(1, (sequence // CONTEXT_TOKENS).bit_length())
     return [1, *(1 << k for k in halves if sequence % (2 << k) == 0)]
 

@@ -67,5 +67,6 @@ def report_plan(request: PlanInputs) -> PlanReport:
         result = explore(SearchInputs(model, cluster, options, request.executor), clock.stop, request.watch)
         report = Account(model, cluster, options, result).report(options.top)
     searched = dict.fromkeys(warning for attempt in result.attempts for warning in attempt.warnings)
-    remarks = (*warn_implausible(cluster), *warn_missing_state(model.given, cluster), *searched, *clock.remarks)
+    taken = () if options.sequence else model.remarks
+    remarks = (*taken, *warn_implausible(cluster), *warn_missing_state(model.given, cluster), *searched, *clock.remarks)
     return replace(report, batch=batch_of(model, cluster, options), seconds=clock.seconds, warnings=remarks)

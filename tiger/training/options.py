@@ -6,6 +6,8 @@ from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.training.models.setup import Gradients, Optimizer
 
+# More tokens than any model is trained on at once.
+SEQUENCE_LIMIT = 10**9
 # How commands spell what one group of devices does, whether it is stated or searched over.
 CONTEXT = Spelling("Devices that share the tokens of a sequence.", flags=("--context-parallel",), metavar="C")
 EXPERT = Spelling("Devices among which experts are dealt out.", flags=("--expert-parallel",), metavar="E")
@@ -46,6 +48,16 @@ class TrainingOptions:
                 "Tensor-parallel devices share all activations, norms included.",
                 flags=("--sequence-parallel/--no-sequence-parallel",),
             ),
+        ),
+    )
+    sequence: int | None = field(
+        default=None,
+        metadata=about(
+            "Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a "
+            "configuration of Hugging Face.",
+            Spelling("Tokens of a sequence; by default the model's, or 4,096 of a config.json.", metavar="N"),
+            ge=1,
+            most=SEQUENCE_LIMIT,
         ),
     )
     offload: float | None = field(

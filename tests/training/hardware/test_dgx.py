@@ -1,5 +1,7 @@
 """Tests of the SPECs of DGX machines."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -44,11 +46,28 @@ def test_dgx_a100():
     assert float(cluster_of_spec("dgx-a100:1").seconds(0, 1, 300e9)) == pytest.approx(1, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("spec", "gpus", "memory", "inside", "between"),
+    [
+        ("dgx-h100:2", 8, 80e9, 450e9, 50e9),
+        ("dgx-h200:2", 8, 141e9, 450e9, 50e9),
+        ("dgx-b200:2", 8, 180e9, 900e9, 50e9),
+        ("gb200-nvl72:2", 72, 186e9, 900e9, 50e9),
+    ],
+)
+def test_switched_machines(spec, gpus, memory, inside, between):
+    """As many GPUs, their memory, and bytes per second within and between machines."""
+    cluster = cluster_of_spec(spec)
+    assert (cluster.size, cluster.memory_bytes[0]) == (2 * gpus, memory)
+    assert float(cluster.seconds(0, gpus - 1, inside)) == pytest.approx(1, rel=1e-4)
+    assert float(cluster.seconds(0, gpus, between)) == pytest.approx(1, rel=1e-4)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_describe_themselves(kind):
     """The syntax of a kind is its name and a number of machines."""
     assert KINDS[kind].syntax == f"{kind}:n"
-    assert KINDS[kind].description.startswith("n DGX")
+    assert re.fullmatch(r"n (DGX|GB200).* machines of \d+ .*", KINDS[kind].description)
 
 
 @pytest.mark.parametrize(

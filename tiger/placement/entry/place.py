@@ -76,7 +76,8 @@ def report_placement(request: ChainRequest) -> PlacementReport:
     with measure_time(request.params.time_limit_s) as clock:
         result = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
         report = make_report(request, result)
-    remarks = (*warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
+    taken = () if request.model is None or request.params.sequence else request.model.remarks
+    remarks = (*taken, *warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
     remedies = () if report.feasible else _find_remedies(request)
     warned = (*remarks, *result.warnings, *clock.remarks)
     return replace(report, seconds=clock.seconds, warnings=warned, remedies=remedies)

@@ -1,10 +1,11 @@
-"""NVIDIA's DGX machines, by the SPEC of a cluster: `dgx:n`, `dgx-a100:n`, `dgx-1v:n`."""
+"""NVIDIA's machines, by the SPEC of a cluster, such as `dgx:n`: DGX of V100, A100, H100, H200 and B200, and NVL72."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tiger.errors import InputError
 from tiger.formats.hardware.nvidia import LANES
+from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import Affine
@@ -12,7 +13,7 @@ from tiger.training.hardware.device import DeviceType
 from tiger.training.hardware.fleet import Fleet, MachineType
 from tiger.training.hardware.nvidia import RATES
 
-# GPUs of every machine listed here.
+# GPUs of a DGX.
 GPUS = 8
 # The latency of NCCL for a message over the network (src/graph/tuning.cc), in seconds.
 NETWORK_LATENCY_S = 14e-6
@@ -40,21 +41,35 @@ def _lanes(count: int) -> Affine:
     return replace(RATES[LANES], bandwidth=RATES[LANES].bandwidth * count)
 
 
+def _switched(name: str, title: str, gpus: int, memory_gb: int, rates_gb: tuple[int, int]) -> MachineKind:
+    """Return machines whose GPUs are all linked through NVSwitch, with a port of the network for each."""
+    inside, between = rates_gb
+    held = f"{gpus} GPUs of {memory_gb} GB, {inside} GB/s within and {between} GB/s between machines"
+    return MachineKind(
+        syntax=f"{name}:n",
+        description=f"n {title} machines of {held}",
+        machine=MachineType(
+            devices=gpus,
+            device=DeviceType(memory_bytes=memory_gb * GIGABYTE),
+            inside=replace(RATES[LANES], bandwidth=inside * GIGABYTE),
+        ),
+        network=Affine(between * GIGABYTE, NETWORK_LATENCY_S),
+    )
+
+
 KINDS: Mapping[str, MachineKind] = {
     # NVIDIA DGX H100 datasheet: 18 NVLinks a GPU through NVSwitch, 8 ports of 400 Gb/s.
-    "dgx": MachineKind(
-        syntax="dgx:n",
-        description="n DGX H100 machines of 8 GPUs of 80 GB, 450 GB/s within and 50 GB/s between machines",
-        machine=MachineType(devices=GPUS, device=DeviceType(memory_bytes=80e9), inside=_lanes(18)),
-        network=Affine(50e9, NETWORK_LATENCY_S),
-    ),
+    "dgx": _switched("dgx", "DGX H100", GPUS, 80, (450, 50)),
+    "dgx-h100": _switched("dgx-h100", "DGX H100", GPUS, 80, (450, 50)),
+    # NVIDIA DGX H200 datasheet: as before, with 1,128 GB in all.
+    "dgx-h200": _switched("dgx-h200", "DGX H200", GPUS, 141, (450, 50)),
+    # NVIDIA DGX B200 datasheet: 1,440 GB in all, 14.4 TB/s of NVLink in both directions, 8 ports of 400 Gb/s.
+    "dgx-b200": _switched("dgx-b200", "DGX B200", GPUS, 180, (900, 50)),
+    # NVIDIA GB200 NVL72 datasheet: 72 GPUs with 13.4 TB in all and 130 TB/s of NVLink in both directions; a port of 400
+    # Gb/s for each in NVIDIA's reference design.
+    "gb200-nvl72": _switched("gb200-nvl72", "GB200 NVL72", 72, 186, (900, 50)),
     # NVIDIA DGX A100 datasheet: 12 NVLinks a GPU through NVSwitch, 8 ports of 200 Gb/s.
-    "dgx-a100": MachineKind(
-        syntax="dgx-a100:n",
-        description="n DGX A100 machines of 8 GPUs of 80 GB, 300 GB/s within and 25 GB/s between machines",
-        machine=MachineType(devices=GPUS, device=DeviceType(memory_bytes=80e9), inside=_lanes(12)),
-        network=Affine(25e9, NETWORK_LATENCY_S),
-    ),
+    "dgx-a100": _switched("dgx-a100", "DGX A100", GPUS, 80, (300, 25)),
     # Four ports of 100 Gb/s, each shared by two GPUs.
     "dgx-1v": MachineKind(
         syntax="dgx-1v:n",

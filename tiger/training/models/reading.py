@@ -8,6 +8,7 @@ from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
+from tiger.training.models.configs import is_config, shape_of_config
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.pipedream import layers_of_graph
@@ -39,18 +40,21 @@ def read_model(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> 
 def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     """Return the layers of `{"layers": [..]}`, `{"transformer": {..}}`, `{"graph": "text of graph.txt"}` or a SPEC.
 
-    A list is a table of layers, and `{"file": name, "text": text}` the text of a file that `read_model` takes. No
-    string is opened as a file. Raises InputError of `model` or below.
+    A list is a table of layers, an object with `model_type` the configuration of a model of Hugging Face, and `{"file":
+    name, "text": text}` the text of a file that `read_model` takes. No string is opened as a file. Raises InputError of
+    `model` or below.
     """
     if isinstance(document, str) and document.startswith(PREFIX):
         return layers_of_shape(shape_of_spec(document), max_layers)
     file = find_file("model", document)
     if file is not None:
         return read_model(file, max_layers)
+    if isinstance(document, dict) and is_config(document):
+        return layers_of_shape(shape_of_config(document), max_layers)
     if isinstance(document, list) or (isinstance(document, dict) and "layers" in document):
         return layers_of_table(document, max_layers)
     if not isinstance(document, dict) or len(document) != 1 or not document.keys() & {"transformer", "graph"}:
-        what = f"expected an object with one of layers, transformer and graph, or a SPEC such as {SYNTAX}"
+        what = f"expected an object with one of layers, transformer, graph and model_type, or a SPEC such as {SYNTAX}"
         raise InputError("model", f"{what}, got {_describe(document)}")
     if "transformer" in document:
         return layers_of_shape(shape_of_document(document["transformer"]), max_layers)

@@ -15,7 +15,7 @@ SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
 RECOMPUTES: tuple[Recompute, ...] = get_args(Recompute)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSetup:
     """Say how the ranks of a model hold it, and by what groups.
 
@@ -25,7 +25,8 @@ class TrainingSetup:
     `recompute` leaves out scores of attention (selective) or all of a decoder layer but its input (full), and computes
     it again in the backward pass. With `sequence_parallel` tensor-parallel ranks share all that is held. An
     `offload` of so many bytes a second keeps what layers hold in the memory of the host. `gradients` (default: fp16 for
-    fp16, else fp32) is the type that gradients are added up and sent in.
+    fp16, else fp32) is the type that gradients are added up and sent in. `sequence` (default: that of the model) is the
+    number of tokens in a sequence.
     """
 
     tensor: int = 1
@@ -38,6 +39,7 @@ class TrainingSetup:
     gradients: Gradients | None = None
     sequence_parallel: bool = True
     offload: float | None = None
+    sequence: int | None = None
 
     @property
     def copies(self) -> int:
@@ -65,15 +67,17 @@ def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
         for each in fields(setup):
             value, usual = getattr(setup, each.name), getattr(NO_SETUP, each.name)
             if each.name not in PLAIN and value != usual:
-                raise InputError(each.name, f"expected {describe(usual)}, {reason}, got {describe(value)}")
+                wanted = "none" if usual is None else describe(usual)
+                raise InputError(each.name, f"expected {wanted}, {reason}, got {describe(value)}")
         return
     own = {"fp8": "bf16", "bf16": "bf16", "fp16": "fp16"}.get(shape.dtype)
     if setup.gradients not in (None, "fp32", own):
         known = "fp32" if own is None else f"fp32 or {own}"
         raise InputError("gradients", f"expected {known} with dtype {shape.dtype}, got {describe(setup.gradients)}")
     # Each of two halves of a sequence is cut, as early tokens have less attention to compute than late ones.
-    if setup.context > 1 and shape.sequence % (2 * setup.context):
-        reason = f"expected twice it to divide the sequence ({shape.sequence})"
+    sequence = setup.sequence or shape.sequence
+    if setup.context > 1 and sequence % (2 * setup.context):
+        reason = f"expected twice it to divide the sequence ({sequence})"
         raise InputError("context", f"{reason}, got {setup.context}")
     if setup.expert > 1 and (shape.experts or 1) % setup.expert:
         what = f"a divisor of {shape.experts} (experts)" if shape.experts else "1, as the model has no experts"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
+from tiger.training.models.configs import is_config, shape_of_config
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document
@@ -21,10 +22,14 @@ SIZES = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """Hold the layers of a microbatch, and the shape that they were made of, None where it is not known."""
+    """Hold the layers of a microbatch, and the shape that they were made of, None where it is not known.
+
+    `remarks` say what its reader took that nobody stated.
+    """
 
     given: Layers
     shape: Shape | None = None
+    remarks: tuple[str, ...] = ()
     made: dict[tuple[int, TrainingSetup], Layers] = field(default_factory=dict)
 
     @property
@@ -47,16 +52,18 @@ class Model:
             return self.given
         key = size, setup
         if key not in self.made:
-            self.made[key] = layers_of_shape(replace(self.shape, batch=size), setup=setup)
+            self.made[key] = layers_of_shape(
+                replace(self.shape, batch=size, sequence=setup.sequence or self.shape.sequence), setup=setup
+            )
         return self.made[key]
 
     def layers_for(self, setup: TrainingSetup) -> Layers:
         """Return the layers of a microbatch of as many sequences as the model states; raise InputError as `layers`."""
         return self.layers(1 if self.shape is None else self.shape.batch, setup)
 
-    def tokens(self, batch: int) -> int | None:
-        """Return the tokens of so many sequences, None where nobody knows."""
-        return None if self.shape is None else batch * self.shape.sequence
+    def tokens(self, batch: int, sequence: int | None = None) -> int | None:
+        """Return the tokens of so many sequences, of another length where one is given; None where nobody knows."""
+        return None if self.shape is None else batch * (sequence or self.shape.sequence)
 
 
 def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) -> Model:
@@ -79,6 +86,10 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
     file = find_file("model", document)
     if file is not None:
         return _model_of_file(file, max_layers)
+    if isinstance(document, dict) and is_config(document):
+        shape = shape_of_config(document)
+        taken = f"the configuration states no length of training sequences: {shape.sequence:,} tokens are taken"
+        return replace(_model_of_shape(shape, max_layers), remarks=(f"{taken}, state another as sequence",))
     if isinstance(document, dict) and document.keys() == {"transformer"}:
         return _model_of_shape(shape_of_document(document["transformer"]), max_layers)
     return Model(layers_of_document(document, max_layers))
