@@ -373,6 +373,8 @@ def test_sixty_four_tasks_are_mapped_through_mock_windows(kind):
 class Timed(MockDWaveSampler):
     """Notes what it is asked, and says how long a submission takes; publishes the times of an Advantage system."""
 
+    delay_s = 0.05
+
     def __init__(self, used_us=20_000.0):
         """Hold what is asked, by several threads."""
         timing = {"problem_timing_data": qpu_problem_timing_data()}
@@ -383,12 +385,12 @@ class Timed(MockDWaveSampler):
         self.asked, self.out, self.most, self.used_us, self.lock = [], 0, 0, used_us, Lock()
 
     def sample(self, bqm, **options):
-        """Return samples after a twentieth of a second."""
+        """Return samples after a delay."""
         with self.lock:
             self.asked.append(options)
             self.out += 1
             self.most = max(self.most, self.out)
-        time.sleep(0.05)
+        time.sleep(self.delay_s)
         answer = super().sample(bqm, **options)
         answer.info["timing"]["qpu_access_time"] = self.used_us
         with self.lock:
@@ -485,6 +487,8 @@ def test_windows_that_do_not_touch_are_out_at_once_with_the_same_answer():
     islands.add_edges_from(((7 * k, 7 * k + 7) for k in range(31)), weight=100)
     for number in (1, 8):
         machine = Timed()
+        # So long that a slow computer submits eight before the first of them is back.
+        machine.delay_s = 0.0 if number == 1 else 1.0
         report = tiger.assign(
             cliques(32),
             islands,
