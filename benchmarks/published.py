@@ -50,7 +50,7 @@ class Run(NamedTuple):
 
 def _gpt(layers: int, hidden: int, heads: int, **others: object) -> Shape:
     """Return a GPT as PTD-P trained them."""
-    return Shape(layers=layers, hidden=hidden, heads=heads, vocabulary=51200, sequence=2048, **others)  # type: ignore[arg-type]  # of keys
+    return Shape(layers=layers, hidden=hidden, heads=heads, vocabulary=51200, sequence=2048, **others)  # type: ignore[arg-type]  # names of its fields, which it checks
 
 
 def _llama(
@@ -66,7 +66,7 @@ def _llama(
         vocabulary=vocabulary,
         sequence=sequence,
         gated=True,
-        **others,  # type: ignore[arg-type]  # of keys
+        **others,  # type: ignore[arg-type]  # names of its fields, which it checks
     )
 
 

@@ -57,7 +57,7 @@ def add_up(run: Run, setup: TrainingSetup) -> float:
 def test_memory_is_that_of_a_sum_by_hand(name: str, sharding: str, recompute: str) -> None:
     """Within 1 %, with and without the distributed optimizer and full recomputation."""
     run = RUNS[name]
-    setup = replace(run.setup, sharding=sharding, recompute=recompute)  # type: ignore[arg-type]  # of its choices
+    setup = replace(run.setup, sharding=sharding, recompute=recompute)  # type: ignore[arg-type]  # words of its choices, as parameters of the test
     assert list_memory_bytes(run, setup)[0] == pytest.approx(add_up(run, setup), rel=0.01)
 
 

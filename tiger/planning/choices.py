@@ -8,7 +8,7 @@ from tiger.model.options import narrow
 from tiger.placement.params import COUNT_LIMIT, PlaceParams
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.models.setup import RECOMPUTES, SHARDINGS, Recompute, Sharding, TrainingSetup
+from tiger.training.models.setup import CHOSEN, RECOMPUTES, SHARDINGS, Recompute, Sharding, TrainingSetup
 from tiger.training.models.sizes import Model
 from tiger.training.schedules.pass_orders import MOST_PASSES, Schedule
 
@@ -52,8 +52,7 @@ class Family:
 
     def setup(self, params: PlanParams) -> TrainingSetup:
         """Return how ranks hold and train the layers."""
-        own = {name: getattr(self, name) for name in ("tensor", "data", "context", "expert", "sharding", "recompute")}
-        return narrow(TrainingSetup, params, **own)
+        return narrow(TrainingSetup, params, **{name: getattr(self, name) for name in CHOSEN})
 
     @property
     def weight(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from tiger.planning.request import check_plan_options
 from tiger.run.use import REFUSED, RemoteCall, solver_name
 from tiger.training.documents import cluster_document, model_document
 from tiger.training.hardware.options import HostArguments
-from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.setup import CHOSEN, TrainingSetup
 from tiger.training.models.sizes import model_of
 
 
@@ -44,5 +44,4 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
 
 def _setup_of(degrees: Degrees, arguments: PlanArguments) -> TrainingSetup:
     """Return how the ranks of a plan hold and train the layers."""
-    own = {name: getattr(degrees, name) for name in ("tensor", "data", "context", "expert", "sharding", "recompute")}
-    return narrow(TrainingSetup, arguments, **own)
+    return narrow(TrainingSetup, arguments, **{name: getattr(degrees, name) for name in CHOSEN})

@@ -7,7 +7,7 @@ from tiger.placement.entry.request import ChainRequest, check_fit, check_params
 from tiger.placement.params import PlaceParams
 from tiger.planning.params import PlanOptions, PlanParams
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.models.setup import TrainingSetup, check_setup
+from tiger.training.models.setup import CHOSEN, NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.sizes import Model
 
 
@@ -47,6 +47,5 @@ def _setup(params: PlanParams) -> TrainingSetup:
 
 def _fill_in(params: PlanParams) -> dict[str, object]:
     """Return the degrees and what is held as far as they are stated, else as they are by default."""
-    usual = {"tensor": 1, "data": 1, "context": 1, "expert": 1, "sharding": "none", "recompute": "none"}
-    given = {name: getattr(params, name) for name in usual}
-    return {name: usual[name] if value is None else value for name, value in given.items()}
+    given = {name: getattr(params, name) for name in CHOSEN}
+    return {name: getattr(NO_SETUP, name) if value is None else value for name, value in given.items()}

@@ -118,6 +118,8 @@ def test_a_file_is_a_plan(tmp_path: Path) -> None:
         ({"model_type": None}, "model/model_type: expected one of"),
         ({"tie_word_embeddings": "no"}, "model/tie_word_embeddings: expected true or false, got 'no'"),
         ({"torch_dtype": "int8"}, "model/torch_dtype: expected one of bfloat16, float16, float32, got 'int8'"),
+        ({"torch_dtype": ["bfloat16"]}, "model/torch_dtype: expected one of bfloat16"),
+        ({"model_type": ["llama"]}, "model/model_type: expected one of"),
         ({"num_key_value_heads": 5}, "model/transformer/kv_heads: expected a divisor of heads"),
     ],
 )

@@ -50,7 +50,7 @@ def find_remedies(
     if not model.resizable or params.schedule is None:
         return ()
     setup, dtype = narrow(TrainingSetup, params), "" if model.shape is None else model.shape.dtype
-    before, _ = _need(model.layers(size, setup), cluster, params)
+    before, _ = _measure_need(model.layers(size, setup), cluster, params)
     found = []
     options = _list_options(setup, dtype)
     listed = [(option, value, model.layers(size, other), params) for option, value, other in options]
@@ -58,7 +58,7 @@ def find_remedies(
         count = params.microbatches if smaller == "batch" or params.microbatches is None else 2 * params.microbatches
         listed.append((smaller, str(size // 2), model.layers(size // 2, setup), replace(params, microbatches=count)))
     for option, value, layers, changed in listed:
-        need, fits = _need(layers, cluster, changed)
+        need, fits = _measure_need(layers, cluster, changed)
         if need < before:
             found.append(Remedy(option=option, value=value, saved_bytes=before - need, fits=fits))
     return tuple(sorted(found, key=lambda each: (not each.fits, -each.saved_bytes)))
@@ -80,7 +80,7 @@ def _list_options(setup: TrainingSetup, dtype: str) -> Iterator[tuple[str, str, 
         yield "offload", "RATE", replace(setup, offload=ANY_RATE)
 
 
-def _need(layers: Layers, cluster: Cluster, params: PlaceParams) -> tuple[float, bool]:
+def _measure_need(layers: Layers, cluster: Cluster, params: PlaceParams) -> tuple[float, bool]:
     """Return the bytes of the fullest device, and whether all fit; those of the deepest pipeline that there may be."""
     if not most_positions(layers, cluster, params):
         return np.inf, False

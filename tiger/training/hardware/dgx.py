@@ -41,7 +41,7 @@ def _lanes(count: int) -> Affine:
     return replace(RATES[LANES], bandwidth=RATES[LANES].bandwidth * count)
 
 
-def _switched(name: str, title: str, gpus: int, memory_gb: int, rates_gb: tuple[int, int]) -> MachineKind:
+def _make_switched(name: str, title: str, gpus: int, memory_gb: int, rates_gb: tuple[int, int]) -> MachineKind:
     """Return machines whose GPUs are all linked through NVSwitch, with a port of the network for each."""
     inside, between = rates_gb
     held = f"{gpus} GPUs of {memory_gb} GB, {inside} GB/s within and {between} GB/s between machines"
@@ -59,17 +59,17 @@ def _switched(name: str, title: str, gpus: int, memory_gb: int, rates_gb: tuple[
 
 KINDS: Mapping[str, MachineKind] = {
     # NVIDIA DGX H100 datasheet: 18 NVLinks a GPU through NVSwitch, 8 ports of 400 Gb/s.
-    "dgx": _switched("dgx", "DGX H100", GPUS, 80, (450, 50)),
-    "dgx-h100": _switched("dgx-h100", "DGX H100", GPUS, 80, (450, 50)),
+    "dgx": _make_switched("dgx", "DGX H100", GPUS, 80, (450, 50)),
+    "dgx-h100": _make_switched("dgx-h100", "DGX H100", GPUS, 80, (450, 50)),
     # NVIDIA DGX H200 datasheet: as before, with 1,128 GB in all.
-    "dgx-h200": _switched("dgx-h200", "DGX H200", GPUS, 141, (450, 50)),
+    "dgx-h200": _make_switched("dgx-h200", "DGX H200", GPUS, 141, (450, 50)),
     # NVIDIA DGX B200 datasheet: 1,440 GB in all, 14.4 TB/s of NVLink in both directions, 8 ports of 400 Gb/s.
-    "dgx-b200": _switched("dgx-b200", "DGX B200", GPUS, 180, (900, 50)),
+    "dgx-b200": _make_switched("dgx-b200", "DGX B200", GPUS, 180, (900, 50)),
     # NVIDIA GB200 NVL72 datasheet: 72 GPUs with 13.4 TB in all and 130 TB/s of NVLink in both directions; a port of 400
     # Gb/s for each in NVIDIA's reference design.
-    "gb200-nvl72": _switched("gb200-nvl72", "GB200 NVL72", 72, 186, (900, 50)),
+    "gb200-nvl72": _make_switched("gb200-nvl72", "GB200 NVL72", 72, 186, (900, 50)),
     # NVIDIA DGX A100 datasheet: 12 NVLinks a GPU through NVSwitch, 8 ports of 200 Gb/s.
-    "dgx-a100": _switched("dgx-a100", "DGX A100", GPUS, 80, (300, 25)),
+    "dgx-a100": _make_switched("dgx-a100", "DGX A100", GPUS, 80, (300, 25)),
     # Four ports of 100 Gb/s, each shared by two GPUs.
     "dgx-1v": MachineKind(
         syntax="dgx-1v:n",

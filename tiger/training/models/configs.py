@@ -18,7 +18,7 @@ KINDS: Mapping[str, tuple[str, str | None]] = {
     "qwen3": DENSE,
     "qwen3_moe": ("moe_intermediate_size", "num_experts"),
 }
-TYPES: Mapping[object, Precision] = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+TYPES: Mapping[str, Precision] = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Keys that tell a configuration from other documents.
 MARKS = frozenset({"model_type", "architectures"})
 # Tokens of a sequence where nobody says how long sequences are in training, as configurations state the longest alone.
@@ -54,7 +54,7 @@ def shape_of_config(document: Mapping[str, object]) -> Shape:
         experts=None if experts is None else _count(document, experts),
         top_k=None if experts is None else _count(document, "num_experts_per_tok"),
         gated=True,
-        tied=_tied(kind, document),
+        tied=_is_tied(kind, document),
         dtype=_precision(document),
     )
 
@@ -77,7 +77,7 @@ def _count(document: Mapping[str, object], key: str, default: int | None = None)
     return value
 
 
-def _tied(kind: str, document: Mapping[str, object]) -> bool:
+def _is_tied(kind: str, document: Mapping[str, object]) -> bool:
     """Return whether embedding and head share a matrix, as Gemma's do where a configuration says nothing."""
     value = document.get("tie_word_embeddings", kind == "gemma")
     if not isinstance(value, bool):
@@ -88,7 +88,7 @@ def _tied(kind: str, document: Mapping[str, object]) -> bool:
 def _precision(document: Mapping[str, object]) -> Precision:
     """Return the type of the weights, bf16 where none is stated."""
     value = document.get("torch_dtype", document.get("dtype", "bfloat16"))
-    if value not in TYPES:
+    if not isinstance(value, str) or value not in TYPES:
         key = "torch_dtype" if "torch_dtype" in document else "dtype"
-        raise InputError(f"model/{key}", f"expected one of {', '.join(map(str, TYPES))}, got {describe(value)}")
+        raise InputError(f"model/{key}", f"expected one of {', '.join(TYPES)}, got {describe(value)}")
     return TYPES[value]

@@ -59,7 +59,7 @@ def embedding_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     positions = 0 if shape.gated else shape.sequence
     return Part(
         parameters=(shape.vocabulary + positions) * shape.hidden,
-        held_bytes=_unshared(setup) * _mask(shape),
+        held_bytes=_count_holders(setup) * _mask(shape),
         # Layers reduces as much in each of both passes.
         reduced_bytes=sent_bytes(shape) / 2,
         reductions=1,
@@ -97,7 +97,7 @@ def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
 
 def head_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of the last norm, the product with the matrix of the vocabulary, and the loss over it."""
-    width, number = _unshared(setup) * shape.hidden, NUMBER_BYTES[shape.dtype]
+    width, number = _count_holders(setup) * shape.hidden, NUMBER_BYTES[shape.dtype]
     return Part(
         weight_flops=2.0 * shape.tokens * shape.hidden * shape.vocabulary,
         parameters=shape.hidden * shape.vocabulary + _norm(shape),
@@ -126,7 +126,7 @@ def _kept_bytes(shape: Shape, setup: TrainingSetup) -> float:
         case "selective":
             return _activation_bytes(shape, setup) - _score_bytes(shape)
         case "full":
-            return _unshared(setup) * sent_bytes(shape)
+            return _count_holders(setup) * sent_bytes(shape)
 
 
 def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
@@ -142,7 +142,7 @@ def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
     # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
     attention = number * (shape.query + 2 * shape.key_value) + operand * shape.query
     block = shape.active * shape.width * (number * (_matrices(shape) - 1) + operand)
-    return _unshared(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
+    return _count_holders(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
 
 
 def _score_bytes(shape: Shape) -> float:
@@ -153,7 +153,7 @@ def _score_bytes(shape: Shape) -> float:
     return shape.tokens * shape.heads * shape.sequence * (number if shape.gated else 2.0 * number + 1)
 
 
-def _unshared(setup: TrainingSetup) -> int:
+def _count_holders(setup: TrainingSetup) -> int:
     """Return by what to multiply bytes that sequence parallelism alone shares among tensor-parallel ranks."""
     return 1 if setup.sequence_parallel else setup.tensor
 

@@ -53,6 +53,8 @@ class TrainingSetup:
 
 
 NO_SETUP = TrainingSetup()
+# What a plan chooses of it.
+CHOSEN = ("tensor", "data", "context", "expert", "sharding", "recompute")
 # Sizes of groups that any layers have.
 PLAIN = ("tensor", "data")
 
