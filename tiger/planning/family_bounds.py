@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.planning.choices import Family
 from tiger.planning.links import LinkCurves
+from tiger.training.costs.stages import reduction_kind
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.collectives import SWITCH_EFFICIENCY, RingTable
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
 from tiger.training.schedules.memory import in_flight
@@ -18,6 +20,14 @@ from tiger.training.schedules.pass_orders import Schedule
 
 # Bounds by the best of all cuts take O(p L^2) time and L^2 memory, and are left out above this number of layers.
 MOST_LAYERS = 600
+
+
+class _RingWay(NamedTuple):
+    """Hold the first curves that tensor- and data-parallel rings need, and the most NICs that the latter have."""
+
+    tensor: int
+    data: int
+    nics: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,19 +53,17 @@ class FamilyBounds:
     def of(cls, layers: Layers, cluster: Cluster, links: LinkCurves, family: Family) -> Self:
         """Return the bounds of a family."""
         tensor = family.tensor
-        curves = _ring_curves(links, layers, family)
+        ways = _ring_ways(links, layers, family)
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
         nothing = np.zeros(layers.size + 1)
         return cls(
             layers=layers,
             family=family,
             passes_s=times / (tensor * cluster.speed.max()),
-            reduced_s=np.array([_reduction_s(layers, links, tensor, curve) for curve, _ in curves]).reshape(
+            reduced_s=np.array([_reduction_s(layers, links, tensor, way.tensor) for way in ways]).reshape(
                 -1, layers.size
             ),
-            closing_s=np.array([_closing_s(layers, links, family, curve) for _, curve in curves]).reshape(
-                -1, layers.size
-            ),
+            closing_s=np.array([_closing_s(layers, links, family, way) for way in ways]).reshape(-1, layers.size),
             transfer_s=links.least_s(0, layers.crossing_bytes / tensor) if links.curves else nothing,
             speeds=np.sort(cluster.speed)[::-1],
         )
@@ -165,8 +173,8 @@ class FamilyBounds:
         )
 
 
-def _ring_curves(links: LinkCurves, layers: Layers, family: Family) -> list[tuple[int, int]]:
-    """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may run.
+def _ring_ways(links: LinkCurves, layers: Layers, family: Family) -> list[_RingWay]:
+    """Return the ways in which the tensor- and data-parallel rings of a stage may run, with the curves that they need.
 
     All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.
     """
@@ -177,20 +185,25 @@ def _ring_curves(links: LinkCurves, layers: Layers, family: Family) -> list[tupl
     if None in needs:
         return []
     tensor, data, both = (need or 0 for need in needs)
+    alone = links.count_nics(copied)
     if cut == 1 or copied == 1:
-        return [(tensor, data)]
-    return sorted({(both, data), (tensor, both)})
+        return [_RingWay(tensor, data, alone)]
+    # Tensor-parallel ranks that are on one machine share its NICs with each other's replicas.
+    near = alone if any(links.outside[:both]) else links.count_nics(copied, cut)
+    return sorted({_RingWay(both, data, alone), _RingWay(tensor, both, near)})
 
 
 def _reduction_s(layers: Layers, links: LinkCurves, tensor: int, need: int) -> FloatArray:
     """Return the seconds [L] that a pass of each layer spends in rings with a link of a curve or one behind it."""
     if tensor == 1 or not layers.reduced_bytes.any():
         return np.zeros(layers.size)
-    calls = np.maximum(layers.reductions, 1)
-    return calls * 2 * (tensor - 1) * links.least_s(need, layers.reduced_bytes / calls / tensor)
+    calls, kind = np.maximum(layers.reductions, 1), reduction_kind(layers)
+    size = layers.reduced_bytes / calls
+    table = RingTable(cluster=links.cluster, size_bytes=size, ranks=tensor, collective=kind, times=calls)
+    return links.least_ring_s(need, table, links.count_nics(tensor))
 
 
-def _closing_s(layers: Layers, links: LinkCurves, family: Family, need: int) -> FloatArray:
+def _closing_s(layers: Layers, links: LinkCurves, family: Family, way: _RingWay) -> FloatArray:
     """Return the seconds [L] that ranks with a layer spend at least on messages to each other, tied ones counted once.
 
     Those are the gradients and weights of an iteration, and what goes in every pass: a backward one scatters as well.
@@ -201,16 +214,21 @@ def _closing_s(layers: Layers, links: LinkCurves, family: Family, need: int) -> 
     # Rings of experts that are dealt out are shorter, and left out.
     passing = 2 * traffic.pass_gathered_bytes + traffic.pass_scattered_bytes
     sent = traffic.scattered_bytes + traffic.gathered_bytes + family.microbatches * passing
-    size = (sent[0] if family.expert > 1 else sent.sum(axis=0)) / (family.tensor * copies)
+    size = (sent[0] if family.expert > 1 else sent.sum(axis=0)) / family.tensor
     for group in layers.tied:
         size[list(group[1:])] = 0.0
-    spent = (copies - 1) * size * links.least_rate(need)
+    steps = (copies - 1) / copies
+    if layers.setup.sharding == "none" and links.cluster.reduces.any():
+        # Both halves of an all-reduce at once.
+        steps = min(steps, (1 + 1 / copies) / (2 * SWITCH_EFFICIENCY))
+    spent = steps * size * links.least_rate(way.data, way.nics)
     near = links.need(family.context) if family.context > 1 else None
     if near is None:
         return np.asarray(spent)
     # Keys and values go round once in a forward pass, and with their gradients in a backward pass.
     keys = (3 + traffic.repeats) * traffic.context_bytes / (family.tensor * family.context)
-    return np.asarray(spent + family.microbatches * (family.context - 1) * keys * links.least_rate(near))
+    rate = links.least_rate(near, links.count_nics(family.context))
+    return np.asarray(spent + family.microbatches * (family.context - 1) * keys * rate)
 
 
 def _sweep(stages: list[FloatArray]) -> FloatArray:

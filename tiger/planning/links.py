@@ -7,28 +7,42 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.training.hardware.collectives import RingTable
 
 # Above this number of curves links are not told apart, as components cost O(n^2) for each.
 MOST_CURVES = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinkCurves:
-    """Hold the curves of a cluster, the quickest first, and how many devices those up to each of them join at most."""
+    """Hold the curves of a cluster, the quickest first, and how many devices those up to each of them join at most.
 
+    `numbers` are those in the cluster, and `outside` says which of them join machines, which have up to `most_nics`.
+    """
+
+    cluster: Cluster
+    numbers: tuple[int, ...]
     curves: tuple[Curve, ...]
     joined: tuple[int, ...]
+    outside: tuple[bool, ...]
+    most_nics: int
 
     @classmethod
     def of(cls, cluster: Cluster) -> Self:
         """Return the links of a cluster; O(n^2) for each of its curves, which above 64 are not told apart."""
         used = np.unique(cluster.link)
         order = sorted(used[used != NO_LINK].tolist(), key=lambda curve: (rate(cluster.curves[curve]), curve))
-        curves = tuple(cluster.curves[curve] for curve in order)
-        if len(order) > MOST_CURVES:
-            return cls(curves, (cluster.size,) * len(order))
+        between = set(np.unique(cluster.link[cluster.machine[:, None] != cluster.machine]).tolist())
+        joined = [cluster.size] * len(order)
+        if len(order) <= MOST_CURVES:
+            joined = [_largest_component(np.isin(cluster.link, order[: end + 1])) for end in range(len(order))]
         return cls(
-            curves, tuple(_largest_component(np.isin(cluster.link, order[: end + 1])) for end in range(len(order)))
+            cluster=cluster,
+            numbers=tuple(order),
+            curves=tuple(cluster.curves[curve] for curve in order),
+            joined=tuple(joined),
+            outside=tuple(curve in between for curve in order),
+            most_nics=cluster.most_nics,
         )
 
     def need(self, ranks: int) -> int | None:
@@ -44,9 +58,28 @@ class LinkCurves:
         """Return the seconds of messages over the quickest curve from one of them on."""
         return np.asarray(np.min([curve.of(size_bytes) for curve in self.curves[need:]], axis=0))
 
-    def least_rate(self, need: int) -> float:
-        """Return the least seconds a byte over any curve from one of them on."""
-        return min(rate(curve) for curve in self.curves[need:])
+    def least_ring_s(self, need: int, table: RingTable, nics: int) -> FloatArray:
+        """Return the least seconds of rings with a link of a curve or one behind it, by NICs between machines."""
+        inside, between = table.bound_rows(nics)
+        rows = [
+            np.minimum(inside[number], between[number]) if outside else inside[number]
+            for number, outside in zip(self.numbers[need:], self.outside[need:], strict=True)
+        ]
+        return np.asarray(np.min(rows, axis=0))
+
+    def least_rate(self, need: int, nics: int) -> float:
+        """Return the least seconds a byte over any curve from one of them on, by so many NICs between machines."""
+        return min(
+            rate(curve) / (nics if outside else 1)
+            for curve, outside in zip(self.curves[need:], self.outside[need:], strict=True)
+        )
+
+    def count_nics(self, ranks: int, beside: int = 1) -> int:
+        """Return the most NICs that a ring of so many ranks has on each machine, of as many rings side by side.
+
+        It is on two machines or more, and so are the rings beside it, each of which has as many ranks there.
+        """
+        return max(min(ranks // 2, self.most_nics // beside), 1)
 
 
 def rate(curve: Curve) -> float:

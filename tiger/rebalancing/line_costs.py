@@ -10,7 +10,8 @@ from tiger.placement.chain.fitting_runs import fitting_ends, prefix_sums
 from tiger.rebalancing.cut_solver import CutProgram
 from tiger.rebalancing.layer_times import LayerTimes
 from tiger.training.costs.plan import Plan
-from tiger.training.costs.stages import Workload, closing_s, state_bytes
+from tiger.training.costs.stages import Workload, closing_s
+from tiger.training.costs.sums import state_bytes
 from tiger.training.costs.tolerances import MET, SUMS
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers

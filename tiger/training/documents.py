@@ -23,7 +23,8 @@ from tiger.training.models.spec import PREFIX
 def model_document(source: Model) -> tuple[object, Layers]:
     """Return a model as a document, and its layers; raise InputError of `model`, and TypeError."""
     if isinstance(source, Layers):
-        return {"layers": _rows(source), "tied": _tied_groups(source)}, source
+        scattered = {"scattered": True} if source.scattered else {}
+        return {"layers": _rows(source), "tied": _tied_groups(source), **scattered}, source
     if not isinstance(source, str | Path | Mapping | list):
         raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
     document = _model_of_file(source) if isinstance(source, str | Path) else source
@@ -84,15 +85,26 @@ def _devices(cluster: Cluster) -> dict[str, object]:
         devices.append(
             {"name": name, "kind": cluster.kinds[k], "speed": float(cluster.speed[k]), "machine": label, **room}
         )
+    machines: dict[str, object] = {}
+    if not cluster.own_nics:
+        machines["nics"] = {str(cluster.machine[k]): int(cluster.nics[k]) for k in np.flatnonzero(cluster.nics)}
+    if cluster.reduces.any():
+        machines["in_switch_reduction"] = sorted({str(label) for label in cluster.machine[cluster.reduces]})
     tables = [list(map(list, zip(c.size_bytes.tolist(), c.seconds.tolist(), strict=True))) for c in cluster.curves]
     low, high = np.triu_indices(cluster.size, 1)
     numbers = cluster.link[low, high].tolist()
     pairs = list(zip(low.tolist(), high.tolist(), numbers, strict=True))
-    usual = NO_LINK if NO_LINK in numbers or not numbers else Counter(numbers).most_common(1)[0][0]
+    plain = [k for k in numbers if k == NO_LINK or not cluster.curves[k].wire]
+    usual = NO_LINK if NO_LINK in plain or not plain else Counter(plain).most_common(1)[0][0]
     links = [
-        {"a": cluster.names[a], "b": cluster.names[b], "table": tables[k]}
+        {
+            "a": cluster.names[a],
+            "b": cluster.names[b],
+            "table": tables[k],
+            **({"wire": True} if cluster.curves[k].wire else {}),
+        }
         for a, b, k in pairs
         if k not in (NO_LINK, usual)
     ]
     uniform = {} if usual == NO_LINK else {"uniform_table": tables[usual]}
-    return {"devices": devices, "links": links, **uniform}
+    return {"devices": devices, "links": links, **uniform, **machines}

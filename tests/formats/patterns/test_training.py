@@ -11,7 +11,7 @@ from tiger.formats.patterns.training import TrainingPattern, train
 from tiger.placement.chain.baselines import uniform_cuts
 from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.traffic import rank_problem
-from tiger.training.hardware.dgx import cluster_of_spec
+from tiger.training.hardware.spec import cluster_of_spec
 from tiger.training.models import shape as place
 from tiger.training.models.transformer import layers_of_shape
 

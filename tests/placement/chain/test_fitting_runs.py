@@ -5,7 +5,7 @@ import pytest
 
 from tests.placement.chain.instances import draw_case, layers_of
 from tiger.placement.chain.fitting_runs import admitted_ends, fitting_ends
-from tiger.training.costs.stages import state_bytes
+from tiger.training.costs.sums import state_bytes
 
 
 def test_runs_end_where_memory_does() -> None:

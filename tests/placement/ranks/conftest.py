@@ -62,7 +62,7 @@ def regular(machines: int = 2, devices: int = 8) -> Cluster:
 
 
 def irregular(machines: int = 2) -> Cluster:
-    """Return some DGX-1: 48 or 24 GB/s over NVLinks, 9 GB/s without, and 12 GB/s between the machines."""
+    """Return some DGX-1: 48 or 24 GB/s over NVLinks, 9 GB/s without, and 12 GB/s by each of eight NICs."""
     size = 8 * machines
     link = np.full((size, size), 3)
     for base in range(0, size, 8):

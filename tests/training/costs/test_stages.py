@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tiger.training.costs.plan import Plan
-from tiger.training.costs.stages import position_of, state_bytes, transfers_s, workloads
+from tiger.training.costs.stages import position_of, transfers_s, workloads
+from tiger.training.costs.sums import state_bytes
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.layers import Layers
 

@@ -15,7 +15,7 @@ from tiger.errors import InputError
 from tiger.formats.hardware import infiniband
 from tiger.model.jsontext import read_json
 from tiger.training.hardware import host_connections
-from tiger.training.hardware.dgx import NETWORK_LATENCY_S
+from tiger.training.hardware.kinds import NETWORK_LATENCY_S
 from tiger.training.hardware.nvidia import cluster_of_topo
 from tiger.training.hardware.reading import cluster_of_document, read_cluster, read_cluster_document
 

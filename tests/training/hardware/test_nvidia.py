@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.training.hardware.dgx import cluster_of_spec
 from tiger.training.hardware.nvidia import RATES, cluster_of_topo
+from tiger.training.hardware.spec import cluster_of_spec
 
 LEGEND = """
 Legend:

@@ -1,6 +1,6 @@
 """The matrix that `nvidia-smi topo -m` prints: how each two GPUs of a machine are connected.
 
-Rows of GPUs with one entry per GPU (and per NIC, which is passed over): X for itself, NV# for # bonded NVLinks, else
+Rows of GPUs with one entry per GPU (and per NIC, which is counted alone): X for itself, NV# for # bonded NVLinks, else
 the farthest thing on the way: PIX one PCIe switch, PXB several, PHB the host bridge, NODE bridges of one NUMA node, SYS
 the link between NUMA nodes; SOC and PSB are older names of SYS and PIX.
 """
@@ -37,10 +37,11 @@ _TITLES = re.compile(r"CPU|NUMA")
 
 @dataclass(frozen=True, slots=True)
 class TopoMatrix:
-    """Hold the names of the GPUs of a machine and the entry of each two, numbered from 0, the lower first."""
+    """Hold the names of the GPUs of a machine, the entry of each two from 0, lower first, and the number of NICs."""
 
     names: tuple[str, ...]
     entries: Mapping[tuple[int, int], str]
+    nics: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def read_matrix(field: str, text: str, most: int) -> TopoMatrix:
     entries = {
         (a, b): _common_entry(field, rows, gpus[a], gpus[b]) for a in range(len(gpus)) for b in range(a + 1, len(gpus))
     }
-    return TopoMatrix(tuple(gpus), entries)
+    return TopoMatrix(tuple(gpus), entries, len(header.columns) - len(gpus))
 
 
 def _header(field: str, lines: Sequence[str]) -> _Header:

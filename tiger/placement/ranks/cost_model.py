@@ -6,11 +6,13 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.placement.ranks.group_costs import GroupCosts
-from tiger.training.costs.stages import Workload, position_sums, state_bytes, working_bytes
+from tiger.training.costs.groups import ClosingRings, GroupPasses
+from tiger.training.costs.stages import Workload, reduction_kind
+from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.link_rows import link_rows, link_types, ring_rows
-from tiger.training.hardware.ring_orders import RingOrders
+from tiger.training.hardware.collectives import RingTable
+from tiger.training.hardware.messages import MessageTable, pair_shares
+from tiger.training.hardware.ring_links import RingLinks, nic_shares
 from tiger.training.models.layers import Layers
 
 # The share of all seconds that orders grids of one bottleneck. The factor by which an estimate grows for each time that
@@ -39,14 +41,6 @@ class ParallelDegrees:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tie:
-    """Hold the positions that share parameters, and the seconds to all-reduce gradients over each type of link."""
-
-    places: IntArray
-    spent_s: FloatArray
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GridCosts:
     """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`."""
 
@@ -59,33 +53,24 @@ class GridCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GridCostModel:
-    """Hold the costs of S stages between cuts, and the seconds of their messages over each of c types of links.
+    """Hold the costs of S stages between cuts, and what their ranks send on a cluster.
 
     `passes_s[3, S]` are the seconds of forward, backward and weight passes on one rank of speed 1, `calls[S, U]` how
-    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again. `reduce_s[c +
-    2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]` are seconds of all-reducing in a tensor-parallel ring, of
-    a message to the next stage and of all-reducing gradients, if all links are of one type; the last two rows are no
-    link, and none needed within a device. `expert_s[c + 2, p]` are those of the gradients of experts, which every
-    `expert`-th replica shares, and `groups` what replicas send each other in passes, None for nothing. `link_type[n,
-    n]` is the row of a pair, `orders` those of rings, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank
-    holds `state_bytes[p]` and, for every microbatch, `held_bytes[S]`, and `working_bytes[p]` for the layer at work.
+    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again. `reduced`
+    are the sums of tensor-parallel ranks, by size, `sent` messages to the next stage, by stage, `closing` what follows
+    an iteration, and `groups` what replicas send each other in passes, None for nothing. A rank holds `state_bytes[p]`
+    and, for every microbatch, `held_bytes[S]`, and `working_bytes[p]` for the layer at work.
     """
 
+    cluster: Cluster
     degrees: ParallelDegrees
     passes_s: FloatArray
     calls: FloatArray
     repeated_calls: FloatArray
-    reduce_s: FloatArray
-    sent_s: FloatArray
-    gradient_s: FloatArray
-    expert_s: FloatArray
-    expert: int
-    groups: GroupCosts | None
-    ties: tuple[Tie, ...]
-    link_type: IntArray
-    orders: RingOrders
-    speed: FloatArray
-    memory_bytes: FloatArray
+    reduced: RingTable
+    sent: MessageTable
+    closing: ClosingRings
+    groups: GroupPasses | None
     state_bytes: FloatArray
     held_bytes: FloatArray
     working_bytes: FloatArray
@@ -100,30 +85,16 @@ class GridCostModel:
         sizes, which = np.unique(layers.reduced_bytes / calls, return_inverse=True)
         often = np.where(which[:, None] == np.arange(len(sizes)), calls[:, None], 0.0)
         traffic = layers.traffic
-        halves = [
-            [position_sums(layers, row, cuts, p) / (2 * t) for row in part]
-            for part in (traffic.scattered_bytes, traffic.gathered_bytes)
-        ]
-        rings = [
-            np.sum([ring_rows(cluster, 2 * part[k], copies) / 2 for part in halves], axis=0)
-            for k, copies in enumerate((d, d // traffic.expert))
-        ]
         return cls(
+            cluster=cluster,
             degrees=degrees,
             passes_s=np.add.reduceat(times, begins, axis=1) / t,
             calls=np.add.reduceat(often, begins, axis=0),
             repeated_calls=np.add.reduceat(often * traffic.repeats[:, None], begins, axis=0),
-            reduce_s=ring_rows(cluster, sizes, t),
-            sent_s=link_rows(cluster, layers.crossing_bytes[list(cuts[1:-1])] / t),
-            gradient_s=rings[0],
-            expert_s=rings[1],
-            expert=traffic.expert,
-            groups=GroupCosts.of(layers, cluster, begins, degrees.shape),
-            ties=tuple(_tied_positions(layers, cluster, cuts, group, degrees) for group in layers.tied),
-            link_type=link_types(cluster),
-            orders=cluster.ring_orders,
-            speed=cluster.speed,
-            memory_bytes=cluster.memory_bytes,
+            reduced=RingTable(cluster=cluster, size_bytes=sizes, ranks=t, collective=reduction_kind(layers)),
+            sent=MessageTable(cluster=cluster, size_bytes=layers.crossing_bytes[list(cuts[1:-1])] / t),
+            closing=ClosingRings.of(layers, cluster, cuts, degrees.shape),
+            groups=GroupPasses.of(layers, cluster, (d, t), begins) if traffic.in_passes else None,
             state_bytes=state_bytes(layers, cuts) / t,
             held_bytes=np.add.reduceat(layers.held_bytes, begins) / t,
             working_bytes=working_bytes(layers, cuts, p) / t,
@@ -131,24 +102,25 @@ class GridCostModel:
 
     def costs(self, grids: IntArray) -> GridCosts:
         """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""
-        stages = np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
-        rings = self._rings(grids, 3)
-        reduced = self.reduce_s[rings].max(axis=3)[:, stages]
-        reducing_s, repeated_s = (_add_calls(reduced, calls) for calls in (self.calls, self.repeated_calls))
-        slowdown = 1 / self.speed[grids].min(axis=3)[:, stages]
+        cluster, stages = self.cluster, np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
+        slowdown = 1 / cluster.speed[grids].min(axis=3)[:, stages]
         forward, backward, weight = (each[:, None] * slowdown for each in self.passes_s)
-        ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
-        sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
-        forward, backward = forward + reducing_s, backward + reducing_s + repeated_s
+        if self.reduced.sends:
+            links = RingLinks.of(cluster, grids, nic_shares(cluster, grids))
+            reduced = self.reduced.seconds(links)[:, stages]
+            reducing_s, repeated_s = (_add_calls(reduced, calls) for calls in (self.calls, self.repeated_calls))
+            forward, backward = forward + reducing_s, backward + reducing_s + repeated_s
+        ends = grids[:, stages[:-1]], grids[:, stages[1:]]
+        sent = self.sent.seconds(ends, pair_shares(cluster, ends), np.arange(len(stages) - 1)[:, None, None])
         if self.groups is not None:
-            ahead, back = self.groups.spent_s(grids, self.link_type, self.orders, stages)
+            ahead, back = self.groups.seconds(grids[:, stages], np.arange(len(stages)))
             forward, backward = forward + ahead, backward + back
         return GridCosts(
             forward_s=forward,
             backward_s=backward,
             weight_s=weight,
-            transfer_s=sent,
-            closing_s=self._closing_s(grids),
+            transfer_s=sent.max(axis=3),
+            closing_s=self.closing.seconds(grids),
         )
 
     def estimates(self, grids: IntArray) -> FloatArray:
@@ -167,7 +139,7 @@ class GridCostModel:
         idle = (linked.sum(axis=1, keepdims=True) - linked) * p / stage_s.shape[1]
         slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
         held = self.state_bytes.reshape(-1, p).sum(axis=0) + self.working_bytes
-        room = np.maximum(self.memory_bytes[grids].min(axis=(2, 3)), 1.0)
+        room = np.maximum(self.cluster.memory_bytes[grids].min(axis=(2, 3)), 1.0)
         return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
@@ -187,38 +159,8 @@ class GridCostModel:
             for replica in range(grid.shape[1])
         )
 
-    def _rings(self, grids: IntArray, axis: int) -> IntArray:
-        """Return the types of the links of rings along an axis of grids."""
-        ordered = self.orders.arrange(grids, axis)
-        return self.link_type[ordered, np.roll(ordered, 1, axis=axis)]
-
-    def _closing_s(self, grids: IntArray) -> FloatArray:
-        """Return the seconds of all-reducing gradients at each position."""
-        rings = self._rings(grids, 2)
-        at = np.arange(grids.shape[1])[:, None, None]
-        closing: FloatArray = self.gradient_s[rings, at].max(axis=(2, 3))
-        if self.expert_s.any():
-            count, p, d, t = grids.shape
-            rings = self._rings(grids.reshape(count, p, d // self.expert, self.expert * t), 2)
-            closing = closing + self.expert_s[rings, at].max(axis=(2, 3))
-        for tie in self.ties:
-            held = grids[:, tie.places]
-            rings = self._rings(held, 1)
-            closing[:, tie.places] += tie.spent_s[rings].max(axis=(1, 2, 3))[:, None]
-        return closing
-
 
 def _add_calls(reduced_s: FloatArray, calls: FloatArray) -> FloatArray:
     """Return the seconds [N, S, d] of calls [S, U] of all-reduces that take `reduced_s[N, S, d, U]`."""
     often = np.broadcast_to(calls[:, None], reduced_s.shape)
     return np.asarray(np.multiply(reduced_s, often, out=np.zeros(reduced_s.shape), where=often > 0).sum(axis=3))
-
-
-def _tied_positions(
-    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: ParallelDegrees
-) -> Tie:
-    """Return the positions of tied layers."""
-    stages = np.searchsorted(cuts, group, side="right") - 1
-    places = np.unique(stages % degrees.pipeline)
-    size = np.array([layers.gradient_bytes[group[0]] / degrees.tensor])
-    return Tie(places=places, spent_s=ring_rows(cluster, size, len(places))[:, 0])

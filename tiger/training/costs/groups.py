@@ -1,65 +1,195 @@
 """The seconds that ranks with the same layers spend on messages to each other, in passes and after an iteration.
 
-Ranks with the same layers are `ranks[d, t]`: groups of context ranks and of expert ranks are runs of consecutive rows,
-and experts are the same in every `expert`-th row.
+Ranks with the same layers are `ranks[.., d, t]`: groups of context ranks and of expert ranks are runs of consecutive
+rows, and experts are the same in every `expert`-th row.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.costs.sums import position_sums
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.collectives import all_gather_s, all_to_all_s
-from tiger.training.models.traffic import GroupTraffic
+from tiger.training.hardware.collectives import RingTable
+from tiger.training.hardware.messages import MessageTable
+from tiger.training.hardware.ring_links import RingLinks, nic_shares
+from tiger.training.models.layers import Layers
 
-Collective = Callable[[Cluster, IntArray, ArrayLike], FloatArray]
-
-
-def group_passes_s(traffic: GroupTraffic, cluster: Cluster, ranks: IntArray) -> FloatArray:
-    """Return the seconds `[d, 2, L]` that each of d rows of ranks spends in forward and in backward passes."""
-    tensor, again = ranks.shape[1], 1 + traffic.repeats
-    spent = np.zeros((len(ranks), 2, len(again)))
-    # A layer that is recomputed is gathered once for both its passes.
-    gathered = _gather_s(traffic.pass_gathered_bytes / tensor, cluster, ranks, traffic.expert)
-    spent += gathered
-    spent[:, 1] += _gather_s(traffic.pass_scattered_bytes / tensor, cluster, ranks, traffic.expert)
-    passed = _runs_s(all_gather_s, cluster, ranks, traffic.context, traffic.context_bytes / tensor)
-    spent += passed[:, None] * np.array([np.ones(len(again)), 1 + again])
-    exchanged = _runs_s(all_to_all_s, cluster, ranks, traffic.expert, traffic.exchanged_bytes / tensor)
-    spent += exchanged[:, None] * np.array([np.ones(len(again)), again])
-    return spent
+AnyArray = TypeVar("AnyArray", IntArray, FloatArray)
 
 
-def closing_rings_s(cluster: Cluster, grid: IntArray, sent_bytes: FloatArray, expert: int) -> FloatArray:
-    """Return the seconds [p] after an iteration on a grid `[p, d, t]`.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupPasses:
+    """Hold the messages that d rows of t ranks with the same layers send in passes: the first of pairs goes forward.
 
-    Of `sent_bytes[2, 2, p]` the first row is reduce-scattered, the second all-gathered; dense layers, then experts.
+    `dense` go among all rows, `experts` among every `expert`-th, keys and values (`context`) and tokens (`exchanged`)
+    in runs of as many rows as their sizes say. Costs are those of L layers, or of stages that begin at some of them.
     """
-    if grid.shape[1] == 1:
-        return np.zeros(len(grid))
-    halves = sent_bytes.transpose(2, 0, 1)
-    return np.array(
-        [
-            sum(float(_gather_s(part[:, None], cluster, ranks, expert)[0]) for part in parts)
-            for ranks, parts in zip(grid, halves, strict=True)
+
+    cluster: Cluster
+    context_size: int
+    expert_size: int
+    dense: tuple[RingTable, RingTable]
+    experts: tuple[RingTable, RingTable]
+    context: tuple[RingTable, RingTable]
+    exchanged: tuple[MessageTable, MessageTable]
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, shape: tuple[int, int], begins: IntArray | None = None) -> Self:
+        """Return the messages of layers on ranks `[d, t]` of a shape."""
+        traffic, (replicas, tensor) = layers.traffic, shape
+        context, expert, again = traffic.context, traffic.expert, 1 + traffic.repeats
+
+        def ring(size_bytes: FloatArray, ranks: int, times: FloatArray | None = None) -> RingTable:
+            often = np.ones(layers.size) if times is None else times
+            return RingTable(cluster=cluster, size_bytes=size_bytes / tensor, ranks=ranks, begins=begins, times=often)
+
+        def gathers(kind: int, ranks: int) -> tuple[RingTable, RingTable]:
+            # A layer that is recomputed is gathered once for both its passes.
+            return ring(traffic.pass_gathered_bytes[kind], ranks), ring(traffic.pass_scattered_bytes[kind], ranks)
+
+        def message(times: FloatArray) -> MessageTable:
+            size = traffic.exchanged_bytes * (expert > 1) / (tensor * expert)
+            return MessageTable(cluster=cluster, size_bytes=size, begins=begins, times=times)
+
+        return cls(
+            cluster=cluster,
+            context_size=context,
+            expert_size=expert,
+            dense=gathers(0, replicas),
+            experts=gathers(1, replicas // expert),
+            context=(ring(traffic.context_bytes, context), ring(traffic.context_bytes, context, 1 + again)),
+            exchanged=(message(np.ones(layers.size)), message(again)),
+        )
+
+    def seconds(self, ranks: IntArray, columns: IntArray | None = None) -> FloatArray:
+        """Return the seconds `[2, .., d, x]` of forward and backward passes of each row of `ranks[.., d, t]`.
+
+        With `columns[..]` of x those alone, `[2, .., d]`.
+        """
+        replicas = ranks.shape[-2]
+        share = nic_shares(self.cluster, ranks)
+        near, far = self.context_size, self.expert_size
+        dense, experts, runs = (1, replicas, 1), (1, replicas // far, far), (replicas // near, near, 1)
+        ahead, back = (
+            self._rings(self.dense[0], ranks, share, columns, dense)
+            + self._rings(self.experts[0], ranks, share, columns, experts)
+            + self._rings(self.context[k], ranks, share, columns, runs)
+            + self._exchange(self.exchanged[k], ranks, share, columns)
+            for k in range(2)
+        )
+        for table, split in ((self.dense[1], dense), (self.experts[1], experts)):
+            back = back + self._rings(table, ranks, share, columns, split)
+        return np.array(np.broadcast_arrays(ahead, back))
+
+    def _rings(
+        self,
+        table: RingTable,
+        ranks: IntArray,
+        share: FloatArray,
+        columns: IntArray | None,
+        split: tuple[int, int, int],
+    ) -> FloatArray:
+        """Return the seconds that rows spend in rings, the slowest of each group counting.
+
+        Rows are split into groups, the ranks of a ring in them, and rings side by side.
+        """
+        if not table.sends:
+            return np.zeros(())
+        links = RingLinks.of(self.cluster, _group(ranks, split), _group(share, split))
+        spent = table.seconds(links, columns if columns is None else columns[..., None, None])
+        # Axes are groups and rings of each, and x unless there are columns.
+        slowest = spent.max(axis=-1 if columns is not None else -2)
+        return np.repeat(slowest, split[1] * split[2], axis=-1 if columns is not None else -2)
+
+    def _exchange(
+        self, table: MessageTable, ranks: IntArray, share: FloatArray, columns: IntArray | None
+    ) -> FloatArray:
+        """Return the seconds that rows spend on sending tokens from all to all in runs of them."""
+        if not table.size_bytes.any():
+            return np.zeros(())
+        split = (ranks.shape[-2] // self.expert_size, self.expert_size, 1)
+        at = columns if columns is None else columns[..., None, None]
+        spent = table.all_to_all_s(_group(ranks, split), _group(share, split), at)
+        slowest = spent.max(axis=-1 if columns is not None else -2)
+        return np.repeat(slowest, self.expert_size, axis=-1 if columns is not None else -2)
+
+
+def _take(ranks: AnyArray, places: IntArray) -> AnyArray:
+    """Return values of ranks `[.., p, d, t]` at some positions as `[.., d, t, r]`; one number for all as it is."""
+    return np.moveaxis(ranks[..., places, :, :], -3, -1) if ranks.shape else ranks
+
+
+def _group(ranks: AnyArray, split: tuple[int, int, int]) -> AnyArray:
+    """Return `[.., d, t]` as rings `[.., groups, rings, r]`: d is groups x r x rings side by side, by rows.
+
+    One number for all as it is.
+    """
+    if not ranks.shape:
+        return ranks
+    groups, size, beside = split
+    apart = ranks.reshape(*ranks.shape[:-2], groups, size, beside * ranks.shape[-1])
+    return np.swapaxes(apart, -1, -2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClosingRings:
+    """Hold the messages of p positions after an iteration: gradients of `dense` layers and `experts`, and of `ties`.
+
+    Each tie is the positions that hold some of the same parameters.
+    """
+
+    cluster: Cluster
+    expert: int
+    dense: tuple[RingTable, ...]
+    experts: tuple[RingTable, ...]
+    ties: tuple[tuple[IntArray, RingTable], ...]
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], shape: tuple[int, int, int]) -> Self:
+        """Return the messages of layers between cuts on a grid `[p, d, t]` of a shape."""
+        traffic, (positions, replicas, tensor) = layers.traffic, shape
+        halves = [
+            [position_sums(layers, row, cuts, positions) / tensor for row in part]
+            for part in (traffic.scattered_bytes, traffic.gathered_bytes)
         ]
-    )
 
+        def rings(kind: int, ranks: int) -> tuple[RingTable, ...]:
+            if layers.setup.sharding == "none":
+                size = halves[0][kind]
+                return (RingTable(cluster=cluster, size_bytes=size, ranks=ranks, collective="all-reduce"),)
+            return tuple(RingTable(cluster=cluster, size_bytes=half[kind], ranks=ranks) for half in halves)
 
-def _gather_s(size_bytes: FloatArray, cluster: Cluster, ranks: IntArray, expert: int) -> FloatArray:
-    """Return the seconds [L] of gathering `size_bytes[2, L]`, dense layers and experts, of the slowest ring."""
-    dense, experts = size_bytes
-    spent = all_gather_s(cluster, ranks, dense) if dense.any() else np.zeros(len(dense))
-    if not experts.any() or len(ranks) == expert:
-        return spent
-    return spent + all_gather_s(cluster, ranks.reshape(len(ranks) // expert, -1), experts)
+        ties = []
+        for group in layers.tied:
+            places = np.unique((np.searchsorted(cuts, group, side="right") - 1) % positions)
+            size = np.array([layers.gradient_bytes[group[0]] / tensor])
+            table = RingTable(cluster=cluster, size_bytes=size, ranks=len(places), collective="all-reduce")
+            ties.append((places, table))
+        return cls(
+            cluster=cluster,
+            expert=traffic.expert,
+            dense=rings(0, replicas),
+            experts=rings(1, replicas // traffic.expert),
+            ties=tuple(ties),
+        )
 
-
-def _runs_s(collective: Collective, cluster: Cluster, ranks: IntArray, size: int, sent_bytes: FloatArray) -> FloatArray:
-    """Return the seconds `[d, L]` that each row spends on a collective among its run of `size` rows."""
-    if size == 1 or not sent_bytes.any():
-        return np.zeros((len(ranks), len(sent_bytes)))
-    spent = [collective(cluster, group, sent_bytes) for group in ranks.reshape(-1, size, ranks.shape[1])]
-    return np.repeat(spent, size, axis=0)
+    def seconds(self, grids: IntArray) -> FloatArray:
+        """Return the seconds `[.., p]` of `grids[.., p, d, t]`: among replicas, then of tied layers."""
+        *_, positions, replicas, _ = grids.shape
+        closing, share = np.zeros(grids.shape[:-2]), nic_shares(self.cluster, grids)
+        columns = np.arange(positions)[:, None, None]
+        splits = ((self.dense, (1, replicas, 1)), (self.experts, (1, replicas // self.expert, self.expert)))
+        for tables, split in splits:
+            if any(table.sends for table in tables):
+                links = RingLinks.of(self.cluster, _group(grids, split), _group(share, split))
+                for table in tables:
+                    closing = closing + table.seconds(links, columns).max(axis=(-1, -2))
+        for places, table in self.ties:
+            if table.sends:
+                links = RingLinks.of(self.cluster, _take(grids, places), _take(share, places))
+                spent = table.seconds(links, np.zeros((1, 1), np.int64))
+                closing[..., places] += spent.max(axis=(-1, -2))[..., None]
+        return closing

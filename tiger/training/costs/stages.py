@@ -3,13 +3,15 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray, IntArray, unset_array
-from tiger.training.costs.groups import closing_rings_s, group_passes_s
+from tiger.training.costs.groups import ClosingRings, GroupPasses
 from tiger.training.costs.plan import Plan
+from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.collectives import all_reduce_s
+from tiger.training.hardware.collectives import Collective, RingTable
+from tiger.training.hardware.messages import Ends, MessageTable, pair_shares
+from tiger.training.hardware.ring_links import RingLinks, nic_shares
 from tiger.training.models.layers import Layers
 
 
@@ -89,7 +91,8 @@ def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: In
 
     Every rank sends its share to its counterpart; the slowest pair counts.
     """
-    return _slowest_s(cluster, layers.crossing_bytes / sender.shape[1], sender, receiver)
+    ends = sender, receiver
+    return _slowest_s(cluster, layers.crossing_bytes / sender.shape[1], ends, pair_shares(cluster, ends))
 
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
@@ -98,23 +101,20 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
     activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
     spent_s = [passes_s(layers, cluster, ranks) for ranks in grid]
-    loads = []
+    stages, loads = np.arange(plan.stages) % plan.positions, []
+    ends = grid[stages[:-1]], grid[stages[1:]]
+    crossing = MessageTable(cluster=cluster, size_bytes=layers.crossing_bytes[cuts[1:-1]] / tensor)
+    share = pair_shares(cluster, ends)
+    sent_s = crossing.seconds(ends, share, np.arange(plan.stages - 1)[:, None, None]).max(axis=2)
     for replica in range(grid.shape[1]):
         passes = [replicas[replica] for replicas in spent_s]
-        sums = np.array(
-            [np.add.reduceat(passes[j % plan.positions], cuts[:-1], axis=1)[:, j] for j in range(plan.stages)]
-        )
-        ends = [
-            (grid[j % plan.positions, [replica]], grid[(j + 1) % plan.positions, [replica]]) for j in range(plan.stages)
-        ]
-        share = layers.crossing_bytes[cuts[1:-1]] / tensor
-        sent = [float(_slowest_s(cluster, share[j], *ends[j])) for j in range(plan.stages - 1)]
+        sums = np.array([np.add.reduceat(passes[stages[j]], cuts[:-1], axis=1)[:, j] for j in range(plan.stages)])
         loads.append(
             Workload(
                 forward_s=sums[:, 0],
                 backward_s=sums[:, 1],
                 weight_s=sums[:, 2],
-                transfer_s=np.array(sent, np.float64),
+                transfer_s=sent_s[:, replica],
                 held_bytes=activation_bytes,
                 state_bytes=state_bytes(layers, plan.cuts) / tensor,
                 closing_s=closing,
@@ -125,58 +125,21 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     return tuple(loads)
 
 
-def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
-    """Return the bytes that stages hold all the time; of tied layers in one stage the first alone counts."""
-    sums = np.add.reduceat(layers.state_bytes, np.array(cuts[:-1]))
-    for group in layers.tied:
-        stages = np.searchsorted(cuts, group, side="right") - 1
-        for member, stage in list(zip(group, stages, strict=True))[1:]:
-            if (stages[: group.index(member)] == stage).any():
-                sums[stage] -= layers.state_bytes[member]
-    return sums
-
-
-def working_bytes(layers: Layers, cuts: tuple[int, ...], positions: int) -> FloatArray:
-    """Return the most that each position holds for one of its layers while it is at work."""
-    stages = np.maximum.reduceat(layers.working_bytes, np.array(cuts[:-1]))
-    return np.asarray(stages.reshape(-1, positions).max(axis=0))
-
-
-def position_sums(layers: Layers, size_bytes: FloatArray, cuts: tuple[int, ...], positions: int) -> FloatArray:
-    """Return the bytes of each position's layers; of tied layers at one position the first alone counts."""
-    sums = np.add.reduceat(size_bytes, np.array(cuts[:-1])).reshape(-1, positions).sum(axis=0)
-    for group in layers.tied:
-        places = (np.searchsorted(cuts, group, side="right") - 1) % positions
-        for k, member in enumerate(group):
-            if (places[:k] == places[k]).any():
-                sums[places[k]] -= size_bytes[member]
-    return np.asarray(np.maximum(sums, 0.0))
-
-
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
     """Return the seconds of reducing gradients at each position: among replicas, then of tied layers."""
-    cuts, grid, traffic = np.array(plan.cuts), plan.grid, layers.traffic
-    tensor = grid.shape[2]
-    sent = [
-        [position_sums(layers, row, plan.cuts, plan.positions) / tensor for row in part]
-        for part in (traffic.scattered_bytes, traffic.gathered_bytes)
-    ]
-    closing = closing_rings_s(cluster, grid, np.array(sent), traffic.expert)
-    for group in layers.tied:
-        places = sorted({int(j) % plan.positions for j in np.searchsorted(cuts, group, side="right") - 1})
-        size = layers.gradient_bytes[group[0]] / tensor
-        rings = [grid[places, d, t].tolist() for d in range(grid.shape[1]) for t in range(tensor)]
-        closing[places] += max(float(all_reduce_s(cluster, ring, size)) for ring in rings)
-    return closing
+    p, d, t = plan.grid.shape
+    return ClosingRings.of(layers, cluster, plan.cuts, (p, d, t)).seconds(plan.grid)
 
 
-def _slowest_s(cluster: Cluster, size_bytes: ArrayLike, sender: IntArray, receiver: IntArray) -> FloatArray:
-    """Return the seconds of messages from each sender to its counterpart, of which the slowest pair counts."""
-    ends = zip(sender.ravel().tolist(), receiver.ravel().tolist(), strict=True)
-    # Links of one curve take equally long: one of each is enough, and one within a device.
-    pairs = {(a == b, int(cluster.link[a, b])): (a, b) for a, b in ends}
-    slowest: FloatArray = np.max([cluster.seconds(a, b, size_bytes) for a, b in pairs.values()], axis=0)
-    return slowest
+def reduction_kind(layers: Layers) -> Collective:
+    """Return what tensor-parallel ranks do with their sums: sequence parallelism scatters before it gathers."""
+    return "both" if layers.scattered else "all-reduce"
+
+
+def _slowest_s(cluster: Cluster, size_bytes: FloatArray, ends: Ends, share: FloatArray) -> FloatArray:
+    """Return the seconds [x] of messages from each sender to its counterpart, of which the slowest pair counts."""
+    spent = MessageTable(cluster=cluster, size_bytes=size_bytes).seconds(ends, share)
+    return np.asarray(spent.reshape(-1, len(size_bytes)).max(axis=0))
 
 
 def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
@@ -184,20 +147,19 @@ def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
 
     Each pass all-reduces as much among tensor-parallel devices, a backward pass of recomputed layers twice that.
     """
-    traffic, calls = layers.traffic, np.maximum(layers.reductions, 1)
-    passes = []
-    known: dict[frozenset[int], FloatArray] = {}
-    ordered = cluster.ring_orders.arrange(ranks, 1)
-    for row, links in zip(ranks, cluster.link[ordered, np.roll(ordered, 1, axis=1)].tolist(), strict=True):
-        slowdown = 1 / (len(row) * cluster.speed[row].min())
-        # Rings over links of the same curves take equally long.
-        ring = frozenset(links)
-        if ring not in known:
-            known[ring] = calls * all_reduce_s(cluster, row.tolist(), layers.reduced_bytes / calls)
-        reduce_s = known[ring]
-        backward_s = layers.backward_s * slowdown + (1 + traffic.repeats) * reduce_s
-        passes.append([layers.forward_s * slowdown + reduce_s, backward_s, layers.weight_s * slowdown])
-    times = np.array(passes)
+    traffic, calls, (replicas, tensor) = layers.traffic, np.maximum(layers.reductions, 1), ranks.shape
+    slowdown = 1 / (tensor * cluster.speed[ranks].min(axis=1))
+    forward, backward, weight = (
+        each * slowdown[:, None] for each in (layers.forward_s, layers.backward_s, layers.weight_s)
+    )
+    size, kind = layers.reduced_bytes / calls, reduction_kind(layers)
+    reducing = RingTable(cluster=cluster, size_bytes=size, ranks=tensor, collective=kind, times=calls)
+    if reducing.sends:
+        reduce_s = reducing.seconds(RingLinks.of(cluster, ranks, nic_shares(cluster, ranks)))
+        forward, backward = forward + reduce_s, backward + (1 + traffic.repeats) * reduce_s
+    times = np.stack([forward, backward, weight], axis=1)
     if traffic.in_passes:
-        times[:, :2] += group_passes_s(traffic, cluster, ranks)
+        ahead, back = GroupPasses.of(layers, cluster, (replicas, tensor)).seconds(ranks)
+        times[:, 0] += ahead
+        times[:, 1] += back
     return times

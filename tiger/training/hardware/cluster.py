@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
 from tiger.model.wording import describe
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.hardware.ring_orders import RingOrders
@@ -28,11 +28,12 @@ class Curve:
     """Hold how long messages take, by a table: `size_bytes[k]` rising strictly, `seconds[k]` not falling, k >= 2.
 
     Sizes in between are interpolated, those beyond the table follow its last two entries, those before it take as
-    long as the first.
+    long as the first. A `wire` joins two devices alone, so that messages over others of the same device go beside it.
     """
 
     size_bytes: FloatArray
     seconds: FloatArray
+    wire: bool = False
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only."""
@@ -49,16 +50,18 @@ class Curve:
             raise InputError("cluster/links/table", "expected times that do not fall")
 
     @classmethod
-    def affine(cls, bandwidth: float, latency_s: float) -> Self:
+    def affine(cls, bandwidth: float, latency_s: float, *, wire: bool = False) -> Self:
         """Return the curve of a latency and of bytes per second."""
         # So large that the latency hides no digit of the bandwidth, and within the limit of a message.
         size = min(max(1e9, latency_s * bandwidth), COST_LIMIT)
-        return cls(size_bytes=np.array([0.0, size]), seconds=np.array([latency_s, latency_s + size / bandwidth]))
+        return cls(
+            size_bytes=np.array([0.0, size]), seconds=np.array([latency_s, latency_s + size / bandwidth]), wire=wire
+        )
 
     @property
-    def key(self) -> tuple[bytes, bytes]:
-        """Return the key of the table: equal for two curves if and only if their tables are."""
-        return self.size_bytes.tobytes(), self.seconds.tobytes()
+    def key(self) -> tuple[bytes, bytes, bool]:
+        """Return the key of the curve: equal for two curves if and only if their tables are, and both are wires."""
+        return self.size_bytes.tobytes(), self.seconds.tobytes(), self.wire
 
     def of(self, size_bytes: ArrayLike) -> FloatArray:
         """Return the seconds of messages, 0 for those of 0 bytes."""
@@ -82,9 +85,11 @@ class Cluster:
 
     `speed[n]` > 0 divides times, `memory_bytes[n]` may be infinite, `kinds` are accelerator (default) or cpu, and
     `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
-    -1, for a message within a device takes no time. Equal curves are made one, so that equal numbers in `link` mean
-    equal times, and different ones different tables. At most 8,192 devices, for the tables are dense. `remarks` are
-    what a reader found odd, for the warnings of reports.
+    -1, for a message within a device takes no time. `nics[n]` are the NICs of a device's machine, 0 (default) where
+    every device has its own, and `reduces[n]` says whether a switch inside the machine adds up what devices send it
+    (default: no). Equal curves are made one, so that equal numbers in `link` mean equal times, and different ones
+    different tables. At most 8,192 devices, for the tables are dense. `remarks` are what a reader found odd, for the
+    warnings of reports.
     """
 
     names: tuple[str, ...]
@@ -94,6 +99,10 @@ class Cluster:
     link: IntArray
     kinds: tuple[DeviceKind, ...] = ()
     machine: IntArray = field(default_factory=unset_array)
+    nics: IntArray = field(default_factory=unset_array)
+    reduces: BoolArray = field(default_factory=unset_array)
+    machines: int = field(init=False)
+    own_nics: bool = field(init=False)
     remarks: tuple[str, ...] = ()
     _orders: RingOrders | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -114,8 +123,21 @@ class Cluster:
         machine = np.asarray(self.machine if len(self.machine) else np.zeros(size), np.int64)
         if machine.shape != (size,):
             raise InputError("cluster/devices/machine", f"expected {size} numbers, got shape {machine.shape}")
+        number, devices = np.unique(machine, return_inverse=True, return_counts=True)[1:]
+        nics = np.asarray(self.nics if len(self.nics) else np.zeros(size), np.int64)
+        if nics.shape != (size,) or (nics < 0).any():
+            raise InputError("cluster/devices/nics", f"expected {size} whole numbers >= 0")
+        nics = np.where(nics >= devices[number], 0, nics)
         curves, link = _merge_curves(tuple(self.curves), _check_table(self.link, size, len(self.curves)))
-        values = {"names": names, "speed": speed, "memory_bytes": freeze(memory), "kinds": kinds, "curves": curves}
+        values: dict[str, object] = {
+            "names": names,
+            "speed": speed,
+            "memory_bytes": freeze(memory),
+            "kinds": kinds,
+            "curves": curves,
+        }
+        values |= {"machines": len(devices), "own_nics": not nics.any(), "nics": freeze(nics)}
+        values["reduces"] = freeze(np.asarray(self.reduces if len(self.reduces) else np.zeros(size), np.bool_))
         for name, value in (values | {"link": freeze(link), "machine": freeze(machine)}).items():
             object.__setattr__(self, name, value)
 
@@ -125,12 +147,27 @@ class Cluster:
         return len(self.names)
 
     @property
+    def most_nics(self) -> int:
+        """Return the most NICs that the devices of any machine use at once."""
+        _, number, devices = np.unique(self.machine, return_inverse=True, return_counts=True)
+        return int(np.where(self.nics > 0, self.nics, devices[number]).max())
+
+    @property
+    def most_wires(self) -> float:
+        """Return how many times the rate of a wire all those of a device may have; 1 without wires."""
+        # Of no curve, number -1, is the last entry.
+        seconds = np.array([*(float(curve.of(LARGE_BYTES)) if curve.wire else np.inf for curve in self.curves), np.inf])
+        slowest = seconds[np.isfinite(seconds)].max(initial=0.0)
+        return max(float((slowest / seconds[self.link]).sum(axis=1).max()), 1.0)
+
+    @property
     def ring_orders(self) -> RingOrders:
         """Return the orders in which rings visit devices."""
         if self._orders is None:
             # Links rank by large messages, for which the order counts.
             seconds = np.array([*(float(curve.of(LARGE_BYTES)) for curve in self.curves), np.inf])
-            object.__setattr__(self, "_orders", RingOrders(seconds[self.link], self.machine))
+            wire = np.array([*(curve.wire for curve in self.curves), False])
+            object.__setattr__(self, "_orders", RingOrders(seconds[self.link], self.machine, wire[self.link]))
         return cast(RingOrders, self._orders)
 
     def seconds(self, a: int, b: int, size_bytes: ArrayLike) -> FloatArray:
@@ -170,6 +207,8 @@ class Cluster:
             link=self.link[np.ix_(devices, devices)],
             kinds=tuple(self.kinds[device] for device in devices),
             machine=self.machine[devices],
+            nics=self.nics[devices],
+            reduces=self.reduces[devices],
         )
 
     def parts(self) -> IntArray:
@@ -184,9 +223,9 @@ class Cluster:
         return part
 
     def _properties(self) -> IntArray:
-        """Return a number per device, equal for devices of one kind, speed and memory."""
+        """Return a number per device, equal for devices of one kind, speed, memory, NICs and switch."""
         kinds = [get_args(DeviceKind).index(kind) for kind in self.kinds]
-        columns = np.stack([self.speed, self.memory_bytes, np.array(kinds, np.float64)])
+        columns = np.stack([self.speed, self.memory_bytes, np.array(kinds), self.nics, self.reduces], dtype=np.float64)
         return np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
@@ -221,7 +260,7 @@ def _is_symmetric(table: IntArray) -> bool:
 
 def _merge_curves(curves: tuple[Curve, ...], link: IntArray) -> tuple[tuple[Curve, ...], IntArray]:
     """Return the different curves in the order in which they come first, and the links in their numbers."""
-    numbers: dict[tuple[bytes, bytes], int] = {}
+    numbers: dict[tuple[bytes, bytes, bool], int] = {}
     first: list[Curve] = []
     renumbered = []
     for curve in curves:

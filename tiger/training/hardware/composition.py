@@ -1,6 +1,5 @@
 """Clusters of two parts: the description of a network between hosts, and what is inside each of them."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,15 +8,14 @@ from tiger.formats.hardware.nvidia import is_matrix
 from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, read_text
 from tiger.model.wording import describe
-from tiger.training.hardware.dgx import KINDS
 from tiger.training.hardware.hosts import HOSTS, LABELS
 from tiger.training.hardware.insides import ENDINGS, MACHINE, document_of_file
 from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO
 from tiger.training.hardware.options import HostArguments
+from tiger.training.hardware.spec import is_spec
 
 INSIDE, BANDWIDTHS = "node_topology", "bandwidths"
 NETWORKS = (".conf", ".yaml", ".yml", ".csv", ".arc")
-_SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 # How options call the parts of the document that is made of them.
 OPTIONS = {
     f"cluster/{HOSTS}/text": "cluster",
@@ -28,11 +26,6 @@ OPTIONS = {
     "cluster/networks": BANDWIDTHS,
     f"cluster/{LABELS}": LABELS,
 }
-
-
-def is_spec(source: Path | str) -> bool:
-    """Return whether a cluster is given by a SPEC such as `dgx:2`, well-formed or not, and not by a file."""
-    return isinstance(source, str) and (_SPEC.fullmatch(source) is not None or source in KINDS)
 
 
 def is_network(file: str, text: str) -> bool:

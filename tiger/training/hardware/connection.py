@@ -17,10 +17,11 @@ CONNECTION_FIELDS = ("bandwidth", "latency", "table")
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """Hold a latency in seconds and a bandwidth in bytes per second and direction."""
+    """Hold a latency in seconds, a bandwidth in bytes per second and direction, and whether it is a wire."""
 
     bandwidth: float
     latency_s: float = 0.0
+    wire: bool = False
 
 
 Connection = Affine | Curve
@@ -30,7 +31,7 @@ Connection = Affine | Curve
 class Catalogue:
     """Number connections from 0, equal ones alike, so that there is one curve for many links."""
 
-    numbers: dict[Affine | tuple[bytes, bytes], int] = field(default_factory=dict)
+    numbers: dict[Affine | tuple[bytes, bytes, bool], int] = field(default_factory=dict)
     curves: list[Curve] = field(default_factory=list)
 
     def number(self, connection: Connection | None) -> int:
@@ -83,4 +84,6 @@ def _table(field: str, value: object) -> Curve:
 
 def _curve(connection: Connection) -> Curve:
     """Return the curve of a connection."""
-    return connection if isinstance(connection, Curve) else Curve.affine(connection.bandwidth, connection.latency_s)
+    if isinstance(connection, Curve):
+        return connection
+    return Curve.affine(connection.bandwidth, connection.latency_s, wire=connection.wire)

@@ -7,11 +7,13 @@ from typing import get_args
 
 from tiger.errors import InputError
 from tiger.formats.quantity import convert_quantity
-from tiger.model.values import check_amount, check_positive
+from tiger.model.values import check_amount, check_positive, check_whole
 from tiger.model.wording import describe
-from tiger.training.hardware.cluster import DeviceKind
+from tiger.training.hardware.cluster import DEVICE_LIMIT, DeviceKind
 from tiger.training.hardware.limits import COST_LIMIT
 
+# Fields of a machine: its NICs, and whether its switch adds up what devices send it.
+NICS, IN_SWITCH = "nics", "in_switch_reduction"
 DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
 _KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
 
@@ -34,6 +36,15 @@ def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
         memory_bytes=check_amount(room, memory) if "memory_bytes" in fields else math.inf,
         speed=_speed(f"{field}/speed", speed) if "speed" in fields else 1.0,
     )
+
+
+def check_count(field: str, value: object) -> int:
+    """Return a whole number >= 1 or raise InputError."""
+    count = check_whole(field, value)
+    if count < 1:
+        raise InputError(field, "expected a whole number >= 1, got 0")
+    # Beyond the limit in any case; cut, so that products stay exact.
+    return min(count, DEVICE_LIMIT + 1)
 
 
 def _speed(field: str, value: object) -> float:

@@ -2,30 +2,32 @@
 
     {"devices": [{"name": "a"}, {"name": "b", "kind": "cpu", "memory_bytes": 8e10, "speed": 0.5, "machine": "left"}],
      "uniform_bandwidth": 12e9, "uniform_latency": 5e-6,
-     "links": [{"a": "a", "b": "b", "bandwidth": 5e10, "latency": 2e-6}]}
+     "links": [{"a": "a", "b": "b", "bandwidth": 5e10, "latency": 2e-6}], "nics": {"left": 1}}
 
 Bytes per second and direction, seconds per message; links are symmetric and win over the uniform values, without which
-pairs that are not listed have no link. `table` or `uniform_table` may take the place of bandwidth and latency.
+pairs that are not listed have no link. A link may be a `wire` (true), beside which the others of a device carry as
+much. `nics` are those of a machine by its name, which its devices share, and `in_switch_reduction` lists the machines
+whose switch adds up what devices send it. `table` or `uniform_table` may take the place of bandwidth and latency.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray, lock
-from tiger.model.values import read_name
+from tiger.model.values import check_flag, read_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Catalogue, connection
-from tiger.training.hardware.device import DEVICE_FIELDS, DeviceType, device_type
-from tiger.training.hardware.record import check_list, check_record, require
+from tiger.training.hardware.device import DEVICE_FIELDS, IN_SWITCH, NICS, DeviceType, check_count, device_type
+from tiger.training.hardware.record import check_list, check_names, check_record, require
 
 UNIFORM = "uniform_"
-_FIELDS = ("devices", *(f"{UNIFORM}{name}" for name in CONNECTION_FIELDS), "links")
+_FIELDS = ("devices", *(f"{UNIFORM}{name}" for name in CONNECTION_FIELDS), "links", NICS, IN_SWITCH)
 _DEVICE_FIELDS = ("name", *DEVICE_FIELDS, "machine")
-_LINK_FIELDS = ("a", "b", *CONNECTION_FIELDS)
+_LINK_FIELDS = ("a", "b", *CONNECTION_FIELDS, "wire")
 
 
 def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
@@ -41,6 +43,16 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
     uniform = connection("cluster", fields, UNIFORM)
     if uniform is None and "links" not in fields and len(devices) > 1:
         raise InputError("cluster/links", "expected links or a uniform_bandwidth, got neither for several devices")
+    labels = [device.machine for device in devices]
+    nics = {
+        machine: check_count(f"cluster/{NICS}/{machine}", count)
+        for machine, count in check_names(f"cluster/{NICS}", fields.get(NICS, {})).items()
+    }
+    adding = [
+        read_name(f"cluster/{IN_SWITCH}/{k}", name)
+        for k, name in enumerate(check_list(f"cluster/{IN_SWITCH}", fields.get(IN_SWITCH, [])))
+    ]
+    _check_machines({NICS: nics, IN_SWITCH: adding}, labels)
     catalogue = Catalogue()
     link = np.full((len(devices), len(devices)), catalogue.number(uniform), np.int64)
     np.fill_diagonal(link, -1)
@@ -50,7 +62,9 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
         kinds=tuple(device.type.kind for device in devices),
         speed=np.array([device.type.speed for device in devices]),
         memory_bytes=np.array([device.type.memory_bytes for device in devices]),
-        machine=_machines([device.machine for device in devices]),
+        machine=_machines(labels),
+        nics=np.array([nics.get(label or "", 0) for label in labels]),
+        reduces=np.array([label in adding for label in labels]),
         curves=tuple(catalogue.curves),
         link=lock(link),
     )
@@ -93,6 +107,14 @@ def _machines(labels: list[str | None]) -> IntArray:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
 
 
+def _check_machines(named: Mapping[str, Collection[str]], labels: list[str | None]) -> None:
+    """Raise InputError for a machine that no device is on."""
+    for name, machines in named.items():
+        for machine in machines:
+            if machine not in labels:
+                raise InputError(f"cluster/{name}", f"expected machines of devices, got {describe(machine)}")
+
+
 def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed: list[object]) -> None:
     """Write listed links into the table of links."""
     given: dict[tuple[int, int], int] = {}
@@ -105,6 +127,8 @@ def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed
         found = connection(field, fields)
         if found is None:
             raise InputError(f"{field}/bandwidth", "expected this field or table, got neither")
+        if check_flag(f"{field}/wire", fields.get("wire", False)):
+            found = replace(found, wire=True)
         number = catalogue.number(found)
         if given.setdefault((min(a, b), max(a, b)), number) != number:
             raise InputError(

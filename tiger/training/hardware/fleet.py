@@ -16,7 +16,8 @@ class MachineType:
     """Hold `count` equal machines, each of `devices` devices of one type.
 
     `links` joins pairs of devices of a machine, numbered from 0; `inside` all its other pairs. `nic` is the network by
-    which its devices reach those of other machines with the same.
+    which its devices reach those of other machines with the same, by `nics` ports (0: one for each device). `reduces`
+    says whether a switch inside adds up what they send.
     """
 
     devices: int
@@ -25,6 +26,8 @@ class MachineType:
     inside: Connection | None = None
     links: Mapping[tuple[int, int], Connection] = field(default_factory=dict)
     nic: str | None = None
+    nics: int = 0
+    reduces: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,8 @@ class Fleet:
             speed=np.array([device.speed for device in devices]),
             memory_bytes=np.array([device.memory_bytes for device in devices]),
             machine=machine,
+            nics=np.array([self.machines[t].nics for t in types[machine]]),
+            reduces=np.array([self.machines[t].reduces for t in types[machine]]),
             curves=tuple(catalogue.curves),
             link=link,
         )

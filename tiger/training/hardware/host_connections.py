@@ -10,7 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import NO_LINK
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Affine, Catalogue, connection
-from tiger.training.hardware.dgx import NETWORK_LATENCY_S
+from tiger.training.hardware.kinds import NETWORK_LATENCY_S
 from tiger.training.hardware.machines import read_network
 from tiger.training.hardware.record import check_names, check_record
 

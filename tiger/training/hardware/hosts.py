@@ -69,6 +69,8 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
         speed=np.concatenate([host.speed for host in devices]),
         memory_bytes=np.concatenate([host.memory_bytes for host in devices]),
         machine=np.arange(len(names)).repeat(sizes),
+        nics=np.concatenate([host.nics for host in devices]),
+        reduces=np.concatenate([host.reduces for host in devices]),
         curves=tuple(catalogue.curves),
         link=lock(link),
         remarks=nodes.remarks,

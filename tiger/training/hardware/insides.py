@@ -11,12 +11,12 @@ from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.dgx import cluster_of_spec
 from tiger.training.hardware.document import cluster_of_devices
 from tiger.training.hardware.fleet import Fleet
 from tiger.training.hardware.machines import INSIDE_FIELDS, cluster_of_machines, read_type
 from tiger.training.hardware.nvidia import PRINTED
 from tiger.training.hardware.record import check_list, check_record, check_text, name_field, require
+from tiger.training.hardware.spec import cluster_of_spec
 
 Source = TypeVar("Source")
 MACHINE = "machine"

@@ -6,11 +6,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.training.hardware.cluster import NO_LINK, Cluster
 
 
-def link_types(cluster: Cluster) -> IntArray:
-    """Return the row of each pair of devices among the types of links: a curve's, none, or the device itself."""
-    types = np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link)
-    np.fill_diagonal(types, len(cluster.curves) + 1)
-    return types
+def link_types(cluster: Cluster, a: IntArray, b: IntArray) -> IntArray:
+    """Return the row of pairs of devices among the types of links: a curve's, none, or the device itself."""
+    link, curves = cluster.link[a, b], len(cluster.curves)
+    return np.where(link == NO_LINK, np.where(a == b, curves + 1, curves), link)
 
 
 def link_rows(cluster: Cluster, size_bytes: FloatArray) -> FloatArray:
@@ -19,7 +18,6 @@ def link_rows(cluster: Cluster, size_bytes: FloatArray) -> FloatArray:
     return np.array([*(curve.of(size_bytes) for curve in cluster.curves), none, np.zeros(len(size_bytes))])
 
 
-def ring_rows(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
-    """Return the seconds of all-reducing among ranks whose links are all of one type, `[c + 2, sizes]`."""
-    seconds = link_rows(cluster, size_bytes / ranks)
-    return 2 * (ranks - 1) * seconds if ranks > 1 else np.zeros_like(seconds)
+def link_starts_s(cluster: Cluster) -> FloatArray:
+    """Return the seconds of the least message over each type of link, `[c + 2]`."""
+    return np.array([*(curve.seconds[0] for curve in cluster.curves), 0.0, 0.0])

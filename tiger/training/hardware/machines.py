@@ -7,29 +7,30 @@
      "fallback": "ethernet"}
 
 Bytes per second, direction and device; seconds per message. `lanes` counts the NVLinks of pairs of devices within a
-machine; its other pairs use `bandwidth` and `latency` (or `table`), and have no link without. `nvidia_smi_topo`, the
-text of `nvidia-smi topo -m`, or `nccl_topo`, the XML of `NCCL_TOPO_DUMP_FILE`, may take the place of `devices`, `lanes`
-and the bandwidth. Two machines with the same
-`nic` use that network, others the `fallback`; without one they have no link.
+machine, wires between two devices; its other pairs use `bandwidth` and `latency` (or `table`), and have no link
+without. `nvidia_smi_topo`, the text of `nvidia-smi topo -m`, or `nccl_topo`, the XML of `NCCL_TOPO_DUMP_FILE`, may take
+the place of `devices`, `lanes` and the bandwidth. Two machines with the same `nic` use that network, others the
+`fallback`; without one they have no link. A machine has a NIC for each device, or as many as its `nics` say, which the
+devices that send at once share; with `in_switch_reduction` its switch adds up what devices send it.
 """
 
 from collections.abc import Mapping
 
 from tiger.errors import InputError
-from tiger.model.values import check_whole, read_name
+from tiger.model.values import check_flag, check_whole, read_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
-from tiger.training.hardware.device import DEVICE_FIELDS, device_type
+from tiger.training.hardware.device import DEVICE_FIELDS, IN_SWITCH, NICS, check_count, device_type
 from tiger.training.hardware.fleet import Fleet, MachineType
-from tiger.training.hardware.nvidia import CLASSES, DUMP, TOPO, read_links
+from tiger.training.hardware.nvidia import CLASSES, DUMP, TOPO, TopoLinks, read_links
 from tiger.training.hardware.record import check_list, check_names, check_record, require
 
 _FIELDS = ("machines", "nics", "fallback")
 _LANE = "lane_"
 _LANE_FIELDS = ("lanes", f"{_LANE}bandwidth", f"{_LANE}latency")
 _OWN_FIELDS = ("devices", *CONNECTION_FIELDS, *_LANE_FIELDS)
-INSIDE_FIELDS = (*DEVICE_FIELDS, *_OWN_FIELDS, TOPO, DUMP, CLASSES)
+INSIDE_FIELDS = (*DEVICE_FIELDS, *_OWN_FIELDS, TOPO, DUMP, CLASSES, NICS, IN_SWITCH)
 _MACHINE_FIELDS = ("count", *INSIDE_FIELDS, "nic")
 
 
@@ -69,13 +70,17 @@ def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
 def read_type(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
     """Return a node group."""
     fields = check_record(field, value, _MACHINE_FIELDS)
-    devices, inside, links = _read_topo(field, fields) if {TOPO, DUMP} & fields.keys() else _own_devices(field, fields)
+    topo = _read_topo(field, fields) if {TOPO, DUMP} & fields.keys() else None
+    devices, inside, links = _own_devices(field, fields) if topo is None else (len(topo.names), None, topo.links)
+    ports = 0 if topo is None else topo.nics
     return MachineType(
-        count=_count(f"{field}/count", fields.get("count", 1)),
+        count=check_count(f"{field}/count", fields.get("count", 1)),
         devices=devices,
         device=device_type(field, fields),
         inside=inside,
         links=links,
+        nics=check_count(f"{field}/{NICS}", fields[NICS]) if NICS in fields else ports,
+        reduces=check_flag(f"{field}/{IN_SWITCH}", fields.get(IN_SWITCH, False)),
         nic=_nic(f"{field}/nic", fields["nic"], nics) if "nic" in fields else None,
     )
 
@@ -87,7 +92,7 @@ def _own_devices(field: str, fields: Mapping[str, object]) -> Inside:
     """Return the devices of a machine, the connection of most of its pairs, and that of some."""
     if CLASSES in fields:
         raise InputError(f"{field}/{CLASSES}", f"expected this field beside {TOPO} or {DUMP} alone")
-    devices = _count(f"{field}/devices", require(field, fields, "devices"))
+    devices = check_count(f"{field}/devices", require(field, fields, "devices"))
     inside = connection(field, fields)
     if inside is None and devices > 1 and "lanes" not in fields:
         raise InputError(f"{field}/bandwidth", "expected this field, table or lanes for several devices, got none")
@@ -99,23 +104,13 @@ def _own_devices(field: str, fields: Mapping[str, object]) -> Inside:
     return devices, inside, {}
 
 
-def _read_topo(field: str, fields: Mapping[str, object]) -> Inside:
-    """Return the same from the text of `nvidia-smi topo -m` or of NCCL."""
+def _read_topo(field: str, fields: Mapping[str, object]) -> TopoLinks:
+    """Return the devices and connections of the text of `nvidia-smi topo -m` or of NCCL."""
     also = next((name for name in _OWN_FIELDS if name in fields), None)
     if also is not None:
         text = DUMP if DUMP in fields else TOPO
         raise InputError(f"{field}/{also}", f"expected either this field or {text}, got both")
-    matrix = read_links(field, fields)
-    return len(matrix.names), None, matrix.links
-
-
-def _count(field: str, value: object) -> int:
-    """Return a whole number >= 1 or raise InputError."""
-    count = check_whole(field, value)
-    if count < 1:
-        raise InputError(field, "expected a whole number >= 1, got 0")
-    # Beyond the limit in any case; cut, so that products stay exact.
-    return min(count, DEVICE_LIMIT + 1)
+    return read_links(field, fields)
 
 
 def _lanes(field: str, value: object, devices: int, lane: Affine) -> dict[tuple[int, int], Connection]:
@@ -129,5 +124,5 @@ def _lanes(field: str, value: object, devices: int, lane: Affine) -> dict[tuple[
         pair = min(a, b), max(a, b)
         if pair in links:
             raise InputError(f"{field}/{k}", f"expected every pair once, got {a} and {b} again")
-        links[pair] = Affine(lane.bandwidth * count, lane.latency_s)
+        links[pair] = Affine(lane.bandwidth * count, lane.latency_s, wire=True)
     return links

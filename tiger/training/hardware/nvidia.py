@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.nccltopo import read_machine
-from tiger.formats.hardware.nvidia import BANDWIDTHS, LANES, TopoMatrix, count_lanes, read_matrix
+from tiger.formats.hardware.nvidia import BANDWIDTHS, LANE_LIMIT, LANES, TopoMatrix, count_lanes, read_matrix
 from tiger.formats.xmltext import read_elements
 from tiger.model.arrays import lock
 from tiger.training.hardware.cluster import DEVICE_LIMIT, NO_LINK, Cluster
@@ -33,10 +33,14 @@ _FIELDS = (TOPO, DUMP, *DEVICE_FIELDS, CLASSES)
 
 @dataclass(frozen=True, slots=True)
 class TopoLinks:
-    """Hold the names of the GPUs of a machine and the connection of each two, numbered from 0, the lower first."""
+    """Hold the names of the GPUs of a machine and the connection of each two, numbered from 0, the lower first.
+
+    `nics` is the number of NICs that are known, 0 for none.
+    """
 
     names: tuple[str, ...]
     links: Mapping[tuple[int, int], Connection]
+    nics: int = 0
 
 
 def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
@@ -59,6 +63,7 @@ def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LI
         memory_bytes=np.full(size, device.memory_bytes),
         curves=tuple(catalogue.curves),
         link=lock(link),
+        nics=np.full(size, matrix.nics),
     )
 
 
@@ -73,8 +78,16 @@ def read_links(field: str, fields: Mapping[str, object], max_devices: int = DEVI
     name = DUMP if DUMP in fields else TOPO
     text = check_text(f"{field}/{name}", fields.get(name))
     matrix = (_read_dump if name == DUMP else read_matrix)(f"{field}/{name}", text, max_devices)
-    links = {pair: _entry_connection(rates, entry) for pair, entry in matrix.entries.items()}
-    return TopoLinks(matrix.names, links)
+    lanes = np.zeros(len(matrix.names), np.int64)
+    for (a, b), entry in matrix.entries.items():
+        lanes[[a, b]] += count_lanes(entry)
+    # More NVLinks than a GPU has go through switches.
+    wired = lanes <= LANE_LIMIT
+    links = {
+        (a, b): _entry_connection(rates, entry, wire=bool(wired[a] and wired[b]))
+        for (a, b), entry in matrix.entries.items()
+    }
+    return TopoLinks(matrix.names, links, matrix.nics)
 
 
 def _read_dump(field: str, text: str, max_devices: int) -> TopoMatrix:
@@ -111,9 +124,9 @@ def _rates(field: str, value: object) -> dict[str, Connection]:
     return rates
 
 
-def _entry_connection(rates: Mapping[str, Connection], entry: str) -> Connection:
-    """Return the connection of an entry: as many times the bandwidth of one lane as there are."""
+def _entry_connection(rates: Mapping[str, Connection], entry: str, *, wire: bool) -> Connection:
+    """Return the connection of an entry: as many times the bandwidth of one lane as there are, which may be a wire."""
     lanes, lane = count_lanes(entry), rates[LANES]
     if not lanes or not isinstance(lane, Affine):
         return rates[entry]
-    return Affine(lane.bandwidth * lanes, lane.latency_s)
+    return Affine(lane.bandwidth * lanes, lane.latency_s, wire=wire)

@@ -14,11 +14,9 @@ from tiger.training.hardware.composition import (
     OPTIONS,
     compose_document,
     is_network,
-    is_spec,
     name_network,
     read_inside,
 )
-from tiger.training.hardware.dgx import cluster_of_spec
 from tiger.training.hardware.document import cluster_of_devices
 from tiger.training.hardware.hosts import HOSTS, cluster_of_hosts
 from tiger.training.hardware.insides import MACHINE, document_of_file
@@ -26,6 +24,7 @@ from tiger.training.hardware.machines import cluster_of_machines
 from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO, cluster_of_topo
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.record import name_field
+from tiger.training.hardware.spec import cluster_of_spec, is_spec
 
 NO_ARGUMENTS = HostArguments()
 

@@ -6,6 +6,7 @@ follow each other as the ranks do that come first on them. Source: NCCL, src/gra
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
@@ -19,11 +20,16 @@ STEPS = 20_000
 
 @dataclass(slots=True, eq=False)
 class RingOrders:
-    """Hold what is known of the orders of rings: `link_s[n, n]` ranks links by their seconds, `machine[n]` machines."""
+    """Hold what is known of the orders of rings: `link_s[n, n]` ranks links by their seconds, `machine[n]` machines.
+
+    `wire[n, n]` says which links are wires of their own between two devices.
+    """
 
     link_s: FloatArray
     machine: IntArray
+    wire: BoolArray
     known: dict[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)
+    widths: dict[tuple[int, ...], float] = field(default_factory=dict)
     alike: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -36,25 +42,66 @@ class RingOrders:
         equal = (self.link_s == inside[:, None])[same].all()
         self.alike = bool(equal) and (not len(between) or bool((between == between[0]).all()))
 
-    def arrange(self, rings: IntArray, axis: int) -> IntArray:
-        """Return rings along an axis in the order in which they visit their devices."""
-        if self.alike or rings.shape[axis] < 3:
+    def arrange(self, rings: IntArray) -> IntArray:
+        """Return rings `[.., r]` in the order in which they visit their devices, those of a machine together."""
+        if rings.shape[-1] < 3:
             return rings
-        moved = np.moveaxis(rings, axis, -1)
-        rows = [self.order(tuple(row)) for row in moved.reshape(-1, moved.shape[-1]).tolist()]
-        return np.moveaxis(np.array(rows).reshape(moved.shape), -1, axis)
+        if self.alike:
+            machine = self.machine[rings]
+            if (machine[..., 1:] >= machine[..., :-1]).all():
+                return rings
+            return np.take_along_axis(rings, np.argsort(machine, axis=-1, kind="stable"), axis=-1)
+        rows = [self.order(tuple(row)) for row in rings.reshape(-1, rings.shape[-1]).tolist()]
+        return np.array(rows).reshape(rings.shape)
 
     def order(self, ring: tuple[int, ...]) -> tuple[int, ...]:
         """Return the order in which a ring visits its devices."""
-        if self.alike or len(ring) < 3:
+        if len(ring) < 3:
             return ring
         if ring not in self.known:
             groups: dict[int, list[int]] = {}
             for device in ring:
                 groups.setdefault(int(self.machine[device]), []).append(device)
             closed = len(groups) == 1
-            self.known[ring] = tuple(device for group in groups.values() for device in self._order(group, closed))
+            ordered = groups.values() if self.alike else (self._order(group, closed) for group in groups.values())
+            self.known[ring] = tuple(device for group in ordered for device in group)
         return self.known[ring]
+
+    def rotate(self, ring: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return rings side by side over several machines, as many as each has ranks: each leaves by another one."""
+        runs = [tuple(run) for _, run in groupby(self.order(ring), key=lambda device: int(self.machine[device]))]
+        if len(runs) == 1 or len(ring) < 3:
+            return [self.order(ring)]
+        return [tuple(device for run in runs for device in (*run[k:], *run[:k])) for k in range(min(map(len, runs)))]
+
+    def count_wires(self, rings: IntArray) -> FloatArray:
+        """Return how many times the rate of their slowest link rings `[.., r]`, in order, have inside machines.
+
+        NCCL makes as many rings as wires allow: each device sends all that its wires to the others carry. 1 without
+        wires, which are shared.
+        """
+        if not self.wire.any() or rings.shape[-1] < 2:
+            return np.ones(rings.shape[:-1])
+        rows = rings.reshape(-1, rings.shape[-1])
+        return np.array([self._width(tuple(row)) for row in rows.tolist()]).reshape(rings.shape[:-1])
+
+    def _width(self, ring: tuple[int, ...]) -> float:
+        """Return how wide a ring in order is inside all of its machines."""
+        if ring not in self.widths:
+            devices = np.array(ring)
+            same = self.machine[devices[:, None]] == self.machine[devices]
+            np.fill_diagonal(same, val=False)
+            before = np.roll(devices, 1)
+            inner = self.machine[devices] == self.machine[before]
+            width = 1.0
+            if inner.any() and self.wire[devices, before][inner].all():
+                slowest = self.link_s[devices, before][inner].max()
+                wired = same & self.wire[np.ix_(devices, devices)]
+                rates = np.where(wired, slowest / np.where(wired, self.link_s[np.ix_(devices, devices)], 1.0), 0.0)
+                # A device that is alone on its machine sends over no wire.
+                width = max(float(rates.sum(axis=1)[same.any(axis=1)].min()), 1.0)
+            self.widths[ring] = width
+        return self.widths[ring]
 
     def _order(self, given: Sequence[int], closed: bool) -> Sequence[int]:  # noqa: FBT001 (a ring or a path, inside alone)
         """Return devices of a machine in the order whose slowest link is quickest, around a ring or along a path."""

@@ -26,7 +26,8 @@ class Layers:
     held all the time, such as weights, gradients and optimizer states, `held_bytes` for every microbatch in flight.
     `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each layer, 0 at both ends; gradients
     of the same size come back. `reduced_bytes` one forward pass of a layer all-reduces among tensor-parallel ranks, in
-    `reductions` calls; the backward pass does the same. `tied` names groups of layers that share the parameters of the
+    `reductions` calls; the backward pass does the same. They are `scattered` where ranks reduce-scatter them and gather
+    them again, as in sequence parallelism. `tied` names groups of layers that share the parameters of the
     first of them: a stage that holds several holds them once, and stages that each hold one all-reduce the gradient
     once in an iteration. `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its
     code (default: its name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut,
@@ -46,6 +47,7 @@ class Layers:
     held_bytes: FloatArray = field(default_factory=unset_array)
     reduced_bytes: FloatArray = field(default_factory=unset_array)
     reductions: FloatArray = field(default_factory=unset_array)
+    scattered: bool = False
     kinds: tuple[LayerKind, ...] = ()
     modules: tuple[str, ...] = ()
     tied: tuple[tuple[int, ...], ...] = ()

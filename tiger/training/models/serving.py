@@ -38,5 +38,6 @@ def serve(layers: Layers, shape: Shape) -> Layers:
         crossing_bytes=layers.crossing_bytes / PASSES,
         reduced_bytes=np.where(head, gathered, reduced),
         reductions=np.ones(layers.size),
+        scattered=False,
         group_traffic=None,
     )

@@ -1,12 +1,13 @@
 """Plain tables of layers, as CSV or JSON."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.values import read_name, suggest_name
+from tiger.model.values import check_flag, read_name, suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
 from tiger.training.models.csvrows import rows_of_csv
@@ -15,7 +16,7 @@ from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.order import CycleError, topological_order
 
 Ends = tuple[IntArray, IntArray]
-KEYS = ("layers", "edges", "tied")
+KEYS = ("layers", "edges", "tied", "scattered")
 
 
 def layers_of_csv(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
@@ -37,21 +38,21 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
 
     A layer is an object with the columns of a CSV table as keys. Without `edges` they are a chain in the order of the
     table; with them a layer sends to the layers named beside it, and of those that could come next the first in the
-    table comes first. The layers of a group of `tied` share the parameters of the first. O((L + edges) log L). Raises
+    table comes first. The layers of a group of `tied` share the parameters of the first. `"scattered": true` says that
+    tensor-parallel ranks reduce-scatter and gather what they would all-reduce. O((L + edges) log L). Raises
     InputError.
     """
     record = document if isinstance(document, dict) else {"layers": document}
     unknown = next((key for key in record if key not in KEYS), None)
     if unknown is not None:
-        raise InputError(
-            "model", f"expected layers, edges and tied, got {describe(unknown)}{suggest_name(unknown, KEYS)}"
-        )
+        raise InputError("model", f"expected {', '.join(KEYS)}, got {describe(unknown)}{suggest_name(unknown, KEYS)}")
     listed = _list("model/layers", record.get("layers"))
     check_size("model/layers", len(listed), max_layers)
     rows = [_row(k, value) for k, value in enumerate(listed)]
     names = _names(rows)
     ends = _edges(record["edges"], names) if "edges" in record else _chain(len(names))
-    return _layers(rows, names, ends, _tied_rows(record.get("tied", []), names))
+    layers = _layers(rows, names, ends, _tied_rows(record.get("tied", []), names))
+    return replace(layers, scattered=True) if check_flag("model/scattered", record.get("scattered", False)) else layers
 
 
 def _row(k: int, value: object) -> Row:

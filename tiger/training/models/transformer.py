@@ -71,6 +71,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         crossing_bytes=tokens * _count_crossing_bytes(shape),
         reduced_bytes=tokens * _column(parts, "reduced_bytes"),
         reductions=_column(parts, "reductions"),
+        scattered=setup.sequence_parallel,
         kinds=kinds,
         tied=((0, shape.layers + 1),) if shape.shared else (),
         slices=math.gcd(shape.heads, shape.width),

@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.training.costs.plan import Plan
-from tiger.training.costs.stages import position_sums
+from tiger.training.costs.sums import position_sums
 from tiger.training.hardware.ring_orders import RingOrders
 from tiger.training.models.layers import Layers
 
@@ -49,11 +49,15 @@ class LinkBytes:
             self.known[min(ends), max(ends)] += size
 
     def add_ring(self, given: Sequence[int], size: float) -> None:
-        """Add an all-reduce of r ranks: 2 (r - 1) times each sends a part of 1 / r to the next."""
-        ring = tuple(given) if self.orders is None else self.orders.order(tuple(given))
+        """Add an all-reduce of r ranks: 2 (r - 1) times each sends a part of 1 / r to the next.
+
+        Rings over several machines leave them by all their ranks in turn, each with its share.
+        """
+        rings = [tuple(given)] if self.orders is None else self.orders.rotate(tuple(given))
         # A ring of one has a link to itself, over which nothing goes.
-        for k in range(len(ring)):
-            self.add((ring[k - 1], ring[k]), 2 * (len(ring) - 1) * size / len(ring))
+        for ring in rings:
+            for k in range(len(ring)):
+                self.add((ring[k - 1], ring[k]), 2 * (len(ring) - 1) * size / (len(ring) * len(rings)))
 
     def add_gathers(self, ranks: IntArray, size: tuple[float, float], expert: int) -> None:
         """Add the gathering of dense layers and of experts among ranks with the same ones: half of an all-reduce."""

@@ -1,13 +1,18 @@
-"""Tests of the SPECs of DGX machines."""
+"""Tests of the SPECs of clusters."""
 
-import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tiger.errors import InputError
 from tiger.topologies.trees import DGX_DISTANCES, dgx
-from tiger.training.hardware.dgx import DGX_1V_LANES, KINDS, cluster_of_spec
+from tiger.training.hardware.collectives import RingTable
+from tiger.training.hardware.kinds import DGX_1V_LANES, KINDS
+from tiger.training.hardware.ring_links import RingLinks
+from tiger.training.hardware.spec import cluster_of_spec
+
+LISTED = (Path(__file__).parents[3] / "examples/clusters/README.md").read_text().splitlines()
 
 
 def test_dgx():
@@ -64,10 +69,41 @@ def test_switched_machines(spec, gpus, memory, inside, between):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kinds_describe_themselves(kind):
-    """The syntax of a kind is its name and a number of machines."""
-    assert KINDS[kind].syntax == f"{kind}:n"
-    assert re.fullmatch(r"n (DGX|GB200).* machines of \d+ .*", KINDS[kind].description)
+def test_kinds_are_listed(kind):
+    """The page of clusters has a row of each, with its devices, memory, speed and NICs."""
+    row = next(line for line in LISTED if line.startswith(f"| `{kind}`"))
+    machine, network = KINDS[kind].machine, KINDS[kind].network
+    joined = machine.inside or machine.links[0, 1]
+    inside = max(link.bandwidth for link in (joined, *machine.links.values())) / 1e9
+    between = f"{machine.nics or machine.devices} x {network.bandwidth / 1e9:g}"
+    cells = (machine.devices, machine.device.memory_bytes / 1e9, machine.device.speed, inside, between)
+    assert [cell.strip() for cell in row.split("|")[2:-1]] == [
+        str(cells[0]),
+        *(f"{cell:g}" for cell in cells[1:4]),
+        between,
+    ]
+
+
+def test_kinds_may_be_mixed():
+    """Two machines of eight H100 and one of four L40S, each kind by its own network, both by that of the SPEC."""
+    cluster = cluster_of_spec("dgx-h100:2+l40s:1x4,nics=2@100Gb/s")
+    assert (cluster.size, cluster.machines, cluster.own_nics) == (20, 3, False)
+    assert cluster.speed[[0, 16]].tolist() == [1, 0.3659]
+    assert cluster.nics[[0, 16]].tolist() == [0, 2]
+    assert cluster.reduces[[0, 16]].tolist() == [True, False]
+    rates = [1 / float(cluster.seconds(0, other, 1e12)) for other in (1, 8, 16)]
+    assert rates == pytest.approx([450e9 / 1e12, 50e9 / 1e12, 12.5e9 / 1e12], rel=1e-3)
+    slowest = cluster_of_spec("rtx4090:1x2+rtx3060:1")
+    assert 1e9 / float(slowest.seconds(0, 2, 1e9)) == pytest.approx(1.25e9, rel=1e-3)
+
+
+def test_wires_beside_each_other_carry_as_much():
+    """Seven links of 64 GB/s of each MI300X make seven rings; four devices have three."""
+    cluster = cluster_of_spec("mi300x:1")
+    for ranks in (8, 4):
+        table = RingTable(cluster=cluster, size_bytes=np.array([1e9]), ranks=ranks)
+        spent = table.seconds(RingLinks.of(cluster, np.arange(ranks)))
+        assert spent == pytest.approx((ranks - 1) * (3.4e-6 + 1e9 / ranks / (64e9 * (ranks - 1))))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +114,13 @@ def test_kinds_describe_themselves(kind):
         ("dgx:-1", "cluster"),
         ("dgx:2.0", "cluster"),
         ("dgx:²", "cluster"),
-        ("dgx:2x4", "cluster"),
+        ("dgx:2x9", "cluster"),
+        ("dgx:2x0", "cluster"),
+        ("dgx:2,nics=0", "cluster"),
+        ("dgx:2+", "cluster"),
+        ("dgx:1+l40s:1@", "cluster"),
+        ("dgx:1+l40s:1@4", "cluster"),
+        ("dgx:1+l40s:1@0GB/s", "cluster"),
         ("torus:4", "cluster"),
         ("", "cluster"),
         ("dgx:" + "9" * 5000, "cluster"),
