@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
+from tiger.formats.hardware.nccltests import is_output
 from tiger.formats.hardware.nvidia import is_matrix
 from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, read_text
 from tiger.model.wording import describe
+from tiger.training.hardware.connection import NCCL_TESTS
 from tiger.training.hardware.hosts import HOSTS, LABELS
 from tiger.training.hardware.insides import ENDINGS, MACHINE, document_of_file
 from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO
@@ -33,7 +35,7 @@ def is_network(file: str, text: str) -> bool:
     suffix = Path(file).suffix.lower()
     if suffix == ".json":
         return name_network(read_json(text, "cluster")) is not None
-    if PRINTED.get(suffix) != TOPO or is_matrix(text):
+    if PRINTED.get(suffix) != TOPO or is_matrix(text) or is_output(text):
         return suffix in NETWORKS
     # For networks alone, as they wait for scipy.
     from tiger.formats import slurm
@@ -45,7 +47,7 @@ def is_network(file: str, text: str) -> bool:
 
 def name_network(document: object) -> str | None:
     """Return the name of the kind of network in JSON, None for other JSON."""
-    if not isinstance(document, dict) or document.keys() & {"devices", "machines", HOSTS, TOPO, DUMP}:
+    if not isinstance(document, dict) or document.keys() & {"devices", "machines", HOSTS, TOPO, DUMP, NCCL_TESTS}:
         return None
     from tiger.formats.hardware import instances, kubernetes  # for networks alone, as they wait for scipy
 

@@ -7,13 +7,16 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.nccltests import is_output
 from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.connection import NCCL_TESTS
 from tiger.training.hardware.document import cluster_of_devices
 from tiger.training.hardware.fleet import Fleet
 from tiger.training.hardware.machines import INSIDE_FIELDS, cluster_of_machines, read_type
+from tiger.training.hardware.measured import cluster_of_run
 from tiger.training.hardware.nvidia import PRINTED
 from tiger.training.hardware.record import check_list, check_record, check_text, name_field, require
 from tiger.training.hardware.spec import cluster_of_spec
@@ -57,7 +60,8 @@ def document_of_file(file: FileText, field: str) -> object:
     """Return the document of devices that the text of a file stands for; raise InputError of a field."""
     suffix = Path(file.file).suffix.lower()
     if suffix in PRINTED:
-        return {PRINTED[suffix]: text_of(file, field)}
+        text = text_of(file, field)
+        return {NCCL_TESTS if is_output(text) else PRINTED[suffix]: text}
     if suffix == ".json":
         return read_json(text_of(file, field), field)
     raise InputError(field, f"expected a file ending in {', '.join(ENDINGS)}, got {describe(file.file, 300)}")
@@ -86,6 +90,8 @@ def _read_groups(field: str, value: object) -> Cluster:
         return _read_cluster(field, cluster_of_spec, value)
     if isinstance(value, Mapping) and "machines" in value:
         return _read_cluster(field, cluster_of_machines, value)
+    if isinstance(value, Mapping) and NCCL_TESTS in value:
+        return _read_cluster(field, cluster_of_run, value)
     return Fleet(machines=(read_type(field, check_record(field, value, INSIDE_FIELDS), {}),)).cluster()
 
 

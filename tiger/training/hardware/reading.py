@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
+from tiger.formats.hardware.nccltests import is_output
 from tiger.formats.hardware.nvidia import is_matrix
 from tiger.model.text import FileText, find_file, read_text, text_of
 from tiger.model.wording import describe
@@ -17,10 +18,12 @@ from tiger.training.hardware.composition import (
     name_network,
     read_inside,
 )
+from tiger.training.hardware.connection import NCCL_TESTS
 from tiger.training.hardware.document import cluster_of_devices
 from tiger.training.hardware.hosts import HOSTS, cluster_of_hosts
 from tiger.training.hardware.insides import MACHINE, document_of_file
 from tiger.training.hardware.machines import cluster_of_machines
+from tiger.training.hardware.measured import cluster_of_run
 from tiger.training.hardware.nvidia import DUMP, PRINTED, TOPO, cluster_of_topo
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.record import name_field
@@ -54,9 +57,9 @@ def read_with_document(
 def read_cluster_document(source: Path | str, hosts: HostArguments = NO_ARGUMENTS) -> object:
     """Return a SPEC as it is, and what a file holds as a document.
 
-    Files end in `.json` (a document), in `.txt` or `.topo` (what `nvidia-smi topo -m` prints), or in `.xml` (what NCCL
-    dumps), or describe a network as those of `tiger assign` do, with `hosts` beside them. A document may name files for
-    `hosts` and `machine`, from its own folder, whose text then stands there.
+    Files end in `.json` (a document), in `.txt` or `.topo` (what `nvidia-smi topo -m` or nccl-tests print), or in
+    `.xml` (what NCCL dumps), or describe a network as those of `tiger assign` do, with `hosts` beside them. A document
+    may name files for `hosts` and `machine`, from its own folder, whose text then stands there.
     """
     path = Path(source)
     suffix = path.suffix.lower()
@@ -69,7 +72,7 @@ def read_cluster_document(source: Path | str, hosts: HostArguments = NO_ARGUMENT
         raise InputError("cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {got}")
     text = read_text(path, "cluster")
     # What neither describes a network nor GPUs is told from both where a network is meant.
-    meant = bool(hosts.given) and PRINTED.get(suffix) == TOPO and not is_matrix(text)
+    meant = bool(hosts.given) and PRINTED.get(suffix) == TOPO and not (is_matrix(text) or is_output(text))
     if meant or is_network(path.name, text):
         return compose_document(path.name, text, hosts)
     hosts.check_absent(f"devices in {describe(path.name)}")
@@ -81,7 +84,7 @@ def _name_parts(source: Path | str, hosts: HostArguments) -> dict[str, str]:
     if hosts.given:
         rates = {f"cluster/networks/{level}/bandwidth": f"{BANDWIDTHS}/{level}" for level in hosts.bandwidths or ()}
         return rates | OPTIONS
-    return {f"cluster/{name}": "cluster" for name in (TOPO, DUMP) if Path(source).suffix.lower() in PRINTED}
+    return {f"cluster/{name}": "cluster" for name in (TOPO, DUMP, NCCL_TESTS) if Path(source).suffix.lower() in PRINTED}
 
 
 def _insert_files(document: object, folder: Path) -> object:
@@ -100,8 +103,8 @@ def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cl
     """Return the cluster that a document describes; text is a SPEC, and never opened as a file.
 
     An object has `devices` (and links), `machines` (and networks), `hosts` (with what is inside each, and networks),
-    `nvidia_smi_topo` or `nccl_topo`, or the name and the text of a file of devices as `file` and `text`. Raises
-    InputError of `cluster` or below, for more than `max_devices` too.
+    `nvidia_smi_topo`, `nccl_topo` or `nccl_tests`, or the name and the text of a file of devices as `file` and `text`.
+    Raises InputError of `cluster` or below, for more than `max_devices` too.
     """
     if isinstance(document, str):
         return cluster_of_spec(document, max_devices)
@@ -140,4 +143,5 @@ _SHAPES: dict[str, Callable[[Mapping[str, object], int], Cluster]] = {
     HOSTS: cluster_of_hosts,
     TOPO: cluster_of_topo,
     DUMP: cluster_of_topo,
+    NCCL_TESTS: cluster_of_run,
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.nccltests import MeasuredCollective
 from tiger.formats.quantity import convert_quantity
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.text import read_amounts
@@ -61,6 +62,17 @@ def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str =
     sizes, times = _column(field, rows, size) * unit_bytes, _column(field, rows, time) * unit_s
     distinct, group, count = np.unique(sizes, return_inverse=True, return_counts=True)
     return _curve(field, distinct, _fit_rising(np.bincount(group, times) / count, count.astype(np.int64)))
+
+
+def curve_of_run(run: MeasuredCollective, field: str) -> Curve:
+    """Return the curve of the messages of which a measured collective is made, smoothed as times in CSV.
+
+    Of n ranks each sends an n-th of a message 2 (n - 1) times for an all-reduce, and n - 1 times for a gather.
+    """
+    steps = {"all-reduce": 2 * (run.ranks - 1), "gather": run.ranks - 1, "send": 1}[run.operation]
+    part = 1 if run.operation == "send" else run.ranks
+    sizes, times = np.array(run.size_bytes) / part, np.array(run.seconds) / steps
+    return _curve(field, sizes, _fit_rising(times, np.ones(len(times), np.int64)))
 
 
 def _rows(field: str, text: str) -> Rows:
