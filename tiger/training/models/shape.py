@@ -39,8 +39,7 @@ class Shape:
     `serve` makes a model for inference: there is no backward pass and nothing is held for one, and the state is weights
     and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
     `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can do
-    in 16 bits, twice that in fp8 and half of it in fp32; the same of an A100 is 1.25e14, of a V100 5e13. Raises
-    InputError that names the key.
+    in 16 bits, twice that in fp8 and half of it in fp32. Raises InputError that names the key.
     """
 
     layers: int
