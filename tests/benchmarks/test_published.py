@@ -25,7 +25,7 @@ TEN = [
 def add_up(run: Run, setup: TrainingSetup) -> float:
     """Return the bytes of a device of the first position, by the formulas of the papers."""
     shape, (p, t, d, c, _) = run.shape, run.degrees
-    h, f, kv = shape.hidden, shape.width, shape.key_value
+    h, f, kv = shape.hidden, shape.width, shape.key
     gpt = not shape.gated
     layer = 12 * h**2 + 13 * h if gpt else 2 * h**2 + 2 * h * kv + 3 * h * f + 2 * h
     ends = (shape.vocabulary + gpt * shape.sequence) * h

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tiger.training.models.parts import decoder_of, embedding_of, head_of, sent_bytes
+from tiger.training.models.parts import decoder_of, embedding_of, head_of, predictor_of, sent_bytes
+from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
@@ -76,3 +77,70 @@ def test_layers_all_reduce_twice_what_they_send():
     assert sent_bytes(Shape(**SMALL)) == 96
     assert (decoder_of(Shape(**SMALL)).reduced_bytes, decoder_of(Shape(**SMALL)).reductions) == (192, 2)
     assert sent_bytes(Shape(**SMALL, dtype="fp32")) == 192
+
+
+LATENT = {"gated": True, "ffn": 20, "head_dim": 3, "kv_lora_rank": 5, "rope_head_dim": 1, "v_head_dim": 2}
+
+
+def test_latent_attention_is_added_up_by_hand():
+    """Of inputs of 8 latent vectors of 6 and 5 + 1, of these queries 16, keys 12, values 8; output 8 x 8; four norms.
+
+    Of each of 6 tokens 2 bytes of inputs of 8, both sides of the norms of 6 and 5, queries and keys of 16, values of
+    8 twice, and 60 in the block. Scores are products of 16 numbers a key and 8 a value, of half of the 3 tokens.
+    """
+    part = decoder_of(Shape(**SMALL, **LATENT, q_lora_rank=6))
+    attention = 8 * (6 + 5 + 1) + 6 * 16 + 5 * (12 + 8) + 8 * 8
+    assert part.parameters == attention + 480 + 2 * 8 + 6 + 5
+    assert part.weight_flops == 2 * 6 * (attention + 480)
+    assert part.other_flops == 2 * 6 * 1.5 * (16 + 8)
+    assert part.held_bytes == 6 * 2 * (6 * 8 - 16 + 2 * 11 + 16 + 16 + 8 + 8 + 60)
+    assert part.context_bytes == 6 * 2 * (16 + 8)
+    direct = decoder_of(Shape(**SMALL, **LATENT))
+    assert part.parameters - direct.parameters == 8 * 6 + 6 * 16 + 6 - 8 * 16
+
+
+def test_every_rank_makes_latent_vectors():
+    """Of two ranks each has 8 x 12 weights that the other one has, too, and multiplies by them."""
+    one, two = (decoder_of(Shape(**SMALL, **LATENT, q_lora_rank=6), TrainingSetup(tensor=t)) for t in (1, 2))
+    assert two.parameters - one.parameters == 96
+    assert two.weight_flops - one.weight_flops == 2 * 6 * 96
+    whole = decoder_of(Shape(**SMALL, **LATENT, q_lora_rank=6), TrainingSetup(tensor=2, sequence_parallel=False))
+    assert whole.held_bytes - two.held_bytes == 6 * 2 * (4 * 8 + 2 * 11)
+
+
+def test_every_token_goes_through_shared_experts():
+    """Each as wide as the others, and on every rank."""
+    alone = decoder_of(Shape(**SMALL, gated=True, ffn=20, experts=4))
+    both = decoder_of(Shape(**SMALL, gated=True, ffn=20, experts=4, shared_experts=2))
+    assert both.parameters - alone.parameters == 2 * 480
+    assert both.weight_flops - alone.weight_flops == 2 * 6 * 2 * 480
+    assert both.held_bytes - alone.held_bytes == 6 * 2 * 2 * 60
+    assert both.expert_parameters == alone.expert_parameters
+    assert both.exchanged_bytes == alone.exchanged_bytes
+
+
+def test_a_window_limits_what_is_computed():
+    """Two of three tokens, of which the first sees one; full attention computes all three."""
+    windows = [decoder_of(Shape(**SMALL, window=window)).other_flops for window in (2, 3, 9, None)]
+    assert windows == pytest.approx([4 * 6 * 8 * (2 - 2 / 3), *[4 * 6 * 8 * 1.5] * 3])
+    assert decoder_of(Shape(**SMALL, window=2, attention="full")).other_flops == 4 * 6 * 8 * 3
+
+
+def test_biases_of_a_gated_layer_are_counted():
+    """As in gpt-oss: 8 each of queries, keys, values and output, 2 x 20 + 8 of each block."""
+    plain, biased = (decoder_of(Shape(**SMALL, gated=True, ffn=20, experts=2, biases=b)) for b in (None, True))
+    assert biased.parameters - plain.parameters == 32 + 2 * 48
+
+
+@pytest.mark.parametrize(("recompute", "held"), [("none", 2 * 6 * 8 * 4), ("full", 0)])
+def test_a_further_token_is_predicted_behind_a_projection(recompute, held):
+    """Of 16 to 8 numbers, with three norms and a matrix of 10 x 8; the head works for both, and both are sent there."""
+    setup = TrainingSetup(recompute=recompute)
+    shape = Shape(**SMALL, gated=True, mtp_layers=1)
+    decoder, predictor = decoder_of(shape, setup), predictor_of(shape, setup)
+    assert predictor.parameters - decoder.parameters == 128 + 24 + 80
+    assert predictor.weight_flops - decoder.weight_flops == 2 * 6 * 128
+    assert predictor.held_bytes - decoder.held_bytes == held
+    head, alone = head_of(shape), head_of(Shape(**SMALL, gated=True))
+    assert (head.weight_flops, head.held_bytes) == (2 * alone.weight_flops, 2 * alone.held_bytes)
+    assert (head.parameters, head.reduced_bytes) == (alone.parameters, 2 * alone.reduced_bytes)

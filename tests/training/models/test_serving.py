@@ -6,7 +6,9 @@ import pytest
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import workloads
 from tiger.training.hardware.cluster import Cluster, Curve
+from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
+from tiger.training.models.sizes import model_of
 from tiger.training.models.transformer import layers_of_shape
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
@@ -48,3 +50,30 @@ def test_a_message_goes_one_way_and_a_pass_reduces_once():
     passes = load.forward_s + load.backward_s
     assert passes.tolist() == pytest.approx([96 + 2 * 96, 2 * 96 + 60])
     assert load.closing_s.tolist() == [0, 0]
+
+
+def test_ranks_hold_copies_of_what_cannot_be_cut():
+    """Two heads with keys and values go round two ranks; of a latent vector each rank has all, 2 bytes of 3 + 1."""
+    heads, latent = SMALL | {"kv_heads": 2, "hidden": 8}, SMALL | {"kv_lora_rank": 3, "rope_head_dim": 1}
+    for ranks, copies in ((1, 1), (2, 1), (4, 2)):
+        cache = [
+            layers_of_shape(Shape(**shape, serve=True), setup=TrainingSetup(tensor=ranks)).state_bytes
+            - layers_of_shape(Shape(**shape), setup=TrainingSetup(tensor=ranks)).parameter_bytes
+            for shape in (heads, latent)
+        ]
+        assert cache[0].tolist() == [0, *[2 * 6 * 4 * 2 * copies] * 2, 0]
+        assert cache[1].tolist() == [0, *[6 * 4 * 2 * ranks] * 2, 0]
+
+
+def test_a_window_caps_what_is_kept_of_a_sequence():
+    """Two of three tokens of each sequence in the first layer, all in the second."""
+    served = layers_of_shape(Shape(**SMALL, window=2, full_step=2, serve=True))
+    weights = layers_of_shape(Shape(**SMALL)).parameter_bytes
+    assert (served.state_bytes - weights).tolist() == [0, 2 * 2 * 16 * 2, 2 * 3 * 16 * 2, 0]
+
+
+def test_a_longer_sequence_has_a_larger_cache():
+    """As an option states it, on each of two ranks with a head of their own."""
+    model = model_of({"transformer": SMALL | {"serve": True}})
+    longer = model.layers_for(TrainingSetup(tensor=2, sequence=30))
+    assert (longer.state_bytes - model.given.state_bytes).tolist() == [27 * 16, *[2 * 27 * 32] * 2, 0]

@@ -11,7 +11,7 @@ SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3}
 def test_a_shape_is_a_gpt_by_default():
     """A block four times as wide, a key for every head, a shared matrix, 4e14 FLOP/s."""
     shape = Shape(**SMALL)
-    assert (shape.width, shape.key_value, shape.active, shape.shared, shape.flops_per_s) == (32, 8, 1, True, 4e14)
+    assert (shape.width, shape.key, shape.active, shape.shared, shape.flops_per_s) == (32, 8, 1, True, 4e14)
 
 
 def test_a_gated_shape_is_a_llama():
@@ -22,7 +22,7 @@ def test_a_gated_shape_is_a_llama():
 
 def test_fewer_heads_have_keys():
     """Two of four heads, each 2 wide."""
-    assert Shape(**SMALL, kv_heads=2).key_value == 4
+    assert Shape(**SMALL, kv_heads=2).key == 4
 
 
 @pytest.mark.parametrize(("experts", "top_k", "active"), [(8, None, 2), (1, None, 1), (8, 3, 3), (None, None, 1)])
@@ -62,6 +62,20 @@ def test_tokens_of_a_microbatch_are_those_of_all_its_sequences():
         ("flops", 1e31),
         ("flops", float("nan")),
         ("flops", "fast"),
+        ("biases", 1),
+        ("kv_lora_rank", 0),
+        ("q_lora_rank", 4),
+        ("rope_head_dim", 4),
+        ("v_head_dim", 4),
+        ("window", 0),
+        ("full_step", 2),
+        ("dense_layers", 1),
+        ("dense_layers", -1),
+        ("dense_ffn", 8),
+        ("expert_step", 2),
+        ("expert_step", 0),
+        ("shared_experts", 1),
+        ("mtp_layers", None),
     ],
 )
 def test_bad_numbers_are_named(key, value):
@@ -75,3 +89,14 @@ def test_no_token_goes_through_more_experts_than_there_are():
     """Three of two."""
     with pytest.raises(InputError, match="at most 2"):
         Shape(**SMALL, experts=2, top_k=3)
+
+
+def test_numbers_of_layers_that_differ_go_together():
+    """No more dense layers than there are, and no keys of other heads beside a latent vector."""
+    for key, shape in (
+        ("dense_layers", {"experts": 2, "dense_layers": 3}),
+        ("kv_heads", {"kv_lora_rank": 4, "kv_heads": 2}),
+    ):
+        with pytest.raises(InputError) as caught:
+            Shape(**SMALL, **shape)
+        assert caught.value.field == f"model/transformer/{key}"

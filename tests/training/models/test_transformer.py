@@ -1,11 +1,16 @@
 """Transformers described by their shape."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from hashlib import sha256
+from itertools import product
 
 import pytest
 
 from tiger.errors import InputError
+from tiger.training.models.layers import Layers
+from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
+from tiger.training.models.traffic import GroupTraffic
 from tiger.training.models.transformer import is_made_of_shape, layers_of_shape
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
@@ -98,6 +103,38 @@ def test_the_largest_shape_is_still_added_up(dtype):
     # Two matrices of 10^9 x 10^9 for each of 10^9 experts are all that counts.
     assert layers.state_bytes[1] == pytest.approx(2e27 * {"bf16": 18, "fp16": 20, "fp32": 16}[dtype])
     assert layers.forward_s[1] == pytest.approx(4e45)
+
+
+def test_shapes_whose_layers_are_alike_cost_what_they_did():
+    """To the last bit, of GPT, Llama and a mixture, in all types and ways to train and to serve."""
+    columns = [name.name for name in fields(Layers) if name.name.endswith(("_s", "_bytes", "reductions"))]
+    sent = [name.name for name in fields(GroupTraffic) if name.name.endswith("_bytes")]
+    sizes = {"layers": 3, "hidden": 96, "heads": 6, "vocabulary": 1001, "sequence": 24, "batch": 2}
+    mixture = {"experts": 8, "top_k": 3, "gated": True, "head_dim": 24}
+    shared = TrainingSetup(tensor=2, data=4, context=2, sharding="zero-3", recompute="full")
+    whole = replace(NO_SETUP, tensor=3, data=4, sequence_parallel=False, recompute="selective", offload=1e9)
+    digest = sha256()
+    for more in ({}, {"gated": True, "kv_heads": 2, "ffn": 160}, mixture):
+        for dtype, attention in product(("bf16", "fp32", "fp8"), ("flash", "full")):
+            shape = Shape(**sizes, **more, dtype=dtype, attention=attention)
+            made = [layers_of_shape(shape, setup=setup) for setup in (NO_SETUP, shared, whole)]
+            for layers in (*made, layers_of_shape(replace(shape, serve=True))):
+                for array in (getattr(layers, name) for name in columns):
+                    digest.update(array.tobytes())
+                for array in (getattr(layers.traffic, name) for name in sent):
+                    digest.update(array.tobytes())
+    assert digest.hexdigest() == "d381e9f373b13575dea81987fa0b15de3652e6add9cf06632a573089a93b061c"
+
+
+def test_layers_that_predict_further_tokens_stand_before_the_head():
+    """They are no part of a model that serves, and send what they were given on with what they made of it."""
+    layers = layers_of_shape(Shape(**SMALL, mtp_layers=2))
+    assert layers.kinds == ("embedding", "layer", "layer", "mtp", "mtp", "head")
+    assert layers.names[3:5] == ("mtp.layers.0", "mtp.layers.1")
+    assert layers.tied == ((0, 5),)
+    assert layers.crossing_bytes.tolist() == [0, 96, 96, 96, 192, 288, 0]
+    assert is_made_of_shape(layers)
+    assert layers_of_shape(Shape(**SMALL, mtp_layers=2, serve=True)).kinds == ("embedding", "layer", "layer", "head")
 
 
 def test_layers_of_a_shape_are_known_by_their_names():

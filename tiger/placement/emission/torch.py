@@ -39,4 +39,4 @@ def _usual_names(block: StagedModule) -> tuple[str, ...]:
     """Return the names of torchtitan for the modules of a layer of a shape; it deletes those that no stage names."""
     if block.kind == "layer":
         return (f"layers.{block.module.rpartition('.')[2]}",)
-    return ENDS[block.kind]
+    return ENDS.get(block.kind, (block.module,))

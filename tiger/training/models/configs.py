@@ -1,22 +1,47 @@
-"""The `config.json` of a model on Hugging Face: the shape of a decoder that is built like Llama."""
+"""The `config.json` of a model on Hugging Face: the shape of a decoder that is built like Llama or DeepSeek."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
-from tiger.training.models.shape import NUMBER_LIMIT, Precision, Shape
+from tiger.training.models.config_layers import dense_of, window_of
+from tiger.training.models.config_values import count_of, flag_of
+from tiger.training.models.shape import Precision, Shape
 
-# Keys of a configuration by the kind of model: the width of a feed-forward block and the number of experts.
-DENSE = ("intermediate_size", None)
-KINDS: Mapping[str, tuple[str, str | None]] = {
-    "gemma": DENSE,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigKind:
+    """Name the keys of one kind of configuration: the width of a block, and the number of experts of a mixture.
+
+    Of `tied`, `biased` and `latent` kinds embedding and head share a matrix where a configuration says nothing,
+    products have biases, and keys and values are made of latent vectors.
+    """
+
+    width: str = "intermediate_size"
+    experts: str | None = None
+    tied: bool = False
+    biased: bool = False
+    latent: bool = False
+
+
+DENSE, GEMMA = ConfigKind(), ConfigKind(tied=True)
+DEEPSEEK = ConfigKind(width="moe_intermediate_size", experts="n_routed_experts", latent=True)
+KINDS: Mapping[str, ConfigKind] = {
+    "deepseek_v2": DEEPSEEK,
+    "deepseek_v3": DEEPSEEK,
+    "gemma": GEMMA,
+    "gemma2": GEMMA,
+    "gemma3_text": GEMMA,
+    "gpt_oss": ConfigKind(experts="num_local_experts", biased=True),
+    "kimi_k2": DEEPSEEK,
     "llama": DENSE,
     "mistral": DENSE,
-    "mixtral": ("intermediate_size", "num_local_experts"),
+    "mixtral": ConfigKind(experts="num_local_experts"),
     "qwen2": DENSE,
     "qwen3": DENSE,
-    "qwen3_moe": ("moe_intermediate_size", "num_experts"),
+    "qwen3_moe": ConfigKind(width="moe_intermediate_size", experts="num_experts"),
 }
 TYPES: Mapping[str, Precision] = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Keys that tell a configuration from other documents.
@@ -35,54 +60,41 @@ def shape_of_config(document: Mapping[str, object]) -> Shape:
 
     Raises InputError that names the key, or a kind of model that is not known.
     """
-    kind = document.get("model_type")
-    if not isinstance(kind, str) or kind not in KINDS:
-        hint = suggest_name(kind, KINDS)
-        raise InputError("model/model_type", f"expected one of {', '.join(KINDS)}, got {describe(kind)}{hint}")
-    width, experts = KINDS[kind]
-    _check_layers(kind, document)
-    heads = _count(document, "num_attention_heads")
+    name = document.get("model_type")
+    if not isinstance(name, str) or name not in KINDS:
+        hint = suggest_name(name, KINDS)
+        raise InputError("model/model_type", f"expected one of {', '.join(KINDS)}, got {describe(name)}{hint}")
+    kind, dense, window = KINDS[name], dense_of(name, document), window_of(name, document)
+    heads = count_of(document, "num_attention_heads")
+    heads_with_keys = None if kind.latent else count_of(document, "num_key_value_heads", heads)
+    wide = "qk_nope_head_dim" if kind.latent else "head_dim"
     return Shape(
-        layers=_count(document, "num_hidden_layers"),
-        hidden=_count(document, "hidden_size"),
+        layers=count_of(document, "num_hidden_layers"),
+        hidden=count_of(document, "hidden_size"),
         heads=heads,
-        vocabulary=_count(document, "vocab_size"),
-        sequence=min(_count(document, "max_position_embeddings"), USUAL_SEQUENCE),
-        ffn=_count(document, width),
-        kv_heads=_count(document, "num_key_value_heads", heads),
-        head_dim=None if document.get("head_dim") is None else _count(document, "head_dim"),
-        experts=None if experts is None else _count(document, experts),
-        top_k=None if experts is None else _count(document, "num_experts_per_tok"),
+        vocabulary=count_of(document, "vocab_size"),
+        sequence=min(count_of(document, "max_position_embeddings"), USUAL_SEQUENCE),
+        ffn=count_of(document, kind.width),
+        kv_heads=heads_with_keys,
+        head_dim=None if document.get(wide) is None and not kind.latent else count_of(document, wide),
+        experts=None if kind.experts is None else count_of(document, kind.experts),
+        top_k=None if kind.experts is None else count_of(document, "num_experts_per_tok"),
         gated=True,
-        tied=_is_tied(kind, document),
+        tied=flag_of(document, "tie_word_embeddings", kind.tied),
+        biases=kind.biased,
+        kv_lora_rank=count_of(document, "kv_lora_rank") if kind.latent else None,
+        q_lora_rank=count_of(document, "q_lora_rank") if kind.latent and document.get("q_lora_rank") else None,
+        rope_head_dim=count_of(document, "qk_rope_head_dim") if kind.latent else None,
+        v_head_dim=count_of(document, "v_head_dim") if kind.latent else None,
+        window=window.tokens,
+        full_step=window.full_step,
+        dense_layers=dense.first,
+        dense_ffn=dense.width,
+        expert_step=dense.step,
+        shared_experts=count_of(document, "n_shared_experts", 0, least=0) if kind.latent else 0,
+        mtp_layers=count_of(document, "num_nextn_predict_layers", 0, least=0) if kind.latent else 0,
         dtype=_precision(document),
     )
-
-
-def _check_layers(kind: str, document: Mapping[str, object]) -> None:
-    """Raise InputError for a mixture of which some layers are dense, which a shape cannot say."""
-    if kind == "qwen3_moe" and (document.get("mlp_only_layers") or document.get("decoder_sparse_step", 1) != 1):
-        key = "mlp_only_layers" if document.get("mlp_only_layers") else "decoder_sparse_step"
-        raise InputError(f"model/{key}", f"expected experts in every layer, got {describe(document[key])}")
-
-
-def _count(document: Mapping[str, object], key: str, default: int | None = None) -> int:
-    """Return a whole number of a configuration."""
-    value = document.get(key, default)
-    if value is None and default is not None:
-        value = default
-    if type(value) is not int or not 1 <= value <= NUMBER_LIMIT:
-        got = "none" if value is None else describe(value)
-        raise InputError(f"model/{key}", f"expected a whole number from 1 to {NUMBER_LIMIT}, got {got}")
-    return value
-
-
-def _is_tied(kind: str, document: Mapping[str, object]) -> bool:
-    """Return whether embedding and head share a matrix, as Gemma's do where a configuration says nothing."""
-    value = document.get("tie_word_embeddings", kind == "gemma")
-    if not isinstance(value, bool):
-        raise InputError("model/tie_word_embeddings", f"expected true or false, got {describe(value)}")
-    return value
 
 
 def _precision(document: Mapping[str, object]) -> Precision:

@@ -17,7 +17,7 @@ What a layer of the decoder holds, and what of it tensor-parallel ranks share wi
 that of Korthikanti et al., MLSys 2023, arXiv:2205.05198: b s h (10 + 24 / t + 5 a s / h t) bytes for a GPT in 16 bits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
@@ -67,50 +67,73 @@ def embedding_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
 
 
 def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
-    """Return the costs of attention and the feed-forward blocks behind it."""
+    """Return the costs of attention and the feed-forward blocks behind it, of a shape whose layers are all alike.
+
+    Tensor-parallel ranks cut all matrices but those that make latent vectors, which each of them holds and computes.
+    """
     experts = shape.experts or 0
     matrix = _matrices(shape) * shape.hidden * shape.width
-    attention = 2 * shape.hidden * (shape.query + shape.key_value)
+    attention, copied = _attention_weights(shape), (setup.tensor - 1) * _latent_weights(shape)
     router = shape.hidden * experts
     # A multiplication and an addition for every weight and token.
-    weight_flops = 2.0 * shape.tokens * (attention + shape.active * matrix + router)
-    other_flops = 4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.query
-    blocks = max(experts, 1) * (matrix + _block_biases(shape))
+    working = attention + copied + (shape.active + shape.shared_experts) * matrix + router
+    weight_flops = 2.0 * shape.tokens * working
+    other_flops = 2.0 * shape.tokens * _count_seen(shape) * (shape.query + shape.mixed)
+    block = matrix + _block_biases(shape)
+    blocks = max(experts, 1) * block
     every, kept = _activation_bytes(shape, setup), _kept_bytes(shape, setup)
     again = {"none": 0.0, "selective": other_flops * (shape.attention == "full"), "full": weight_flops + other_flops}
     return Part(
         weight_flops=weight_flops,
         other_flops=other_flops,
         repeated_flops=again[setup.recompute],
-        parameters=attention + blocks + router + _rest(shape),
+        parameters=attention + copied + blocks + shape.shared_experts * block + router + _rest(shape),
         expert_parameters=blocks if experts else 0,
         held_bytes=kept,
         working_bytes=every - kept,
         reduced_bytes=2 * sent_bytes(shape),
         reductions=2,
         repeated=setup.recompute == "full",
-        context_bytes=cached_bytes(shape),
+        context_bytes=shape.tokens * (shape.key + shape.value) * NUMBER_BYTES[shape.dtype],
         # Tokens go to each of their experts and come back.
         exchanged_bytes=2.0 * shape.active * sent_bytes(shape) if experts else 0.0,
+    )
+
+
+def predictor_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
+    """Return the costs of a layer that predicts a further token: a decoder layer behind a projection of two vectors.
+
+    These are the output of the layers before and the embedding of a token, each with a norm; a third norm is before the
+    head. The embedding's matrix is counted, as its own stage is seldom this one. Source: DeepSeek-AI, arXiv:2412.19437.
+    """
+    decoder, projection = decoder_of(shape, setup), 2 * shape.hidden * shape.hidden
+    flops = 2.0 * shape.tokens * projection
+    # Inputs of both norms and of the product.
+    inputs = 2 * shape.tokens * shape.hidden * (NUMBER_BYTES[shape.dtype] + OPERAND_BYTES[shape.dtype])
+    kept = _count_holders(setup) * inputs
+    return replace(
+        decoder,
+        weight_flops=decoder.weight_flops + flops,
+        repeated_flops=decoder.repeated_flops + (flops if setup.recompute == "full" else 0.0),
+        parameters=decoder.parameters + projection + 3 * _norm(shape) + shape.vocabulary * shape.hidden,
+        held_bytes=decoder.held_bytes + (0.0 if setup.recompute == "full" else kept),
+        working_bytes=decoder.working_bytes + (kept if setup.recompute == "full" else 0.0),
     )
 
 
 def head_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of the last norm, the product with the matrix of the vocabulary, and the loss over it."""
     width, number = _count_holders(setup) * shape.hidden, NUMBER_BYTES[shape.dtype]
+    # The head also works for what layers behind the decoder predict.
+    tokens = (1 + shape.predictors) * shape.tokens
     return Part(
-        weight_flops=2.0 * shape.tokens * shape.hidden * shape.vocabulary,
+        weight_flops=2.0 * tokens * shape.hidden * shape.vocabulary,
         parameters=shape.hidden * shape.vocabulary + _norm(shape),
-        held_bytes=shape.tokens * (2 * number * width + LOGIT_BYTES * shape.vocabulary),
+        held_bytes=tokens * (2 * number * width + LOGIT_BYTES * shape.vocabulary),
         # The maximum, the sum and the target's logit of every token forward, the gradient of the decoder backward.
-        reduced_bytes=(sent_bytes(shape) + 3 * LOGIT_BYTES * shape.tokens) / 2,
+        reduced_bytes=(1 + shape.predictors) * (sent_bytes(shape) + 3 * LOGIT_BYTES * shape.tokens) / 2,
         reductions=2,
     )
-
-
-def cached_bytes(shape: Shape) -> int:
-    """Return the bytes of the keys and values of all tokens in a layer of the decoder."""
-    return 2 * shape.tokens * shape.key_value * NUMBER_BYTES[shape.dtype]
 
 
 def sent_bytes(shape: Shape) -> int:
@@ -139,9 +162,11 @@ def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
     copies = shape.active if shape.experts else 0
     # Inputs of two norms, and of the products behind them; tokens are copied to each of their experts.
     unshared = shape.tokens * shape.hidden * (2 * number + (2 + copies) * operand) + 2 * _mask(shape)
+    # Inputs of the norms of latent vectors and of the products that these go into.
+    unshared += shape.tokens * _latent_width(shape) * (number + operand)
     # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
-    attention = number * (shape.query + 2 * shape.key_value) + operand * shape.query
-    block = shape.active * shape.width * (number * (_matrices(shape) - 1) + operand)
+    attention = number * (shape.query + shape.key + shape.value) + operand * shape.mixed
+    block = (shape.active + shape.shared_experts) * shape.width * (number * (_matrices(shape) - 1) + operand)
     return _count_holders(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
 
 
@@ -168,9 +193,42 @@ def _matrices(shape: Shape) -> int:
     return 3 if shape.gated else 2
 
 
+def _attention_weights(shape: Shape) -> int:
+    """Return the number of weights in the matrices of attention."""
+    out = shape.hidden * shape.mixed
+    if shape.kv_lora_rank is None:
+        return shape.hidden * (shape.query + shape.key + shape.value) + out
+    queries = (shape.q_lora_rank or shape.hidden) * shape.query
+    return (
+        _latent_weights(shape)
+        + queries
+        + shape.kv_lora_rank * shape.heads * shape.head
+        + out
+        + (shape.kv_lora_rank * shape.value)
+    )
+
+
+def _latent_weights(shape: Shape) -> int:
+    """Return the number of weights that make latent vectors, with what keys know of the position, of inputs."""
+    return shape.hidden * (_latent_width(shape) + (shape.rope_head_dim or 0))
+
+
+def _latent_width(shape: Shape) -> int:
+    """Return the width of the latent vectors of a token."""
+    return (shape.kv_lora_rank or 0) + (shape.q_lora_rank or 0)
+
+
+def _count_seen(shape: Shape) -> float:
+    """Return how many tokens the scores of a token are computed for, in the mean over a sequence."""
+    if shape.attention == "full" or shape.window is None or shape.window >= shape.sequence:
+        return COMPUTED[shape.attention] * shape.sequence
+    # As many as there are before the window is full, then the window.
+    return shape.window * (1 - shape.window / (2 * shape.sequence))
+
+
 def _block_biases(shape: Shape) -> int:
     """Return the number of biases in a feed-forward block."""
-    return 0 if shape.gated else shape.width + shape.hidden
+    return (_matrices(shape) - 1) * shape.width + shape.hidden if shape.biased else 0
 
 
 def _norm(shape: Shape) -> int:
@@ -179,6 +237,6 @@ def _norm(shape: Shape) -> int:
 
 
 def _rest(shape: Shape) -> int:
-    """Return the number of parameters of both norms of a layer and of the biases of its attention."""
-    biases = 0 if shape.gated else shape.query + 2 * shape.key_value + shape.hidden
-    return 2 * _norm(shape) + biases
+    """Return the number of parameters of the norms of a layer, latent vectors' too, and of biases of its attention."""
+    biases = shape.query + shape.key + shape.value + shape.hidden if shape.biased else 0
+    return 2 * _norm(shape) + _latent_width(shape) + biases

@@ -57,6 +57,8 @@ NO_SETUP = TrainingSetup()
 CHOSEN = ("tensor", "data", "context", "expert", "sharding", "recompute")
 # Sizes of groups that any layers have.
 PLAIN = ("tensor", "data")
+# What also changes a model that serves: how many tokens its cache has room for.
+SERVED = (*PLAIN, "sequence")
 
 
 def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
@@ -65,10 +67,11 @@ def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
     Layers of a table say what they hold, and nobody knows which part of it is an optimizer's or an expert's.
     """
     if shape is None or shape.serve:
+        open_ones = PLAIN if shape is None else SERVED
         reason = "as only the shape of a transformer that learns tells what it changes"
         for each in fields(setup):
             value, usual = getattr(setup, each.name), getattr(NO_SETUP, each.name)
-            if each.name not in PLAIN and value != usual:
+            if each.name not in open_ones and value != usual:
                 wanted = "none" if usual is None else describe(usual)
                 raise InputError(each.name, f"expected {wanted}, {reason}, got {describe(value)}")
         return

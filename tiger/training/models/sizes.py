@@ -48,8 +48,13 @@ class Model:
         Raises InputError that names what the model cannot be trained with.
         """
         check_setup(setup, self.shape)
-        if self.shape is None or not self.resizable:
+        if self.shape is None:
             return self.given
+        if not self.resizable:
+            # What a model that serves holds depends on how many ranks share its cache, not on how others learn.
+            size, setup = self.shape.batch, TrainingSetup(tensor=setup.tensor, sequence=setup.sequence)
+            if setup == NO_SETUP:
+                return self.given
         key = size, setup
         if key not in self.made:
             self.made[key] = layers_of_shape(

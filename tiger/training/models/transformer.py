@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.training.models.layer_shapes import shapes_of_layers
 from tiger.training.models.layers import LayerKind, Layers
 from tiger.training.models.limits import LAYER_LIMIT, check_size
-from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, sent_bytes
+from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, predictor_of, sent_bytes
 from tiger.training.models.serving import serve
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
@@ -20,7 +21,7 @@ FETCHED = 2
 
 
 def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP) -> Layers:
-    """Return the L + 2 layers of a shape: the embedding, those of the decoder, and the head with last norm and loss.
+    """Return the layers of a shape: embedding, decoder, those that predict further tokens, and head with norm and loss.
 
     What is held is that of one of the ranks of `setup`, times its tensor-parallel ranks: of context ranks each has its
     share of the tokens, of expert ranks its share of the experts. By default that is sequence parallelism, so that each
@@ -30,9 +31,10 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
 
     Source: Korthikanti et al., MLSys 2023, arXiv:2205.05198.
     """
-    check_size(f"{FIELD}/layers", shape.layers + 2, max_layers)
+    check_size(f"{FIELD}/layers", shape.layers + shape.predictors + 2, max_layers)
     check_setup(setup, shape)
-    parts = [embedding_of(shape, setup), *[decoder_of(shape, setup)] * shape.layers, head_of(shape, setup)]
+    alike = shapes_of_layers(shape)
+    parts = _list_parts(shape, alike, setup)
     tokens = 1 / setup.context
     weight_flops = tokens * _column(parts, "weight_flops")
     forward_flops = weight_flops + tokens * _column(parts, "other_flops")
@@ -45,10 +47,9 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     held_bytes, forward_s = tokens * _column(parts, "held_bytes"), forward_flops / shape.flops_per_s
     backward_s = backward_flops / shape.flops_per_s
     working_bytes = tokens * _column(parts, "working_bytes")
-    layer: LayerKind = "layer"
-    kinds: tuple[LayerKind, ...] = ("embedding", *(layer,) * shape.layers, "head")
+    kinds = _list_kinds(shape.layers, shape.predictors)
     if setup.offload is not None:
-        decoder = np.array([kind == layer for kind in kinds])
+        decoder = np.array([kind == "layer" for kind in kinds])
         # Copies go both ways behind the work of other layers, and hold that up where they take longer.
         moved_s = np.where(decoder, held_bytes / setup.offload, 0.0)
         forward_s, backward_s = np.maximum(forward_s, moved_s), np.maximum(backward_s, moved_s)
@@ -60,7 +61,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         gathered = FETCHED * NUMBER_BYTES[shape.dtype] * (setup.sharding == "zero-3")
         working_bytes = working_bytes + (state.gradient + gathered) * own.sum(axis=0)
     layers = Layers(
-        names=module_names(shape.layers),
+        names=module_names(shape.layers, shape.predictors),
         forward_s=forward_s,
         backward_s=backward_s,
         weight_s=weight_flops / shape.flops_per_s,
@@ -73,13 +74,27 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         reductions=_column(parts, "reductions"),
         scattered=setup.sequence_parallel,
         kinds=kinds,
-        tied=((0, shape.layers + 1),) if shape.shared else (),
-        slices=math.gcd(shape.heads, shape.width),
+        tied=((0, len(parts) - 1),) if shape.shared else (),
+        slices=math.gcd(shape.heads, *{each.width for each in alike}),
         working_bytes=working_bytes,
         group_traffic=_traffic_of(shape, parts, own, state, setup),
         setup=setup,
     )
-    return serve(layers, shape) if shape.serve else layers
+    return serve(layers, shape, alike, setup.tensor) if shape.serve else layers
+
+
+def _list_parts(shape: Shape, alike: Sequence[Shape], setup: TrainingSetup) -> list[Part]:
+    """Return the costs of every layer of a shape, where those of the decoder have shapes of their own."""
+    decoders = {each: decoder_of(each, setup) for each in dict.fromkeys(alike)}
+    predictors = [predictor_of(alike[-1], setup)] * shape.predictors
+    return [embedding_of(shape, setup), *(decoders[each] for each in alike), *predictors, head_of(shape, setup)]
+
+
+def _list_kinds(decoders: int, predictors: int) -> tuple[LayerKind, ...]:
+    """Return the kinds of layers of a shape."""
+    layer: LayerKind = "layer"
+    predictor: LayerKind = "mtp"
+    return ("embedding", *(layer,) * decoders, *(predictor,) * predictors, "head")
 
 
 def _traffic_of(
@@ -113,19 +128,21 @@ def _column(parts: Sequence[Part], name: str) -> FloatArray:
     return np.array([getattr(part, name) for part in parts], np.float64)
 
 
-def module_names(decoders: int) -> tuple[str, ...]:
+def module_names(decoders: int, predictors: int = 0) -> tuple[str, ...]:
     """Return the names of layers of a shape: those of the modules of Megatron-LM."""
-    return ("embedding", *(f"decoder.layers.{k}" for k in range(decoders)), "output_layer")
+    further = (f"mtp.layers.{k}" for k in range(predictors))
+    return ("embedding", *(f"decoder.layers.{k}" for k in range(decoders)), *further, "output_layer")
 
 
 def is_made_of_shape(layers: Layers) -> bool:
     """Return whether layers have the names of those of a shape, so that no module has another."""
-    kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
-    return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
+    predictors = layers.kinds.count("mtp")
+    decoders = layers.size - predictors - 2
+    usual = layers.kinds == _list_kinds(decoders, predictors)
+    return layers.slices != 1 and usual and layers.modules == module_names(decoders, predictors)
 
 
 def _count_crossing_bytes(shape: Shape) -> FloatArray:
-    """Return the bytes before each layer, and after the last."""
-    crossing = np.full(shape.layers + 3, float(sent_bytes(shape)))
-    crossing[[0, -1]] = 0.0
-    return crossing
+    """Return the bytes before each layer, and after the last; predictions of further tokens go on with the others."""
+    vectors = np.array([0, *[1] * (shape.layers + 1), *range(2, shape.predictors + 2), 0], np.float64)
+    return vectors * float(sent_bytes(shape))
