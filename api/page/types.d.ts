@@ -917,13 +917,14 @@ export interface PipeDreamProfile {
 export interface PlaceRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
-   * profile as `graph`, the `config.json` of a model on Hugging Face, or a specification `transformer:layers=24,..`.
-   * Times are seconds of one microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100)
-   * where none is stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is
-   * weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with
-   * `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`;
-   * those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: its
-   * name, whose ending says what it is, and its text. A model that is a string is never opened as a file.
+   * profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` or `deepseek-v3`, or
+   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a
+   * second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With
+   * `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
+   * dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are bytes and
+   * seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone.
+   * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
+   * that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /**
@@ -955,6 +956,11 @@ export interface PlaceRequest {
    * Hugging Face.
    */
   sequence?: number | null;
+  /**
+   * Sequences that are answered at once, of a model that serves instead of learning: a device holds its weights, as its
+   * checkpoint has them, and the keys and values of so many sequences.
+   */
+  serve?: number | null;
   /**
    * Bytes per second at which a device of speed 1 copies activations to its host and back; they are not offloaded
    * without it.
@@ -1126,13 +1132,14 @@ export interface PlanReport {
 export interface PlanRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
-   * profile as `graph`, the `config.json` of a model on Hugging Face, or a specification `transformer:layers=24,..`.
-   * Times are seconds of one microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100)
-   * where none is stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is
-   * weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with
-   * `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`;
-   * those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: its
-   * name, whose ending says what it is, and its text. A model that is a string is never opened as a file.
+   * profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` or `deepseek-v3`, or
+   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a
+   * second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With
+   * `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
+   * dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are bytes and
+   * seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone.
+   * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
+   * that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
@@ -1146,6 +1153,11 @@ export interface PlanRequest {
    * Hugging Face.
    */
   sequence?: number | null;
+  /**
+   * Sequences that are answered at once, of a model that serves instead of learning: a device holds its weights, as its
+   * checkpoint has them, and the keys and values of so many sequences.
+   */
+  serve?: number | null;
   /**
    * Bytes per second at which a device of speed 1 copies activations to its host and back; they are not offloaded
    * without it.
@@ -1307,13 +1319,14 @@ export interface RebalancerBody {
 export interface RebalancerRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
-   * profile as `graph`, the `config.json` of a model on Hugging Face, or a specification `transformer:layers=24,..`.
-   * Times are seconds of one microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100)
-   * where none is stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is
-   * weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with
-   * `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`;
-   * those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: its
-   * name, whose ending says what it is, and its text. A model that is a string is never opened as a file.
+   * profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` or `deepseek-v3`, or
+   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a
+   * second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With
+   * `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
+   * dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are bytes and
+   * seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone.
+   * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
+   * that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
   /** The schedule that is simulated. */
@@ -1655,9 +1668,23 @@ export interface TransformerShape {
   top_k?: number;
   gated?: boolean;
   tied?: boolean;
+  biases?: boolean;
+  kv_lora_rank?: number;
+  q_lora_rank?: number;
+  rope_head_dim?: number;
+  v_head_dim?: number;
+  window?: number;
+  full_step?: number;
+  dense_layers?: number;
+  dense_ffn?: number;
+  expert_step?: number;
+  shared_experts?: number;
+  mtp_layers?: number;
   dtype?: "fp8" | "bf16" | "fp16" | "fp32";
   attention?: "flash" | "full";
   serve?: boolean;
+  weights?: "fp32" | "bf16" | "fp16" | "fp8" | "int8" | "int4" | "mxfp4" | "q8_0" | "q6_k" | "q5_k" | "q4_k" | "q4_0" | "q3_k" | "q2_k";
+  kv?: "bf16" | "fp16" | "fp8" | "int8";
   flops?: number;
 }
 

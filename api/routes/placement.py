@@ -43,7 +43,7 @@ def answer(
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        chain = model_of_document(model, limits.max_tasks)
+        chain = model_of_document(model, limits.max_tasks).serve(params.serve)
         layers, cluster = chain.layers_for(narrow(TrainingSetup, params)), require_cluster(_cluster(request, limits))
         report = place.report_placement(ChainRequest(layers, cluster, params, watch, chain))
     return Solution(encode(report), placement_files(report))

@@ -9,6 +9,7 @@ from tiger.api.schemas.files import FileText
 from tiger.training.hardware.cluster import DeviceKind
 from tiger.training.models.layers import LayerKind
 from tiger.training.models.shape import Attention, Precision
+from tiger.training.models.weights import CacheType, Weights
 
 # Bytes, bytes/s or seconds as a number, or with a unit as text.
 Quantity = float | str
@@ -61,9 +62,23 @@ class TransformerShape(TypedDict):
     top_k: NotRequired[Count]
     gated: NotRequired[bool]
     tied: NotRequired[bool]
+    biases: NotRequired[bool]
+    kv_lora_rank: NotRequired[Count]
+    q_lora_rank: NotRequired[Count]
+    rope_head_dim: NotRequired[Count]
+    v_head_dim: NotRequired[Count]
+    window: NotRequired[Count]
+    full_step: NotRequired[Count]
+    dense_layers: NotRequired[int]
+    dense_ffn: NotRequired[Count]
+    expert_step: NotRequired[Count]
+    shared_experts: NotRequired[int]
+    mtp_layers: NotRequired[int]
     dtype: NotRequired[Precision]
     attention: NotRequired[Attention]
     serve: NotRequired[bool]
+    weights: NotRequired[Weights]
+    kv: NotRequired[CacheType]
     flops: NotRequired[float]
 
 

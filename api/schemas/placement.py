@@ -59,15 +59,15 @@ class ModelBody:
     model: Annotated[Model, BeforeValidator(_check_model)] = field(
         metadata=about(
             "Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a "
-            "PipeDream profile as `graph`, the `config.json` of a model on Hugging Face, or a specification "
-            "`transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a second on "
-            "a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With "
-            "`serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and "
-            "`edges` of dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. "
-            "Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; those of "
-            "dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, text}`: "
-            "its name, whose ending says what it is, and its text. A model that is a string is never opened as a "
-            "file."
+            "PipeDream profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` "
+            "or `deepseek-v3`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of "
+            "a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 "
+            "would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV cache. "
+            "In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in "
+            "seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; "
+            "those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, "
+            "text}`: its name, whose ending says what it is, and its text. A model that is a string is never opened "
+            "as a file."
         )
     )
 

@@ -14,6 +14,7 @@ from tiger.cli.app import run
 from tiger.formats.patterns import spec as patterns
 from tiger.solvers.registry import list_solvers
 from tiger.topologies import spec as topologies
+from tiger.training.models import named
 from tiger.training.models.spec import SYNTAX
 
 Complete = Callable[[str], list[str]]
@@ -43,7 +44,7 @@ def test_the_values_are_those_that_there_are(monkeypatch: pytest.MonkeyPatch) ->
     """They are written down twice, so that no room is loaded at every key."""
     assert tuple(kind.example for kind in patterns.KINDS) == completion.TASKS
     assert tuple(kind.example for kind in topologies.KINDS) == completion.TOPOLOGIES
-    assert completion.MODELS == (SYNTAX,)
+    assert (SYNTAX, *named.MODELS) == completion.MODELS
     assert {solver.name for solver in list_solvers()} == set(completion.complete_solvers(""))
     monkeypatch.setattr(completion, "entry_points", lambda **_: [SimpleNamespace(name="annealer")])
     assert completion.complete_solvers("a") == ["auto", "annealer"]

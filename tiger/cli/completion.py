@@ -15,7 +15,14 @@ TASKS = (
     *("halo:16x16,wrap=1", "ring:64", "alltoall:64", "fft:8x8", "tree-allreduce:64", "cg:8x8"),
     "parallel:tp=8,pp=4,dp=2",
 )
-MODELS = ("transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048,flops=4e14",)
+MODELS = (
+    "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048,flops=4e14",
+    *("llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3.1-8b"),
+    *("llama-3.1-70b", "llama-3.1-405b", "llama-3.2-3b", "llama-3.3-70b", "mistral-7b", "mixtral-8x7b"),
+    *("mixtral-8x22b", "qwen2.5-7b", "qwen2.5-72b", "qwen3-8b", "qwen3-32b", "qwen3-30b-a3b"),
+    *("qwen3-235b-a22b", "deepseek-v2-lite", "deepseek-v2", "deepseek-v3", "kimi-k2", "gpt-oss-20b"),
+    *("gpt-oss-120b", "gemma-7b", "gemma-2-9b", "gemma-2-27b", "gemma-3-1b", "gpt-3-175b"),
+)
 TOPOLOGIES = (
     *("grid:4x4", "torus:8x8x8", "hypercube:10", "ring:8", "complete:8", "fat-tree:4", "dragonfly:4,2,9"),
     *("tree:4x8x8@1,10,100", "heavy-hex:7", "dgx:4"),
@@ -35,7 +42,7 @@ def complete_tasks(incomplete: str) -> list[str]:
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Return the model and the files that begin as stated."""
+    """Return the models and the files that begin as stated."""
     return _beside_files(MODELS, incomplete)
 
 

@@ -28,7 +28,7 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     document, _ = model_document(arguments.model)
     hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
-    model = model_of(arguments.model)
+    model = model_of(arguments.model).serve(arguments.serve)
 
     def complete(report: PlanReport) -> PlanReport:
         """Add the deployment of the best plan, whose layers are those of its microbatch."""

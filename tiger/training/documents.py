@@ -14,10 +14,10 @@ from tiger.training.hardware.cluster import NO_LINK, Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NO_ARGUMENTS, read_with_document
 from tiger.training.models.csvrows import rows_of_csv
+from tiger.training.models.description import is_description
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document, read_model
-from tiger.training.models.spec import PREFIX
 
 
 def model_document(source: Model) -> tuple[object, Layers]:
@@ -43,8 +43,8 @@ def cluster_document(source: Hardware, hosts: HostArguments = NO_ARGUMENTS) -> t
 
 
 def _model_of_file(source: str | Path) -> object:
-    """Return a SPEC as it is, and what a file holds as a document."""
-    if isinstance(source, str) and source.startswith(PREFIX):
+    """Return a SPEC or a name as it is, and what a file holds as a document."""
+    if isinstance(source, str) and is_description(source):
         return source
     ending = Path(source).suffix.lower()
     if ending not in (".txt", ".csv", ".json"):

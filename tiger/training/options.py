@@ -22,8 +22,9 @@ RECOMPUTE = Spelling("What is not held but computed again: scores of attention, 
 class TrainingOptions:
     """Say what the optimizer keeps, in what type gradients are, and where activations are held.
 
-    These change what devices hold and send for a transformer that is stated by its shape. `offload` is the rate at
-    which a device of speed 1 copies what layers hold to the memory of its host, in bytes per second, where it does.
+    These change what devices hold and send for a transformer that is stated by its shape. One that is to `serve` some
+    sequences at once does not learn, and takes none of the others but `sequence`. `offload` is the rate at which a
+    device of speed 1 copies what layers hold to the memory of its host, in bytes per second, where it does.
     """
 
     optimizer: Optimizer = field(
@@ -56,6 +57,16 @@ class TrainingOptions:
             "Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a "
             "configuration of Hugging Face.",
             Spelling("Tokens of a sequence; by default the model's, or 4,096 of a config.json.", metavar="N"),
+            ge=1,
+            most=SEQUENCE_LIMIT,
+        ),
+    )
+    serve: int | None = field(
+        default=None,
+        metadata=about(
+            "Sequences that are answered at once, of a model that serves instead of learning: a device holds its "
+            "weights, as its checkpoint has them, and the keys and values of so many sequences.",
+            Spelling("Serve so many sequences at once instead of training.", metavar="N"),
             ge=1,
             most=SEQUENCE_LIMIT,
         ),

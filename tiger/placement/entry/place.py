@@ -63,7 +63,7 @@ def place(call: PlaceCall) -> PlacementReport:
         request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
         report = operators.report_placement(request)
     else:
-        model = chain_model_of(call.model)
+        model = chain_model_of(call.model).serve(params.serve)
         layers = model.layers_for(narrow(TrainingSetup, params))
         cluster = cluster_of(call.cluster, narrow(HostArguments, call))
         report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch, model))

@@ -63,7 +63,7 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         on, line = operators.pair_with_cluster(*graph, devices), params.contiguous
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
     model, _ = model_document(arguments.model)
-    layers = chain_model_of(arguments.model).layers_for(narrow(TrainingSetup, params))
+    layers = chain_model_of(arguments.model).serve(params.serve).layers_for(narrow(TrainingSetup, params))
     known = require_cluster(devices)
     return RemoteCall(
         {**document, "model": model},

@@ -35,7 +35,8 @@ COMPUTED = {"flash": 0.5, "full": 1.0}
 class Part:
     """Hold the costs of a microbatch in a layer: FLOP of products with weights and without, bytes held and reduced.
 
-    Of the parameters `expert_parameters` are those of experts. A backward pass computes `repeated_flops` of the forward
+    Of the parameters `expert_parameters` are those of experts, `product_weights` those in matrices of attention and
+    blocks, and `expert_weights` those in matrices of experts. A backward pass computes `repeated_flops` of the forward
     pass again, with all messages where the layer is `repeated`. `working_bytes` are held while the layer is at work.
     `context_bytes` are its keys and values, and `exchanged_bytes` the tokens that experts are sent and send back.
     """
@@ -45,6 +46,8 @@ class Part:
     repeated_flops: float = 0.0
     parameters: float
     expert_parameters: float = 0.0
+    product_weights: float = 0.0
+    expert_weights: float = 0.0
     held_bytes: float
     working_bytes: float = 0.0
     reduced_bytes: float
@@ -89,6 +92,8 @@ def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
         repeated_flops=again[setup.recompute],
         parameters=attention + copied + blocks + shape.shared_experts * block + router + _rest(shape),
         expert_parameters=blocks if experts else 0,
+        product_weights=attention + copied + (max(experts, 1) + shape.shared_experts) * matrix,
+        expert_weights=experts * matrix,
         held_bytes=kept,
         working_bytes=every - kept,
         reduced_bytes=2 * sent_bytes(shape),

@@ -8,11 +8,11 @@ from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
-from tiger.training.models.configs import is_config, shape_of_config
+from tiger.training.models.description import describe_model, is_description, list_names, suggest_model
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.pipedream import layers_of_graph
-from tiger.training.models.spec import PREFIX, SYNTAX, shape_of_document, shape_of_spec
+from tiger.training.models.spec import SYNTAX
 from tiger.training.models.table import layers_of_csv, layers_of_table
 from tiger.training.models.transformer import layers_of_shape
 
@@ -20,44 +20,41 @@ KEYS = ("layers", "transformer", "graph")
 
 
 def read_model(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Layers:
-    """Return the layers of a SPEC `transformer:..` or of a file or its text.
+    """Return the layers of a SPEC `transformer:..`, of a model by its name, or of a file or its text.
 
-    A file is a `.txt` of PipeDream, or a table as `.csv` or `.json`.
+    A file is a `.txt` of PipeDream, or a table as `.csv` or `.json`; a name never opens one.
 
     A `.json` may hold whatever `model_of_document` takes. Raises InputError of `model` or below.
     """
     # Checked first, as a SPEC may end like a file.
-    if isinstance(source, str) and source.startswith(PREFIX):
+    if isinstance(source, str) and is_description(source):
         return model_of_document(source, max_layers)
     name = source.file if isinstance(source, FileText) else str(source)
     reader = _FILES.get(Path(name).suffix.lower())
     if reader is None:
-        what = f"expected a file ending in {', '.join(_FILES)}, or a SPEC such as {SYNTAX}"
-        raise InputError("model", f"{what}, got {describe(name, 300)}")
+        what = f"expected a file ending in {', '.join(_FILES)}, a SPEC such as {SYNTAX}, {list_names()}"
+        raise InputError("model", f"{what}, got {describe(name, 300)}{suggest_model(name)}")
     return reader(text_of(source, "model"), max_layers)
 
 
 def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
-    """Return the layers of `{"layers": [..]}`, `{"transformer": {..}}`, `{"graph": "text of graph.txt"}` or a SPEC.
+    """Return the layers of `{"layers": [..]}`, `{"transformer": {..}}`, `{"graph": "text of graph.txt"}`, or a text.
 
-    A list is a table of layers, an object with `model_type` the configuration of a model of Hugging Face, and `{"file":
-    name, "text": text}` the text of a file that `read_model` takes. No string is opened as a file. Raises InputError of
-    `model` or below.
+    A text is a SPEC or the name of a model, a list a table of layers, an object with `model_type` the configuration of
+    a model of Hugging Face, and `{"file": name, "text": text}` the text of a file that `read_model` takes. No string is
+    opened as a file. Raises InputError of `model` or below.
     """
-    if isinstance(document, str) and document.startswith(PREFIX):
-        return layers_of_shape(shape_of_spec(document), max_layers)
+    if (described := describe_model(document)) is not None:
+        return layers_of_shape(described.shape, max_layers)
     file = find_file("model", document)
     if file is not None:
         return read_model(file, max_layers)
-    if isinstance(document, dict) and is_config(document):
-        return layers_of_shape(shape_of_config(document), max_layers)
     if isinstance(document, list) or (isinstance(document, dict) and "layers" in document):
         return layers_of_table(document, max_layers)
-    if not isinstance(document, dict) or len(document) != 1 or not document.keys() & {"transformer", "graph"}:
-        what = f"expected an object with one of layers, transformer, graph and model_type, or a SPEC such as {SYNTAX}"
+    if not isinstance(document, dict) or document.keys() != {"graph"}:
+        what = "expected an object with one of layers, transformer, graph and model_type"
+        what = f"{what}, a SPEC such as {SYNTAX}, {list_names()}"
         raise InputError("model", f"{what}, got {_describe(document)}")
-    if "transformer" in document:
-        return layers_of_shape(shape_of_document(document["transformer"]), max_layers)
     text = document["graph"]
     if not isinstance(text, str):
         raise InputError("model/graph", f"expected the text of a graph.txt, got {describe(text)}")
@@ -67,7 +64,7 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers
 def _describe(document: object) -> str:
     """Describe a document that is no model."""
     if not isinstance(document, dict):
-        return describe(document)
+        return f"{describe(document)}{suggest_model(document)}"
     hint = next(filter(None, (suggest_name(key, KEYS) for key in document)), "")
     return f"an object with {', '.join(describe(key) for key in list(document)[:4]) or 'no keys'}{hint}"
 

@@ -5,29 +5,43 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.training.models.cache import cached_bytes
+from tiger.model.arrays import FloatArray
 from tiger.training.models.layers import Layers
+from tiger.training.models.parts import Part
 from tiger.training.models.shape import Shape
 from tiger.training.models.state import NUMBER_BYTES
+from tiger.training.models.weights import FORMATS
 
 # A schedule counts two passes of a microbatch, forward and backward; inference has one.
 PASSES = 2
-# What a weight takes beside what it does in training: fp8 has no copy in bf16.
-WEIGHT_SHARE = {"fp8": 0.5}
+# The bytes of a weight that is in the type of the model: fp8 has no copy in bf16.
+WEIGHT_BYTES = {**NUMBER_BYTES, "fp8": 1}
 
 
-def serve(layers: Layers, shape: Shape, alike: Sequence[Shape], tensor: int) -> Layers:
+def weight_bytes(shape: Shape, parts: Sequence[Part]) -> FloatArray:
+    """Return the bytes of the weights of every layer of a shape, in the type that it serves with."""
+    usual = WEIGHT_BYTES[shape.dtype]
+    if shape.weights is None:
+        return np.array([part.parameters * usual for part in parts], np.float64)
+    number, covered = FORMATS[shape.weights]
+    usual = NUMBER_BYTES[shape.dtype]
+    names = {"all": "parameters", "products": "product_weights", "experts": "expert_weights"}
+    name = names[covered if shape.experts or covered == "all" else "products"]
+    few = [getattr(part, name) for part in parts]
+    every = [part.parameters for part in parts]
+    return np.array([number * some + usual * (count - some) for some, count in zip(few, every, strict=True)])
+
+
+def serve(layers: Layers, shape: Shape, state_bytes: FloatArray) -> Layers:
     """Return the layers of a shape as they are served: no backward pass, no gradients, no optimizer, nothing in flight.
 
     Tokens are made one by one, so that the head works for every token as the other layers do; its ranks gather their
-    shares of the numbers of the vocabulary. Nothing is all-reduced among replicas. Each layer of the decoder is
-    like its own shape, and the caches of `tensor` ranks are counted together. O(L).
+    shares of the numbers of the vocabulary. Nothing is all-reduced among replicas. `state_bytes[L]` are weights and
+    cache. O(L).
     """
     nothing = np.zeros(layers.size)
     decoder = np.array([kind == "layer" for kind in layers.kinds])
     head = np.array([kind == "head" for kind in layers.kinds])
-    caches = {each: cached_bytes(each, tensor) for each in dict.fromkeys(alike)}
-    cache = np.array([0.0, *(caches[each] for each in alike), 0.0])
     # To gather takes half as long as to all-reduce, and the bytes of a pass are counted in each of two.
     gathered = shape.tokens * shape.vocabulary * NUMBER_BYTES[shape.dtype] / 2 / PASSES
     reduced = np.where(decoder, layers.reduced_bytes / PASSES, layers.reduced_bytes)
@@ -37,7 +51,7 @@ def serve(layers: Layers, shape: Shape, alike: Sequence[Shape], tensor: int) -> 
         weight_s=nothing,
         parameter_bytes=nothing,
         gradient_bytes=nothing,
-        state_bytes=layers.parameter_bytes * WEIGHT_SHARE.get(shape.dtype, 1.0) + cache,
+        state_bytes=state_bytes,
         held_bytes=nothing,
         crossing_bytes=layers.crossing_bytes / PASSES,
         reduced_bytes=np.where(head, gathered, reduced),

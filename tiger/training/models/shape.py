@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from tiger.errors import InputError
 from tiger.model.values import check_flag, check_positive, check_whole
 from tiger.model.wording import describe
+from tiger.training.models.weights import CacheType, Weights
 
 Precision = Literal["fp8", "bf16", "fp16", "fp32"]
 Attention = Literal["flash", "full"]
@@ -70,7 +71,8 @@ class Shape:
     `mtp_layers` predict further tokens in training, each by another layer with a projection; they do not serve.
     `dtype` fp8 computes products in 8 bits, and keeps weights in bf16 beside copies in fp8.
     `serve` makes a model for inference: there is no backward pass and nothing is held for one, and the state is weights
-    and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
+    and the keys and values of `batch` x `sequence` tokens, the most that are answered at once. `weights` (default:
+    dtype) and `kv` (default: dtype, 16 bits of fp8) are the types that these are kept in.
     `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can do
     in 16 bits, twice that in fp8 and half of it in fp32. Raises InputError that names the key.
     """
@@ -103,6 +105,8 @@ class Shape:
     dtype: Precision = "bf16"
     attention: Attention = "flash"
     serve: bool = False
+    weights: Weights | None = None
+    kv: CacheType | None = None
     flops: float | None = None
 
     def __post_init__(self) -> None:
@@ -120,6 +124,16 @@ class Shape:
         check_flag(f"{FIELD}/tied", self.shared)
         check_flag(f"{FIELD}/biases", self.biased)
         check_flag(f"{FIELD}/serve", self.serve)
+        for name, known in (("weights", get_args(Weights)), ("kv", get_args(CacheType))):
+            if (value := getattr(self, name)) is not None:
+                _check_choice(name, value, known)
+                if not self.serve:
+                    reason = "expected serve=true beside it, as weights that learn are in dtype"
+                    raise InputError(f"{FIELD}/{name}", f"{reason}, got {value}")
+        self._check_sizes()
+
+    def _check_sizes(self) -> None:
+        """Raise InputError for numbers that do not go together."""
         if not FLOPS_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.flops_per_s) <= FLOPS_LIMITS[1]:
             raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.flops_per_s)}")
         if self.head_dim is None:

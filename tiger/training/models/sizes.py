@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tiger.errors import InputError
 from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
-from tiger.training.models.configs import is_config, shape_of_config
+from tiger.training.models.description import Description, describe_model, is_description
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document
 from tiger.training.models.reading import read_model
 from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.shape import Shape
-from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec
 from tiger.training.models.transformer import layers_of_shape
 
 # Sizes of microbatches that are tried, in sequences.
@@ -22,15 +22,21 @@ SIZES = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """Hold the layers of a microbatch, and the shape that they were made of, None where it is not known.
-
-    `remarks` say what its reader took that nobody stated.
-    """
+    """Hold the layers of a microbatch, and what they were made of, None where no shape is known."""
 
     given: Layers
-    shape: Shape | None = None
-    remarks: tuple[str, ...] = ()
+    described: Description | None = None
     made: dict[tuple[int, TrainingSetup], Layers] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> Shape | None:
+        """Return the shape that layers are made of, None where it is not known."""
+        return None if self.described is None else self.described.shape
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what the model's reader took that nobody stated."""
+        return () if self.described is None else self.described.remarks
 
     @property
     def resizable(self) -> bool:
@@ -62,6 +68,16 @@ class Model:
             )
         return self.made[key]
 
+    def serve(self, sequences: int | None) -> "Model":
+        """Return the model that serves so many sequences at once, itself for None; raise InputError."""
+        if sequences is None:
+            return self
+        if self.described is None:
+            reason = "expected none, as only the shape of a transformer tells what a model holds that serves"
+            raise InputError("serve", f"{reason}, got {sequences}")
+        described = self.described.serve(sequences)
+        return Model(layers_of_shape(described.shape), described)
+
     def layers_for(self, setup: TrainingSetup) -> Layers:
         """Return the layers of a microbatch of as many sequences as the model states; raise InputError as `layers`."""
         return self.layers(1 if self.shape is None else self.shape.batch, setup)
@@ -75,7 +91,7 @@ def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) 
     """Return a model in any of the forms that a placement takes; raise InputError of `model` or below."""
     if isinstance(source, Layers):
         return Model(source)
-    if isinstance(source, str) and source.startswith(PREFIX):
+    if isinstance(source, str) and is_description(source):
         return model_of_document(source)
     if isinstance(source, str | Path):
         return _model_of_file(source)
@@ -86,17 +102,11 @@ def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) 
 
 def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
     """Return the model of a document or a SPEC; no string is opened as a file; raise InputError of `model` or below."""
-    if isinstance(document, str) and document.startswith(PREFIX):
-        return _model_of_shape(shape_of_spec(document), max_layers)
+    if (described := describe_model(document)) is not None:
+        return Model(layers_of_shape(described.shape, max_layers), described)
     file = find_file("model", document)
     if file is not None:
         return _model_of_file(file, max_layers)
-    if isinstance(document, dict) and is_config(document):
-        shape = shape_of_config(document)
-        taken = f"the configuration states no length of training sequences: {shape.sequence:,} tokens are taken"
-        return replace(_model_of_shape(shape, max_layers), remarks=(f"{taken}, state another as sequence",))
-    if isinstance(document, dict) and document.keys() == {"transformer"}:
-        return _model_of_shape(shape_of_document(document["transformer"]), max_layers)
     return Model(layers_of_document(document, max_layers))
 
 
@@ -106,8 +116,3 @@ def _model_of_file(source: Path | str | FileText, max_layers: int = LAYER_LIMIT)
     if Path(name).suffix.lower() != ".json":
         return Model(read_model(source, max_layers))
     return model_of_document(read_json(text_of(source, "model"), "model"), max_layers)
-
-
-def _model_of_shape(shape: Shape, max_layers: int) -> Model:
-    """Return the model of a shape."""
-    return Model(layers_of_shape(shape, max_layers), shape)

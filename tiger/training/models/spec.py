@@ -19,14 +19,19 @@ _DIGITS = 32
 
 def shape_of_spec(spec: str) -> Shape:
     """Return the shape that a SPEC states as `transformer:key=value,..`; raise InputError."""
+    return shape_of_document(values_of_spec(spec.removeprefix(PREFIX)))
+
+
+def values_of_spec(text: str) -> dict[str, object]:
+    """Return the values by key that a text states as `key=value,..`; raise InputError."""
     given: dict[str, object] = {}
-    for part in spec.removeprefix(PREFIX).split(","):
+    for part in text.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
         if not equals or key in given:
             what = "each key once" if equals else "KEY=VALUE"
             raise InputError(FIELD, f"expected {what} in a SPEC such as {SYNTAX}, got {describe(part)}")
         given[key] = _value(value)
-    return shape_of_document(given)
+    return given
 
 
 def shape_of_document(document: object) -> Shape:

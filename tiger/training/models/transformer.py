@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.training.models.cache import cache_column
 from tiger.training.models.layer_shapes import shapes_of_layers
 from tiger.training.models.layers import LayerKind, Layers
 from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, predictor_of, sent_bytes
-from tiger.training.models.serving import serve
+from tiger.training.models.serving import serve, weight_bytes
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
 from tiger.training.models.state import NUMBER_BYTES, StateBytes, sharded_state_bytes, state_bytes_of
@@ -80,7 +81,9 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         group_traffic=_traffic_of(shape, parts, own, state, setup),
         setup=setup,
     )
-    return serve(layers, shape, alike, setup.tensor) if shape.serve else layers
+    if not shape.serve:
+        return layers
+    return serve(layers, shape, weight_bytes(shape, parts) + cache_column(shape, setup.tensor))
 
 
 def _list_parts(shape: Shape, alike: Sequence[Shape], setup: TrainingSetup) -> list[Part]:

@@ -1,0 +1,76 @@
+"""Models that are described and not listed layer by layer: by a shape, a name, or a configuration."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from tiger.model.values import suggest_name
+from tiger.training.models.configs import is_config, shape_of_config
+from tiger.training.models.named import MODELS, QUANTIZED
+from tiger.training.models.quantization import weights_of_quantization
+from tiger.training.models.shape import Shape
+from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec, values_of_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Hold a shape, what its checkpoint states of quantized weights, and what its reader took that nobody stated."""
+
+    shape: Shape
+    quantization: object = None
+    remarks: tuple[str, ...] = ()
+
+    def serve(self, sequences: int) -> Self:
+        """Return the model that serves so many sequences at once, with the weights of its checkpoint.
+
+        Raises InputError of a quantization that is not known.
+        """
+        weights = self.shape.weights or weights_of_quantization(self.quantization)
+        return replace(self, shape=replace(self.shape, serve=True, batch=sequences, weights=weights))
+
+
+def is_description(text: str) -> bool:
+    """Return whether a text is a SPEC of a shape or begins with the name of a model, so that no file is meant."""
+    return text.startswith(PREFIX) or _name_of(text) in MODELS
+
+
+def describe_model(document: object) -> Description | None:
+    """Return the description that a document or a text is, None for any other; raise InputError of `model` or below."""
+    if isinstance(document, str):
+        if document.startswith(PREFIX):
+            return Description(shape_of_spec(document))
+        return _describe_named(document) if is_description(document) else None
+    if isinstance(document, dict) and is_config(document):
+        shape = shape_of_config(document)
+        taken = f"the configuration states no length of training sequences: {shape.sequence:,} tokens are taken"
+        return Description(shape, document.get("quantization_config"), (f"{taken}, state another as sequence",))
+    if isinstance(document, dict) and document.keys() == {"transformer"}:
+        return Description(shape_of_document(document["transformer"]))
+    return None
+
+
+def list_names() -> str:
+    """Return the names of models to end a list of what else is expected."""
+    return f"or a name out of {', '.join(MODELS)}"
+
+
+def suggest_model(text: object) -> str:
+    """Return a question for the name that an unknown text is most like, to end a sentence; empty if none is."""
+    return suggest_name(_name_of(text), MODELS) if isinstance(text, str) else ""
+
+
+def _name_of(text: str) -> str:
+    """Return what stands before the keys of a text."""
+    return text.partition(":")[0]
+
+
+def _describe_named(text: str) -> Description:
+    """Return the model of a name, with other numbers where they follow it as in a SPEC."""
+    name, colon, keys = text.partition(":")
+    given = values_of_spec(keys) if colon else {}
+    quantization = QUANTIZED.get(name)
+    # Weights are as the checkpoint has them, unless others are given; none but models that serve have such.
+    own = {"weights": weights_of_quantization(quantization)} if given.get("serve") is True else {}
+    shape = shape_of_document({**MODELS[name], **own, **given})
+    taken = f"nothing says how long sequences of {name} are: {shape.sequence:,} tokens are taken"
+    remarks = () if "sequence" in given else (f"{taken}, state another as sequence",)
+    return Description(shape, quantization, remarks)
