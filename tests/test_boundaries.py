@@ -55,7 +55,8 @@ PARTIES = {
     "mapping": GRAPHS | {"dimod", "matplotlib"},
     "routing": ARRAYS | {"dimod", "rustworkx"},
     "circuits": ARRAYS | {"matplotlib", "openqasm3", "qiskit", "qiskit_qasm3_import", "rustworkx"},
-    "training": ARRAYS,
+    # Headers of GGUF files, where the extra is installed.
+    "training": ARRAYS | {"gguf"},
     "placement": ARRAYS | {"dimod", "matplotlib"},
     "planning": {"numpy", "matplotlib"},
     "expert_maps": ARRAYS | {"matplotlib"},

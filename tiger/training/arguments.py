@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Model = Union["Layers", "Operators", Path, str, Mapping[str, object], list[object]]
 Hardware = Union["Cluster", Path, str, Mapping[str, object]]
 MODEL = Spelling(
-    "A PipeDream graph .txt, a table of layers .csv or .json, a config.json, a name such as llama-3-70b, or a SPEC.",
+    "A name such as llama-3-70b, a config.json, a .gguf, a table .csv or .json, a PipeDream graph .txt, or a SPEC.",
     metavar="MODEL",
     complete="models",
     argument=True,

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
+from tiger.errors import InputError
 from tiger.model.jsontext import read_json
 from tiger.model.text import read_text
+from tiger.model.wording import describe
 from tiger.training.arguments import Hardware, Model
 from tiger.training.hardware.cluster import NO_LINK, Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NO_ARGUMENTS, read_with_document
 from tiger.training.models.csvrows import rows_of_csv
 from tiger.training.models.description import is_description
+from tiger.training.models.gguf_models import ENDING
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document, read_model
@@ -47,6 +50,9 @@ def _model_of_file(source: str | Path) -> object:
     if isinstance(source, str) and is_description(source):
         return source
     ending = Path(source).suffix.lower()
+    if ending == ENDING:
+        reason = "expected text, as a GGUF file is read where it lies and no service takes it"
+        raise InputError("model", f"{reason}, got {describe(str(source), 300)}")
     if ending not in (".txt", ".csv", ".json"):
         return read_model(source)
     text = read_text(Path(source), "model")

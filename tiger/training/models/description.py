@@ -1,23 +1,36 @@
 """Models that are described and not listed layer by layer: by a shape, a name, or a configuration."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from tiger.model.values import suggest_name
+from tiger.training.models.cache import cache_column
 from tiger.training.models.configs import is_config, shape_of_config
+from tiger.training.models.gguf_models import read_stored_model
+from tiger.training.models.layers import Layers
+from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.named import MODELS, QUANTIZED
 from tiger.training.models.quantization import weights_of_quantization
+from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec, values_of_spec
+from tiger.training.models.transformer import layers_of_shape
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Hold a shape, what its checkpoint states of quantized weights, and what its reader took that nobody stated."""
+    """Hold a shape, what its checkpoint states of quantized weights, and what its reader took that nobody stated.
+
+    `weight_bytes[L + 2]` are those of embedding, decoder and head as a file has them, which serves.
+    """
 
     shape: Shape
     quantization: object = None
     remarks: tuple[str, ...] = ()
+    weight_bytes: tuple[int, ...] | None = None
 
     def serve(self, sequences: int) -> Self:
         """Return the model that serves so many sequences at once, with the weights of its checkpoint.
@@ -26,6 +39,13 @@ class Description:
         """
         weights = self.shape.weights or weights_of_quantization(self.quantization)
         return replace(self, shape=replace(self.shape, serve=True, batch=sequences, weights=weights))
+
+    def layers(self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP) -> Layers:
+        """Return the layers of the shape; raise InputError as `layers_of_shape`."""
+        layers = layers_of_shape(self.shape, max_layers, setup)
+        if self.weight_bytes is None:
+            return layers
+        return replace(layers, state_bytes=np.array(self.weight_bytes) + cache_column(self.shape, setup.tensor))
 
 
 def is_description(text: str) -> bool:
@@ -46,6 +66,13 @@ def describe_model(document: object) -> Description | None:
     if isinstance(document, dict) and document.keys() == {"transformer"}:
         return Description(shape_of_document(document["transformer"]))
     return None
+
+
+def describe_file(path: Path) -> Description:
+    """Return the model of a GGUF file, which serves one sequence; raise InputError of `model` or below."""
+    stored = read_stored_model(path)
+    taken = f"the file says nothing of how long sequences are: {stored.shape.sequence:,} tokens are taken"
+    return Description(stored.shape, None, (f"{taken}, state another as sequence",), stored.weight_bytes)
 
 
 def list_names() -> str:

@@ -8,13 +8,13 @@ from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
-from tiger.training.models.description import describe_model, is_description, list_names, suggest_model
+from tiger.training.models.description import describe_file, describe_model, is_description, list_names, suggest_model
+from tiger.training.models.gguf_models import ENDING
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.pipedream import layers_of_graph
 from tiger.training.models.spec import SYNTAX
 from tiger.training.models.table import layers_of_csv, layers_of_table
-from tiger.training.models.transformer import layers_of_shape
 
 KEYS = ("layers", "transformer", "graph")
 
@@ -22,7 +22,8 @@ KEYS = ("layers", "transformer", "graph")
 def read_model(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Layers:
     """Return the layers of a SPEC `transformer:..`, of a model by its name, or of a file or its text.
 
-    A file is a `.txt` of PipeDream, or a table as `.csv` or `.json`; a name never opens one.
+    A file is a `.txt` of PipeDream, a table as `.csv` or `.json`, or a `.gguf`, of which the header is read; a name
+    never opens one.
 
     A `.json` may hold whatever `model_of_document` takes. Raises InputError of `model` or below.
     """
@@ -30,9 +31,14 @@ def read_model(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> 
     if isinstance(source, str) and is_description(source):
         return model_of_document(source, max_layers)
     name = source.file if isinstance(source, FileText) else str(source)
+    if Path(name).suffix.lower() == ENDING:
+        if isinstance(source, FileText):
+            reason = "expected text, as a GGUF file is read where it lies and no service takes it"
+            raise InputError("model", f"{reason}, got {describe(name, 300)}")
+        return describe_file(Path(source)).layers(max_layers)
     reader = _FILES.get(Path(name).suffix.lower())
     if reader is None:
-        what = f"expected a file ending in {', '.join(_FILES)}, a SPEC such as {SYNTAX}, {list_names()}"
+        what = f"expected a file ending in {', '.join((*_FILES, ENDING))}, a SPEC such as {SYNTAX}, {list_names()}"
         raise InputError("model", f"{what}, got {describe(name, 300)}{suggest_model(name)}")
     return reader(text_of(source, "model"), max_layers)
 
@@ -45,7 +51,7 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers
     opened as a file. Raises InputError of `model` or below.
     """
     if (described := describe_model(document)) is not None:
-        return layers_of_shape(described.shape, max_layers)
+        return described.layers(max_layers)
     file = find_file("model", document)
     if file is not None:
         return read_model(file, max_layers)

@@ -7,14 +7,14 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.model.jsontext import read_json
 from tiger.model.text import FileText, find_file, text_of
-from tiger.training.models.description import Description, describe_model, is_description
+from tiger.training.models.description import Description, describe_file, describe_model, is_description
+from tiger.training.models.gguf_models import ENDING
 from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.reading import model_of_document as layers_of_document
 from tiger.training.models.reading import read_model
 from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.shape import Shape
-from tiger.training.models.transformer import layers_of_shape
 
 # Sizes of microbatches that are tried, in sequences.
 SIZES = (1, 2, 4, 8, 16)
@@ -54,18 +54,17 @@ class Model:
         Raises InputError that names what the model cannot be trained with.
         """
         check_setup(setup, self.shape)
-        if self.shape is None:
+        if self.described is None:
             return self.given
         if not self.resizable:
             # What a model that serves holds depends on how many ranks share its cache, not on how others learn.
-            size, setup = self.shape.batch, TrainingSetup(tensor=setup.tensor, sequence=setup.sequence)
+            size, setup = self.described.shape.batch, TrainingSetup(tensor=setup.tensor, sequence=setup.sequence)
             if setup == NO_SETUP:
                 return self.given
         key = size, setup
         if key not in self.made:
-            self.made[key] = layers_of_shape(
-                replace(self.shape, batch=size, sequence=setup.sequence or self.shape.sequence), setup=setup
-            )
+            shape = replace(self.described.shape, batch=size, sequence=setup.sequence or self.described.shape.sequence)
+            self.made[key] = replace(self.described, shape=shape).layers(setup=setup)
         return self.made[key]
 
     def serve(self, sequences: int | None) -> "Model":
@@ -76,7 +75,7 @@ class Model:
             reason = "expected none, as only the shape of a transformer tells what a model holds that serves"
             raise InputError("serve", f"{reason}, got {sequences}")
         described = self.described.serve(sequences)
-        return Model(layers_of_shape(described.shape), described)
+        return Model(described.layers(), described)
 
     def layers_for(self, setup: TrainingSetup) -> Layers:
         """Return the layers of a microbatch of as many sequences as the model states; raise InputError as `layers`."""
@@ -103,7 +102,7 @@ def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) 
 def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
     """Return the model of a document or a SPEC; no string is opened as a file; raise InputError of `model` or below."""
     if (described := describe_model(document)) is not None:
-        return Model(layers_of_shape(described.shape, max_layers), described)
+        return Model(described.layers(max_layers), described)
     file = find_file("model", document)
     if file is not None:
         return _model_of_file(file, max_layers)
@@ -113,6 +112,10 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
 def _model_of_file(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Model:
     """Return the model of a file or its text, of which JSON may state a shape."""
     name = source.file if isinstance(source, FileText) else str(source)
-    if Path(name).suffix.lower() != ".json":
+    ending = Path(name).suffix.lower()
+    if ending == ENDING and not isinstance(source, FileText):
+        described = describe_file(Path(source))
+        return Model(described.layers(max_layers), described)
+    if ending != ".json":
         return Model(read_model(source, max_layers))
     return model_of_document(read_json(text_of(source, "model"), "model"), max_layers)
