@@ -105,6 +105,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
         (model()["layers"], "dgx:1"),
         ("transformer:layers=2,hidden=64,heads=2,vocabulary=100,sequence=8", CLUSTER),
         ({"transformer": {"layers": 2, "hidden": 64, "heads": 2, "vocabulary": 100, "sequence": 8}}, CLUSTER),
+        ("llama-3-8b:layers=2", CLUSTER),
     ],
 )
 def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: object, devices: object) -> None:
@@ -112,6 +113,15 @@ def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: o
     report = read(PLACE.answer(ask(model=posed, cluster=devices, seed=4), LIMITS).report)
     assert (report.feasible, report.optimal, report.seed, len(report.stages)) == (True, True, 4, 2)
     assert report.uniform_bottleneck_s is None
+
+
+def test_a_model_may_serve_over_rest() -> None:
+    """Weights of 16 bits, and four sequences of ten tokens of 2 x 1024 numbers in each of two layers."""
+    asked = ask(model="llama-3-8b:layers=2", cluster="dgx-h100:1", pipeline=1, serve=4, sequence=10)
+    (stage,) = read(PLACE.answer(asked, LIMITS).report).stages
+    layer = 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096
+    weights = 2 * 128256 * 4096 + 4096 + 2 * layer
+    assert stage.memory_bytes == 2 * weights + 2 * 4 * 10 * 2 * 1024 * 2
 
 
 def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:

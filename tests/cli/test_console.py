@@ -80,6 +80,7 @@ def test_progress_shows_the_bound_and_the_gap(
         ("expected KIND:.. with a kind out of grid, torus (such as x), got 'tours:4'", "; did you mean torus?"),
         ("expected one of dgx:n, dgx-1v:n, got 'dxg:1'", "; did you mean dgx?"),
         ("expected one of grid, torus, got 'halo:4'", ""),
+        ("expected one of grid, torus, got 'tours'; did you mean 'torus'?", ""),
         ("expected TASK=NODE, got 'TASK'", ""),
         ("expected a number >= 1, got 0", ""),
     ],

@@ -202,6 +202,17 @@ def test_mtp_is_written(deploy: Deploy) -> None:
     assert parse(text).stages == ("Et", "ttmL")
 
 
+def test_a_shape_that_predicts_further_tokens_is_written(deploy: Deploy) -> None:
+    """With the flags of any shape, sequence parallelism among them."""
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4, gated=True, mtp_layers=1)
+    layers = layers_of_shape(shape, setup=TrainingSetup(tensor=2))
+    text = write(deploy((0, 2, 5), np.arange(4).reshape(2, 1, 2), layers=layers))
+    assert "--sequence-parallel" in text
+    assert "--untie-embeddings-and-output-weights" in text
+    assert "--mtp-num-layers 1 \\\n" in text
+    assert text.endswith('--pipeline-model-parallel-layout "Et|tmL"\n')
+
+
 @pytest.mark.parametrize(
     ("cuts", "kinds", "reason"),
     [

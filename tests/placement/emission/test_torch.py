@@ -95,3 +95,11 @@ def test_other_texts_are_refused(text: str, field: str) -> None:
     with pytest.raises(InputError, match="expected") as caught:
         parse(text)
     assert caught.value.field == field
+
+
+def test_layers_that_predict_further_tokens_have_their_own_names(deploy: Deploy) -> None:
+    """As torchtitan has no usual ones for them."""
+    layers = layers_of_shape(Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4, mtp_layers=1))
+    document = json.loads(write(deploy((0, 2, 5), layers=layers)))
+    chunks = [["tok_embeddings", "layers.0"], ["layers.1", "mtp.layers.0", "norm", "output"]]
+    assert document["module_fqns_per_model_part"] == chunks
