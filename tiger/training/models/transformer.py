@@ -56,11 +56,6 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         forward_s, backward_s = np.maximum(forward_s, moved_s), np.maximum(backward_s, moved_s)
         working_bytes = working_bytes + FETCHED * np.where(decoder, held_bytes, 0.0)
         held_bytes = np.where(decoder, 0.0, held_bytes)
-    stage = SHARDINGS.index(setup.sharding)
-    if stage >= SHARDINGS.index("zero-2"):
-        # Gradients of a layer are whole until they are scattered, and weights while they are at work.
-        gathered = FETCHED * NUMBER_BYTES[shape.dtype] * (setup.sharding == "zero-3")
-        working_bytes = working_bytes + (state.gradient + gathered) * own.sum(axis=0)
     layers = Layers(
         names=module_names(shape.layers, shape.predictors),
         forward_s=forward_s,
@@ -77,13 +72,21 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         kinds=kinds,
         tied=((0, len(parts) - 1),) if shape.shared else (),
         slices=math.gcd(shape.heads, *{each.width for each in alike}),
-        working_bytes=working_bytes,
+        working_bytes=working_bytes + _whole_bytes(shape, state, setup) * own.sum(axis=0),
         group_traffic=_traffic_of(shape, parts, own, state, setup),
         setup=setup,
     )
     if not shape.serve:
         return layers
     return serve(layers, shape, weight_bytes(shape, parts) + cache_column(shape, setup.tensor))
+
+
+def _whole_bytes(shape: Shape, state: StateBytes, setup: TrainingSetup) -> float:
+    """Return the bytes of a parameter that are whole while its layer is at work, of what ranks share out."""
+    if SHARDINGS.index(setup.sharding) < SHARDINGS.index("zero-2"):
+        return 0.0
+    # Gradients of a layer are whole until they are scattered, and weights while they are at work.
+    return state.gradient + FETCHED * NUMBER_BYTES[shape.dtype] * (setup.sharding == "zero-3")
 
 
 def _list_parts(shape: Shape, alike: Sequence[Shape], setup: TrainingSetup) -> list[Part]:
