@@ -7,8 +7,8 @@ from qiskit.circuit import QuantumCircuit
 
 import tiger
 from tiger.circuits.entry.report import CircuitReport
-from tiger.placement.entry.report import Link, PlacementReport
-from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.run.report import Report
 from tiger.run.stage import Stage
 

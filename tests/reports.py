@@ -7,8 +7,8 @@ from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport,
 from tiger.expert_maps.slots.advice import Advice
 from tiger.expert_maps.slots.objective import ExpertCost
 from tiger.objectives.shortest_paths import LinkLoad
-from tiger.placement.entry.report import Link, PlacementReport
-from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.planning.breakdown import Breakdown
 from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.rebalancing.decision import Decision

@@ -545,6 +545,27 @@ export interface FileText {
 }
 
 /**
+ * Hold what the plan of a `layout` comes to, on devices in the order of the cluster. Figures are those of a placement,
+ * and `violations` say why it cannot run where it is not `feasible`. The plan found saves the share `saved` of its time
+ * and has `moved` layers on other devices, both None without such a plan or where the one given does not fit. `keep`
+ * says whether that is too little to change it, and `verdict` says so in words. `deployment` holds the plan itself, and
+ * is not serialised.
+ */
+export interface GivenLayout {
+  stages: PlacedStage[];
+  bottleneck_s: number | null;
+  iteration_s: number | null;
+  bubble: number | null;
+  links: Link[];
+  feasible: boolean;
+  violations: Violation[];
+  saved: number | null;
+  moved: number | null;
+  keep: boolean;
+  verdict: string;
+}
+
+/**
  * Show vertices at `x`, `y` in [0, 1], y downwards, and edges from `a` to `b` with a `weight`. `counts` is how many
  * vertices of the graph each stands for; `total` and `total_edges` are those of the graph itself. Each pair comes once
  * unless `directed`, at most 8,000 of them, the heaviest.
@@ -1003,6 +1024,13 @@ export interface PlaceRequest {
   sharding?: "none" | "zero-1" | "zero-2" | "zero-3";
   /** What backward passes compute again: scores of attention (selective), or all of a layer but its input (full). */
   recompute?: "none" | "selective" | "full";
+  /**
+   * Layers of every stage as they run now, on devices in the order of the cluster, to be reported beside the plan
+   * found, which is never slower where this one fits: a layout of Megatron-LM (`Ettt|(tt|)*14,ttL`), `parts` of
+   * DeepSpeed (`[0, 4, 9]`), decoder layers as in `VLLM_PP_LAYER_PARTITION` (`8,8,9,7`), or the text of a script or of
+   * JSON that states one of them.
+   */
+  layout?: string | null;
   /** Device of every layer or operator that must go there, both by name. */
   pinned?: Record<string, string>;
   /**
@@ -1038,15 +1066,16 @@ export interface PlacedStage {
  * devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the order of the cluster,
  * None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it
  * keeps to them, None where that is not known. `start_..` are the figures of the plan started from, and `moved` how
- * many of its layers or operators have other devices now, None without one. Without a schedule, memory is parameters
- * alone. In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as
- * many colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
- * bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective`
- * throughput. `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the
- * `objective` names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes
- * between devices in an iteration, `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers.
- * Where no plan is possible, figures are None, stages empty, and `violations` say what cannot be met. `deployment`
- * holds the plan itself, `arrangement` that of operators, and neither is serialised.
+ * many of its layers or operators have other devices now, None without one. `given` is what the plan of a `layout`
+ * comes to, None without one. Without a schedule, memory is parameters alone. In the mode dag there is a stage for
+ * every device that holds operators, and `uniform_..` are the figures of as many colocation groups on every
+ * accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s`
+ * on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput. `optimal` says that what
+ * was minimized, the iteration with a schedule, else the bottleneck or what the `objective` names, meets its bound.
+ * `progress` has the cost that each step of the search reached, `links` the bytes between devices in an iteration,
+ * `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers. Where no plan is possible,
+ * figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the plan itself,
+ * `arrangement` that of operators, and neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
@@ -1071,6 +1100,7 @@ export interface PlacementReport {
   feasible: boolean;
   violations: Violation[];
   remedies: Remedy[];
+  given: GivenLayout | null;
   schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
   microbatches: number | null;
   virtual: number;

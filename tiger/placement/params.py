@@ -8,6 +8,7 @@ from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.placement.operators.params import GivenPlacement, Objective
 from tiger.run.options import SOLVER, SearchOptions
+from tiger.training.layouts.source import open_layout
 from tiger.training.models.setup import Recompute, Sharding
 from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
@@ -17,6 +18,12 @@ Mode = Literal["chain", "dag"]
 COUNT_LIMIT = 65_536
 COUNT = {"ge": 1, "most": COUNT_LIMIT}
 MICROBATCHES = Spelling("Microbatches in an iteration, by default 4 for each stage there may be.", metavar="M")
+LAYOUT = Spelling(
+    "The stages that you run, to be told what they cost and whether to keep them: a layout of Megatron-LM, parts of "
+    "DeepSpeed, decoder layers of vLLM, or a file that says so.",
+    metavar="TEXT|FILE",
+    parse=open_layout,
+)
 # The degrees of parallelism as commands spell them.
 PIPELINE = Spelling("Devices in a row, by default as many as pay.", flags=("--pipeline-parallel",), metavar="P")
 TENSOR = Spelling(flags=("--tensor-parallel",), metavar="T")
@@ -32,7 +39,8 @@ class ChainOptions(SearchOptions, TrainingOptions):
     simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
     device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
     device each); `tensor`, `data`, `context` and `expert` are the sizes of the other groups. `sharding` and `recompute`
-    say what is shared out among replicas and what is computed again. `solver` orders devices where the order cannot
+    say what is shared out among replicas and what is computed again. `layout` is a plan that there is, as a framework
+    is told it. `solver` orders devices where the order cannot
     be enumerated; "auto" is the native search. `effort` counts iterations; same seed and effort, same answer.
     `time_limit_s` only ends a search early.
     """
@@ -93,6 +101,16 @@ class ChainOptions(SearchOptions, TrainingOptions):
             "What backward passes compute again: scores of attention (selective), or all of a layer but its input "
             "(full).",
             RECOMPUTE,
+        ),
+    )
+    layout: str | None = field(
+        default=None,
+        metadata=about(
+            "Layers of every stage as they run now, on devices in the order of the cluster, to be reported beside the "
+            "plan found, which is never slower where this one fits: a layout of Megatron-LM (`Ettt|(tt|)*14,ttL`), "
+            "`parts` of DeepSpeed (`[0, 4, 9]`), decoder layers as in `VLLM_PP_LAYER_PARTITION` (`8,8,9,7`), or the "
+            "text of a script or of JSON that states one of them.",
+            LAYOUT,
         ),
     )
     solver: str = field(

@@ -16,8 +16,8 @@ class PlaceResult:
     plans of this order of layers, `iteration_s` and `bubble` are those of the simulated schedule, `iteration_bound_s` a
     lower bound on the iteration of all plans, and `uniform_..` are the figures of as many layers in every stage,
     devices in the order of the cluster, whether or not that fits; `start_..` are those of the plan started from.
-    `memory_bytes[p]` is the most that a device of each position holds, and `sampling` is what a sampler drew that
-    orders devices.
+    `given` is what the plan of a layout comes to. `memory_bytes[p]` is the most that a device of each position holds,
+    and `sampling` is what a sampler drew that orders devices.
     """
 
     plan: Plan | None
@@ -37,3 +37,4 @@ class PlaceResult:
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()
     sampling: SamplingReport | None = None
+    given: "PlaceResult | None" = None

@@ -11,7 +11,7 @@ from tiger.placement.search.orders import search_orders
 from tiger.placement.search.outcome import report_plan, report_too_few_layers
 from tiger.placement.search.problem import ChainProblem, most_positions
 from tiger.placement.search.refinement import refine_plans
-from tiger.placement.search.start import plan_start
+from tiger.placement.search.start import plan_layout, plan_start
 from tiger.run.answers import Answers
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
@@ -28,24 +28,23 @@ def place_layers(
 ) -> PlaceResult:
     """Place layers on devices; the names in `params` are those of layers and devices.
 
-    The uniform plan comes first, as a baseline and a plan to fall back on, and that to start from if there is one. Then
-    the order of devices and the cuts between them, exact where all orders can be compared in time; or, with tensor- or
-    data-parallel groups, the places of their ranks. Under a schedule the cuts of the best plans move on by simulation.
-    At last a bound on other places of the same ranks, and the result. Cuts are found by the dynamic program of
-    `chain.cut_dp`. Same arguments, same plan. What cannot be met is in `violations`. `answers` are those of a sampler
-    to what was asked before.
+    The uniform plan comes first, as a baseline and a plan to fall back on, then those of a caller: one to start from,
+    and one of a layout. Then the order of devices and the cuts between them, exact where all orders can be compared in
+    time; or, with tensor- or data-parallel groups, the places of their ranks. Under a schedule the cuts of the best
+    plans move on by simulation. At last a bound on other places of the same ranks, and the result. Cuts are found by
+    the dynamic program of `chain.cut_dp`. Same arguments, same plan. What cannot be met is in `violations`. `answers`
+    are those of a sampler to what was asked before.
     """
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
     problem = ChainProblem.of(layers, cluster, params)
     answers = Answers.of(params.solver) if answers is None else answers
     incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=answers)
-    start = plan_start(problem)
-    with incumbent.stage("uniform"):
-        incumbent.offer(problem.uniform_plan)
-    if start is not None:
-        with incumbent.stage("start"):
-            incumbent.offer(start)
+    start, given = plan_start(problem), plan_layout(problem)
+    for name, plan in (("uniform", problem.uniform_plan), ("start", start), ("layout", given)):
+        if plan is not None:
+            with incumbent.stage(name):
+                incumbent.offer(plan)
     if problem.has_groups:
         search_groups(incumbent)
     else:
@@ -53,4 +52,4 @@ def place_layers(
     if params.schedule is not None:
         refine_plans(incumbent)
     bound_rank_places(incumbent)
-    return report_plan(incumbent, start)
+    return report_plan(incumbent, start, given)

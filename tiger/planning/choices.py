@@ -112,6 +112,7 @@ class Choice:
             time_limit_s=None,
             pinned={},
             start=None,
+            layout=None,
         )
 
     def __str__(self) -> str:

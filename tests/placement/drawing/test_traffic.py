@@ -5,7 +5,7 @@ import numpy as np
 from tests.pictured import ODD, place_stages
 from tiger.placement.drawing import traffic
 from tiger.placement.drawing.traffic import draw_traffic
-from tiger.placement.entry.report import Link
+from tiger.placement.entry.stage import Link
 
 
 def cells(figure):

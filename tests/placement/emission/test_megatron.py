@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.placement.emission.megatron_parser import MegatronSplit, parse, stages_of_layout
 from tiger.errors import InputError
 from tiger.placement.emission.deployment import Deployment
-from tiger.placement.emission.megatron import layout_of, write
+from tiger.placement.emission.megatron import write
+from tiger.training.layouts.megatron import write_layout
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.transformer import layers_of_shape
@@ -101,7 +102,7 @@ def test_other_layouts_are_refused(layout: str) -> None:
 )
 def test_runs_are_shortened(stages: tuple[str, ...], layout: str) -> None:
     """Three or more of the same."""
-    assert layout_of(stages) == layout
+    assert write_layout(stages) == layout
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
@@ -110,7 +111,7 @@ def test_every_layout_is_read_back(counts: list[int]) -> None:
     stages = ["t" * count for count in counts]
     stages[0] = f"E{stages[0]}"
     stages[-1] += "L"
-    assert stages_of_layout(layout_of(tuple(stages))) == tuple(stages)
+    assert stages_of_layout(write_layout(tuple(stages))) == tuple(stages)
 
 
 @pytest.mark.parametrize(

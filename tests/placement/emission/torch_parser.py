@@ -6,7 +6,7 @@ from tiger.errors import InputError
 from tiger.model.jsontext import read_json
 from tiger.model.values import check_positive, check_whole, read_name
 from tiger.model.wording import describe
-from tiger.placement.emission.torch import CHUNKS
+from tiger.training.layouts.modules import CHUNKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

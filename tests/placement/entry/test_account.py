@@ -6,8 +6,7 @@ import numpy as np
 
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry.account import links_of, list_placed_stages
-from tiger.placement.entry.report import Link
-from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers

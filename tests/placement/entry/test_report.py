@@ -7,8 +7,8 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
-from tiger.placement.entry.report import Link, PlacementReport
-from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.run.stage import Stage
 
 STAGE = PlacedStage(

@@ -27,7 +27,6 @@ from tiger.placement.drawing.bars import (
 )
 from tiger.placement.drawing.gantt import panels_of_operators
 from tiger.placement.drawing.iteration import messages_of, simulate_slowest, thin
-from tiger.placement.entry.rank_text import short_ranks
 from tiger.placement.entry.report import PlacementReport
 from tiger.run.drawing.panels import (
     add_bars,
@@ -42,6 +41,7 @@ from tiger.run.drawing.panels import (
     row_in,
 )
 from tiger.run.drawing.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
+from tiger.training.hardware.rank_text import short_ranks
 from tiger.training.schedules.memory import MemoryProfile, footprint
 from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
 from tiger.training.schedules.simulator import Timeline

@@ -27,7 +27,12 @@ def list_pictures(report: PlacementReport) -> Artists:
     artists |= {name: partial(draw_panels, report, [name]) for name in panels}
     if report.links:
         artists["traffic"] = partial(draw_traffic, report)
-    return {**artists, "convergence": partial(draw_convergence, _course_of(report))}
+    artists["convergence"] = partial(draw_convergence, _course_of(report))
+    given = report.given_report
+    if given is not None:
+        # Of the plan of a layout the same panels, for a look at both.
+        artists |= {f"given-{name}": partial(draw_panels, given, [name]) for name in panels_of_placement(given)}
+    return artists
 
 
 def _course_of(report: PlacementReport) -> Course:

@@ -8,8 +8,8 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.placement.drawing.iteration import KINDS, Events, Iteration, find_iteration
-from tiger.placement.entry.rank_text import short_ranks
 from tiger.placement.entry.report import PlacementReport
+from tiger.training.hardware.rank_text import short_ranks
 
 # The only process; threads are numbered from 1, as 0 stands for an idle processor.
 PROCESS = 1

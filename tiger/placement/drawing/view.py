@@ -9,10 +9,10 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
 from tiger.model.document import KEY, Document
 from tiger.placement.drawing.iteration import KINDS, MESSAGE, Events, Iteration, find_iteration, thin
-from tiger.placement.entry.rank_text import short_ranks
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.stage import PlacedStage
 from tiger.run.drawing.graph import EDGES, SCHEMA
+from tiger.training.hardware.rank_text import short_ranks
 
 # Bars, and steps of memory, that a browser draws without a pause.
 PASSES = 20_000

@@ -11,6 +11,7 @@ from tiger.model.arrays import IntArray
 from tiger.placement.emission.ranges import ranges
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.layouts.modules import check_kinds
 from tiger.training.models.layers import LayerKind, Layers
 from tiger.training.schedules.pass_orders import Schedule
 
@@ -54,9 +55,7 @@ class Deployment:
     @property
     def decoder_counts(self) -> tuple[int, ...]:
         """Return the number of decoder layers of every stage; raise InputError where it is not known which they are."""
-        if not {"embedding", "head"} & set(self.layers.kinds) or "layer" not in self.layers.kinds:
-            reason = "expected a model that says which layers are decoder layers, embedding and head (its kinds)"
-            raise InputError(FIELD, f"{reason}, got one that does not")
+        check_kinds(self.layers, FIELD)
         decoders = Counter(block.stage for block in self.blocks if block.kind == "layer")
         return tuple(decoders[stage] for stage in range(self.plan.stages))
 

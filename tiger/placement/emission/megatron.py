@@ -1,16 +1,15 @@
 """The layout of Megatron-LM: `--pipeline-model-parallel-layout`, and the flags that go with it."""
 
-import re
-from itertools import groupby
+from typing import get_args
 
 from tiger.errors import InputError
 from tiger.placement.emission.deployment import FIELD, Deployment
 from tiger.placement.emission.nodes import node_lines
 from tiger.placement.emission.reasons import comments
+from tiger.training.layouts.megatron import write_layout
+from tiger.training.layouts.modules import count_layers
+from tiger.training.models.layers import LayerKind
 from tiger.training.models.transformer import is_made_of_shape
-
-SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
-
 
 # Flags of gradients and optimizers that are not Megatron-LM's default.
 GRADIENTS = {"bf16": ("--grad-reduce-in-bf16",), "fp32": ("--accumulate-allreduce-grads-in-fp32",)}
@@ -33,7 +32,7 @@ def write(deployment: Deployment) -> str:
         f"--num-layers {sum(stage.count('t') for stage in stages)}",
         *([f"--mtp-num-layers {m}"] if (m := sum(stage.count("m") for stage in stages)) else []),
         *(["--untie-embeddings-and-output-weights"] if _is_untied(deployment) else []),
-        f'--pipeline-model-parallel-layout "{layout_of(stages)}"',
+        f'--pipeline-model-parallel-layout "{write_layout(stages)}"',
     ]
     remarks = [*comments(deployment), *_missing(deployment), *_schedule(deployment), *node_lines(deployment)]
     return "\n".join([*remarks, *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]) + "\n"
@@ -63,30 +62,17 @@ def _training_flags(deployment: Deployment) -> list[str]:
     ]
 
 
-def layout_of(stages: tuple[str, ...]) -> str:
-    """Return stages as a layout, runs of a symbol and of equal stages in short."""
-    runs = [(stage, len(list(same))) for stage, same in groupby(_shorten(stage) for stage in stages)]
-    parts = [f"({stage}|)*{count}," if count > 2 else f"{stage}|" * count for stage, count in runs[:-1]]
-    last, count = runs[-1]
-    # The bar stands between stages, so the last one is never part of a group.
-    parts.append((f"({last}|)*{count - 1}," if count > 3 else f"{last}|" * (count - 1)) + last)
-    return "".join(parts)
-
-
 def stages_of(deployment: Deployment) -> tuple[str, ...]:
     """Return the symbols of every stage, E in front and L at the end whether the model lists them or not."""
     counts, last = deployment.decoder_counts, deployment.plan.stages - 1
-    at = {kind: {block.stage for block in deployment.blocks if block.kind == kind} for kind in SYMBOLS}
-    order = re.sub(r"(.)\1+", r"\1", "".join(SYMBOLS[block.kind] for block in deployment.blocks))
-    if not re.fullmatch("E?tm?L?", order):
-        raise InputError(FIELD, "expected embedding, decoder layers, MTP and head in this order, got another")
+    mtp = len(count_layers(deployment.layers, FIELD)["m"])
+    at = {kind: {block.stage for block in deployment.blocks if block.kind == kind} for kind in get_args(LayerKind)}
     for kind, stage in (("embedding", 0), ("head", last)):
         misplaced = at[kind] - {stage}
         if misplaced:
             raise InputError(FIELD, f"expected all of the {kind} in stage {stage}, got some in {min(misplaced)}")
     if len(at["mtp"]) > 1 or any(stage < last - deployment.plan.positions + 1 for stage in at["mtp"]):
         raise InputError(FIELD, "expected all MTP layers in one of the last stages, got them elsewhere")
-    mtp = sum(block.kind == "mtp" for block in deployment.blocks)
     return tuple(
         "E" * (stage == 0) + "t" * count + "m" * (mtp * (stage in at["mtp"])) + "L" * (stage == last)
         for stage, count in enumerate(counts)
@@ -131,9 +117,3 @@ def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
     if not flags:
         return ["# no flag is needed instead of the layout: all stages hold equally many decoder layers"]
     return [f"# instead of the layout: {' '.join(flags)}"]
-
-
-def _shorten(stage: str) -> str:
-    """Return the symbols of a stage with runs of three or more in short."""
-    runs = [(symbol, len(list(same))) for symbol, same in groupby(stage)]
-    return "".join(f"{symbol}*{count}" if count > 2 else symbol * count for symbol, count in runs)

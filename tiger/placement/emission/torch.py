@@ -1,14 +1,13 @@
 """The split of torch: modules of every stage for torchtitan, split points for torch.distributed.pipelining."""
 
 import json
+from itertools import accumulate
 
-from tiger.placement.emission.deployment import Deployment, StagedModule
+from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.reasons import reasons
+from tiger.training.layouts.modules import CHUNKS, name_modules
 from tiger.training.models.transformer import is_made_of_shape
 
-# torchtitan took the second name up to version 0.1 and has taken the first since.
-CHUNKS = ("module_fqns_per_model_part", "module_names_per_model_chunk")
-ENDS = {"embedding": ("tok_embeddings",), "head": ("norm", "output")}
 USUAL = "modules of a shape have the names that torchtitan gives those of Llama, which have to match the model's"
 
 
@@ -20,8 +19,11 @@ def write(deployment: Deployment) -> str:
     """
     plan, usual = deployment.plan, is_made_of_shape(deployment.layers)
     chunks: list[list[str]] = [[] for _ in range(plan.stages)]
-    for block in deployment.blocks:
-        chunks[block.stage] += _usual_names(block) if usual else (block.module,)
+    modules, last = name_modules(deployment.layers), deployment.blocks[-1].stage
+    begins = accumulate((size for _, size in modules), initial=0)
+    # torchtitan deletes modules that no stage names, such as the norm that is part of the head here.
+    for (name, _), begin in zip(modules, begins, strict=False):
+        chunks[min(deployment.stage_of(begin), last)].append(name)
     document = {
         **dict.fromkeys(CHUNKS, chunks),
         "split_points": [chunk[0] for chunk in chunks[1:]],
@@ -33,10 +35,3 @@ def write(deployment: Deployment) -> str:
         "why": [*reasons(deployment), *deployment.warnings(plan.grid.ravel()), *([USUAL] if usual else [])],
     }
     return json.dumps(document, indent=1) + "\n"
-
-
-def _usual_names(block: StagedModule) -> tuple[str, ...]:
-    """Return the names of torchtitan for the modules of a layer of a shape; it deletes those that no stage names."""
-    if block.kind == "layer":
-        return (f"layers.{block.module.rpartition('.')[2]}",)
-    return ENDS.get(block.kind, (block.module,))

@@ -4,8 +4,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.placement.emission.deployment import Deployment
-from tiger.placement.entry.report import Link
-from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.training.costs.stages import Workload, workloads
 from tiger.training.costs.sums import state_bytes
 from tiger.training.schedules.traffic import link_traffic

@@ -91,6 +91,8 @@ def _say_quality(report: PlacementReport) -> Iterator[str]:
     if given is not None and value:
         times = f"{given / value:.2f} times as long" if given != value else "as long"
         yield f"With the plan given it is {seconds_text(given)}: {times}; {report.moved:,} have moved from there."
+    if report.given is not None:
+        yield f"The layout given: {report.given.verdict}."
     if report.optimal:
         yield "No placement of this kind is faster: it is proved optimal."
     elif value and bound:

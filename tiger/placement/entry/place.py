@@ -9,9 +9,10 @@ from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry import operators
 from tiger.placement.entry.account import links_of, list_placed_stages
 from tiger.placement.entry.arguments import PlaceCall
+from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request
+from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, fit_layout
 from tiger.placement.entry.start import count_moves, read_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
@@ -24,6 +25,7 @@ from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import chain_model_of, cluster_of, require_cluster
+from tiger.training.verdict import weigh_plans
 
 
 @from_fields(PlaceCall)
@@ -48,7 +50,9 @@ def place(call: PlaceCall) -> PlacementReport:
 
     `pinned` gives the device of layers or operators, by name. `start` is a placement that the answer is never worse
     than: a report, a file or document of one, or {name: device} as a mapping or a file (`tiger.placement.entry.start`).
-    Same seed and effort, same answer; `time_limit_s` only ends a search early.
+    `layout` is the plan that runs now as a framework is told it (`tiger.training.layouts.reading`), on devices in
+    order, which is reported beside the answer. Same seed and effort, same answer; `time_limit_s` only ends a search
+    early.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
     cluster cannot hold is a report that is not feasible.
     """
@@ -66,7 +70,8 @@ def place(call: PlaceCall) -> PlacementReport:
         model = chain_model_of(call.model).serve(params.serve)
         layers = model.layers_for(narrow(TrainingSetup, params))
         cluster = cluster_of(call.cluster, narrow(HostArguments, call))
-        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch, model))
+        known = require_cluster(cluster)
+        report = report_placement(ChainRequest(layers, known, fit_layout(params, layers, known), watch, model))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
@@ -117,7 +122,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         sampling=result.sampling,
     )
     if plan is None:
-        return report
+        return _add_given(report, request, result)
     deployment = Deployment(
         layers=request.layers,
         cluster=request.cluster,
@@ -126,7 +131,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         memory_bytes=result.memory_bytes,
     )
     stages = list_placed_stages(deployment)
-    return replace(
+    report = replace(
         report,
         virtual=plan.virtual,
         stages=stages,
@@ -134,6 +139,34 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         links=() if report.microbatches is None else links_of(deployment, report.microbatches),
         deployment=deployment,
     )
+    return _add_given(report, request, result)
+
+
+def _add_given(report: PlacementReport, request: ChainRequest, result: PlaceResult) -> PlacementReport:
+    """Return a report with what the plan of a layout comes to beside it, if there is one."""
+    if result.given is None:
+        return report
+    plan, fits = make_report(request, result.given), not result.given.violations
+    own_s, given_s = (each.bottleneck_s if each.schedule is None else each.iteration_s for each in (report, plan))
+    devices = {op: stage.devices for stage in plan.stages for op in stage.ops}
+    moved = sum(stage.devices != devices[op] for stage in report.stages for op in stage.ops)
+    change = f"; {moved:,} of {len(devices):,} layers move to other devices"
+    advice = weigh_plans(given_s or 0.0, own_s if report.feasible else None, change, fits=fits)
+    given = GivenLayout(
+        stages=plan.stages,
+        bottleneck_s=plan.bottleneck_s,
+        iteration_s=plan.iteration_s,
+        bubble=plan.bubble,
+        links=plan.links,
+        feasible=fits,
+        violations=plan.violations,
+        saved=advice.saved,
+        moved=moved if report.feasible else None,
+        keep=advice.keep,
+        verdict=advice.verdict,
+        deployment=plan.deployment,
+    )
+    return replace(report, given=given)
 
 
 def _clear_rounding(share: float | None) -> float | None:

@@ -84,6 +84,6 @@ def _measure_need(layers: Layers, cluster: Cluster, params: PlaceParams) -> tupl
     """Return the bytes of the fullest device, and whether all fit; those of the deepest pipeline that there may be."""
     if not most_positions(layers, cluster, params):
         return np.inf, False
-    problem = ChainProblem.of(layers, cluster, replace(params, pinned={}, start=None))
+    problem = ChainProblem.of(layers, cluster, replace(params, pinned={}, start=None, layout=None))
     plan, evaluator = problem.uniform_plan, problem.evaluator
     return float(evaluator.memory_bytes(plan).max()), evaluator.excess_bytes(plan) == 0

@@ -14,7 +14,7 @@ from tiger.placement.entry import operators
 from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import check_request
+from tiger.placement.entry.request import check_request, fit_layout
 from tiger.placement.entry.start import read_start, state_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceOptions, PlaceParams
@@ -65,10 +65,17 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
     model, _ = model_document(arguments.model)
     layers = chain_model_of(arguments.model).serve(params.serve).layers_for(narrow(TrainingSetup, params))
     known = require_cluster(devices)
-    return RemoteCall(
-        {**document, "model": model},
-        lambda report: replace(report, deployment=deployment_of(report, layers, known)),
-    )
+    fit_layout(params, layers, known)
+    return RemoteCall({**document, "model": model}, lambda report: _add_deployments(report, layers, known))
+
+
+def _add_deployments(report: PlacementReport, layers: Layers, cluster: Cluster) -> PlacementReport:
+    """Return a report with its plan, and that of a layout."""
+    plan, own = report.given_report, deployment_of(report, layers, cluster)
+    if report.given is None or plan is None:
+        return replace(report, deployment=own)
+    given = replace(report.given, deployment=deployment_of(plan, layers, cluster))
+    return replace(report, deployment=own, given=given)
 
 
 def operators_document(source: Model) -> tuple[object, tuple[Operators, Devices | None]]:

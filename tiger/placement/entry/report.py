@@ -1,16 +1,17 @@
 """The report of a placement: stages and their devices, seconds, bytes, and lower bounds."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.errors import InputError
 from tiger.model.answer import Answer
-from tiger.model.document import HIDDEN, INFINITE, KEY, LATER, Document
+from tiger.model.document import HIDDEN, LATER
 from tiger.model.units import milliseconds_text
 from tiger.model.violation import Violation, unmet_text
+from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy
-from tiger.placement.entry.stage import PlacedStage
+from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.placement.operators.params import Objective
 from tiger.placement.params import Mode
 from tiger.run.samples import SamplingReport
@@ -26,15 +27,6 @@ SCHEMA: Final = "tiger.placement/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link(Document):
-    """Hold the bytes that an iteration sends between two devices, both directions together."""
-
-    a: str
-    b: str
-    sent_bytes: float = field(metadata={KEY: "bytes", **INFINITE})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementReport(Answer):
     """Answer which layers or operators of a model run on which devices of a cluster, all times in seconds.
 
@@ -45,8 +37,8 @@ class PlacementReport(Answer):
     share of it in which devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the
     order of the cluster, None where they cannot send to each other; memory and pins play no part in it, and
     `uniform_feasible` says whether it keeps to them, None where that is not known. `start_..` are the figures of the
-    plan started from, and `moved` how many of its layers or operators have other devices now, None without one. Without
-    a schedule, memory is parameters alone.
+    plan started from, and `moved` how many of its layers or operators have other devices now, None without one. `given`
+    is what the plan of a `layout` comes to, None without one. Without a schedule, memory is parameters alone.
 
     In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as many
     colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
@@ -82,6 +74,7 @@ class PlacementReport(Answer):
     feasible: bool
     violations: tuple[Violation, ...] = ()
     remedies: tuple[Remedy, ...] = field(default=(), metadata=LATER)
+    given: GivenLayout | None = field(default=None, metadata=LATER)
     schedule: Schedule | None = None
     microbatches: int | None = None
     virtual: int = 1
@@ -131,6 +124,25 @@ class PlacementReport(Answer):
         if made > uniform or self.uniform_feasible is False:
             return f"{start}; the uniform split of {usual} does not meet what is asked"
         return f"{start}, {uniform / made:.2f}x as fast as the {usual} of the uniform split"
+
+    @property
+    def given_report(self) -> "PlacementReport | None":
+        """Return the plan of a layout as a placement that can be emitted and drawn, None without one."""
+        plan = self.given
+        if plan is None:
+            return None
+        return replace(
+            self,
+            given=None,
+            stages=plan.stages,
+            bottleneck_s=plan.bottleneck_s,
+            iteration_s=plan.iteration_s,
+            bubble=plan.bubble,
+            links=plan.links,
+            feasible=plan.feasible,
+            violations=plan.violations,
+            deployment=plan.deployment,
+        )
 
     @property
     def rows(self) -> tuple[PlacedStage, ...]:

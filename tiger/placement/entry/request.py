@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import get_args
 
 from tiger.errors import InputError, pin_field
@@ -12,9 +12,12 @@ from tiger.model.wording import describe
 from tiger.placement.entry.start import check_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, ChainOptions, Mode, PlaceParams
+from tiger.placement.search.problem import virtual_stages
 from tiger.run.options import SearchOptions
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.layouts.megatron import FIELD as LAYOUT
+from tiger.training.layouts.reading import read_layout
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.sizes import Model
@@ -106,6 +109,28 @@ def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     if not isinstance(params.pinned, Mapping):
         raise TypeError(f"expected pinned as a mapping from layer to device, got {type(params.pinned).__name__}")
     return params
+
+
+def fit_layout(params: PlaceParams, layers: Layers, cluster: Cluster) -> PlaceParams:
+    """Return parameters with the positions and their stages that a layout has, those given without one.
+
+    Raises InputError of `layout` for one that does not go with the model, the cluster, or the other parameters.
+    """
+    if params.layout is None:
+        return params
+    stages = len(read_layout(params.layout, layers)) - 1
+    virtual = virtual_stages(params)
+    if params.virtual is None and params.schedule == "interleaved" and params.pipeline is not None:
+        virtual = max(stages // params.pipeline, 1)
+    positions, rest = divmod(stages, virtual)
+    if rest or params.pipeline not in (None, positions):
+        each = f"{virtual} stages" if virtual > 1 else "one stage"
+        row = "a number of devices in a row" if params.pipeline is None else f"{params.pipeline} devices in a row"
+        raise InputError(LAYOUT, f"expected {each} for each of {row}, got {stages} stages")
+    most = cluster.size // (params.tensor * params.copies)
+    if params.pipeline is None and positions > most:
+        raise InputError(LAYOUT, f"expected at most {most} devices in a row of {cluster.size}, got {positions}")
+    return check_params(replace(params, pipeline=positions, virtual=virtual))
 
 
 def check_fit(request: ChainRequest) -> None:

@@ -1,8 +1,8 @@
-"""A stage of a placement, as reports have it."""
+"""A stage of a placement, and what goes between devices, as reports have them."""
 
 from dataclasses import dataclass, field
 
-from tiger.model.document import INFINITE, Document
+from tiger.model.document import INFINITE, KEY, Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,3 +22,12 @@ class PlacedStage(Document):
     memory_bytes: float = field(metadata=INFINITE)
     capacity_bytes: float | None
     devices: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link(Document):
+    """Hold the bytes that an iteration sends between two devices, both directions together."""
+
+    a: str
+    b: str
+    sent_bytes: float = field(metadata={KEY: "bytes", **INFINITE})

@@ -1,26 +1,32 @@
 """What the command line says of a placement."""
 
+import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tiger.model.units import MILLISECOND, bytes_text, milliseconds_text
-from tiger.placement.entry.rank_text import short_ranks
 from tiger.run.summary import SHOWN, describe_unmet, list_facts, list_samples, list_stages, rest_text, table, warnings
 from tiger.run.terminal import escape
+from tiger.training.hardware.rank_text import short_ranks
 
 if TYPE_CHECKING:
+    from tiger.placement.entry.given import GivenLayout
     from tiger.placement.entry.remedies import Remedy
     from tiger.placement.entry.report import PlacementReport
     from tiger.placement.entry.stage import PlacedStage
+
+# What is said of the plan of a layout and of the plan found, side by side.
+_GIVEN = ("iteration", "bottleneck", "bubble", "fullest device", "sent an iteration", "layers of stages")
 
 
 def placement_summary(report: "PlacementReport") -> str:
     """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
     if not report.stages:
         unmet = describe_unmet(report.violations, "placement") + list_remedies(report.remedies)
-        return unmet + warnings(report.warnings)
+        return unmet + _compare_given(report) + warnings(report.warnings)
     unmet = "" if report.feasible else describe_unmet(report.violations, "placement") + list_remedies(report.remedies)
-    parts = [f"{unmet}{report.headline}\n\n", _placement_facts(report)]
+    parts = [f"{unmet}{report.headline}\n\n", _compare_given(report), _placement_facts(report)]
     parts.append(warnings(report.warnings))
     placed = _tabulate_operators(report) if report.mode == "dag" else _tabulate_stages(report)
     parts += ["\n", placed, rest_text(len(report.stages), "stages")]
@@ -32,6 +38,34 @@ def list_remedies(remedies: "Sequence[Remedy]") -> str:
     if not remedies:
         return ""
     return "".join(["each alone, with as many layers in every stage:\n", *(f"  {each}\n" for each in remedies), "\n"])
+
+
+def _compare_given(report: "PlacementReport") -> str:
+    """Return the verdict on the plan of a layout, and its figures beside those of the plan found."""
+    given = report.given
+    if given is None:
+        return ""
+    faults = "".join(f"  {fault.kind}: it {fault.message}\n" for fault in given.violations)
+    advice = "" if given.keep or not report.stages else "--emit prints the new layout for a framework\n"
+    rows = zip(_GIVEN, _list_figures(given), _list_figures(report), strict=True)
+    known = [row for row in rows if row[1:] != ("-", "-")]
+    return f"{given.verdict}\n{faults}{advice}\n{table(('', 'yours', 'TIGER'), known)}\n"
+
+
+def _list_figures(plan: "PlacementReport | GivenLayout") -> tuple[str, ...]:
+    """Return the figures of a plan that stand beside those of another."""
+    if not plan.stages:
+        return ("-",) * len(_GIVEN)
+    fullest = max(plan.stages, key=lambda stage: stage.memory_bytes / (stage.capacity_bytes or math.inf))
+    runs = [(size, len(list(same))) for size, same in groupby(len(stage.ops) for stage in plan.stages)]
+    return (
+        milliseconds_text(plan.iteration_s),
+        milliseconds_text(plan.bottleneck_s),
+        "-" if plan.bubble is None else f"{plan.bubble:.2%}",
+        f"{_memory(fullest)}, {escape(fullest.device)}",
+        bytes_text(sum(link.sent_bytes for link in plan.links)) if plan.links else "-",
+        ", ".join(f"{size}" if count == 1 else f"{size} x {count}" for size, count in runs),
+    )
 
 
 def _placement_facts(report: "PlacementReport") -> str:

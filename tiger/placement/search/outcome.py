@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
+from tiger.model.wording import describe
 from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
+from tiger.placement.search.evaluator import Evaluator
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.problem import virtual_stages
 from tiger.placement.search.reasons import Closest, find_violation
@@ -14,8 +17,8 @@ from tiger.training.costs.plan import Plan
 from tiger.training.models.layers import Layers
 
 
-def report_plan(incumbent: ChainIncumbent, start: Plan | None = None) -> PlaceResult:
-    """Return the best plan with its figures, those of the uniform one and of the `start`, or why none is known."""
+def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Plan | None = None) -> PlaceResult:
+    """Return the best plan, or why none is known, with figures of the uniform one, the `start` and the one given."""
     problem, plan = incumbent.problem, incumbent.solution
     evaluator, uniform = problem.evaluator, problem.uniform_plan
     timed = problem.params.schedule is not None
@@ -32,6 +35,7 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None) -> PlaceRe
         stages=tuple(incumbent.stages),
         warnings=incumbent.answers.warnings,
         sampling=incumbent.answers.report(problem.params.solver),
+        given=None if given is None else simulate_plan(evaluator, given),
     )
     if plan is None:
         return replace(result, lower_bound_s=None, violations=(_find_reason(incumbent),))
@@ -42,6 +46,40 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None) -> PlaceRe
         bubble=evaluator.bubble(plan) if timed else None,
         memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
     )
+
+
+def simulate_plan(evaluator: Evaluator, plan: Plan) -> PlaceResult:
+    """Return the figures of a plan, and why it cannot run where it cannot."""
+    timed = evaluator.schedule is not None
+    return PlaceResult(
+        plan=plan,
+        microbatches=evaluator.microbatches if timed else None,
+        bottleneck_s=_finite_or_none(evaluator.bottleneck_s(plan)),
+        iteration_s=_finite_or_none(evaluator.seconds(plan)) if timed else None,
+        bubble=evaluator.bubble(plan),
+        memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
+        violations=find_faults(evaluator, plan),
+    )
+
+
+def find_faults(evaluator: Evaluator, plan: Plan) -> tuple[Violation, ...]:
+    """Return what keeps a plan from running: a pin, the number of microbatches, memory, or a link."""
+    if np.isfinite(evaluator.value(plan)):
+        return ()
+    faults, count = dict[str, str](), evaluator.microbatches
+    if not evaluator.keeps_pins(plan):
+        faults["pinned"] = "breaks a pin"
+    if evaluator.schedule == "interleaved" and count % plan.positions:
+        faults["stages"] = f"has {plan.positions} devices for {count} microbatches"
+    lacking = np.maximum(evaluator.memory_bytes(plan) - evaluator.room(plan), 0.0)
+    if lacking.any():
+        ranks = plan.grid[int(lacking.argmax())].ravel()
+        device = evaluator.cluster.names[ranks[evaluator.cluster.memory_bytes[ranks].argmin()]]
+        many = f"{np.count_nonzero(lacking)} of {plan.positions} devices in a row"
+        faults["memory"] = f"lacks memory on {many}, most on {describe(device)}: {bytes_text(lacking.max())}"
+    if "stages" not in faults and not np.isfinite(evaluator.seconds(plan)):
+        faults["links"] = "sends over a link that is not there"
+    return tuple(Violation(kind=kind, message=message) for kind, message in faults.items())
 
 
 def report_too_few_layers(layers: Layers, params: PlaceParams) -> PlaceResult:

@@ -1,13 +1,14 @@
-"""The plan that a search starts from, out of the names of layers and devices."""
+"""The plans that a caller has: the one that a search starts from, and the one of a layout, which may not fit."""
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.units import bytes_text
 from tiger.placement.operators.params import Ranks
+from tiger.placement.search.outcome import find_faults
 from tiger.placement.search.problem import ChainProblem
-from tiger.training.costs.plan import Plan
+from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.layouts.reading import read_layout
 
 FIELD = "start"
 
@@ -27,8 +28,19 @@ def plan_start(problem: ChainProblem) -> Plan | None:
             runs.append(given.ranks[name])
             cuts.append(layer)
     plan = Plan(cuts=(*cuts, problem.layers.size), grid=_grid(problem, runs))
-    _check_fit(problem, plan)
+    fault = next(iter(find_faults(problem.evaluator, plan)), None)
+    if fault is not None:
+        raise InputError(FIELD, f"expected a plan that the cluster can run, got one that {fault.message}")
     return plan
+
+
+def plan_layout(problem: ChainProblem) -> Plan | None:
+    """Return the plan of a layout, on devices in the order of the cluster, None without one."""
+    layout, params = problem.params.layout, problem.params
+    if layout is None:
+        return None
+    shape = (problem.positions, params.copies, params.tensor)
+    return Plan(cuts=read_layout(layout, problem.layers), grid=rank_order(shape))
 
 
 def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
@@ -49,17 +61,3 @@ def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
     if count > problem.positions or (params.pipeline is not None and count != params.pipeline):
         raise InputError(FIELD, f"expected a pipeline of {problem.positions} devices in a row, got {count}")
     return np.array([[[index[name] for name in row] for row in ranks] for ranks in positions])
-
-
-def _check_fit(problem: ChainProblem, plan: Plan) -> None:
-    """Raise InputError for a plan that breaks a pin, lacks memory or a link, or cannot run the microbatches."""
-    if np.isfinite(problem.evaluator.value(plan)):
-        return
-    expected = "expected a plan that the cluster can run"
-    if not problem.evaluator.keeps_pins(plan):
-        raise InputError(FIELD, f"{expected}, got one that breaks a pin")
-    if not problem.divides(plan.positions):
-        raise InputError(FIELD, f"{expected}, got {plan.positions} devices for {problem.microbatches} microbatches")
-    lacking = problem.evaluator.excess_bytes(plan)
-    what = f"whose devices lack {bytes_text(lacking)} in all" if lacking else "that sends over a link that is not there"
-    raise InputError(FIELD, f"{expected}, got one {what}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.placement.entry.rank_text import short_ranks
+from tiger.training.hardware.rank_text import short_ranks
 
 
 @pytest.mark.parametrize(
