@@ -11,20 +11,22 @@ from tiger.placement.entry.place import make_report
 from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest
-from tiger.placement.result import PlaceResult
 from tiger.placement.search.evaluator import Evaluator
+from tiger.placement.search.outcome import find_faults, simulate_plan
 from tiger.planning.attempt import Attempt, make_evaluator
 from tiger.planning.breakdown import Breakdown, breakdown
 from tiger.planning.choices import Choice
 from tiger.planning.params import PlanParams
 from tiger.planning.pruning import Pruned
 from tiger.planning.reasons import why_misfit, why_pruned, why_slower
-from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
+from tiger.planning.report import Degrees, GivenPlan, PlanReport, RankedPlan, RuledOut
 from tiger.planning.search import PlanResult
 from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.sizes import Model
+from tiger.training.schedules.traffic import link_traffic
+from tiger.training.verdict import weigh_plans
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class Account:
             choices=result.choices,
             progress=result.stages,
             sampling=result.sampling,
+            given=None if result.given is None else self._describe_given(result.given),
         )
         if not self._fitting:
             return replace(report, violations=(self._violation(),), remedies=self._remedies())
@@ -87,6 +90,37 @@ class Account:
             searched=attempt.placed is not None,
             tokens_per_s=None if tokens is None or not attempt.iteration_s else tokens / attempt.iteration_s,
             why=self._why(attempt, plan, spent),
+        )
+
+    def _describe_given(self, attempt: Attempt) -> GivenPlan:
+        """Return what the plan that somebody has comes to, whether it fits, and whether to keep it."""
+        evaluator, plan, choice = self._evaluator(attempt), self._plan(attempt), attempt.choice
+        faults, given_s = find_faults(evaluator, plan), evaluator.seconds(plan)
+        known = given_s if np.isfinite(given_s) else None
+        held, family = evaluator.memory_bytes(plan), choice.family
+        best = self._fitting[0] if self._fitting else None
+        same = best is not None and best.choice == choice
+        change = (
+            "" if best is None else f"; by {'the same degrees with other cuts' if same else self._degrees(best.choice)}"
+        )
+        advice = weigh_plans(given_s, None if best is None else best.iteration_s, change, fits=not faults)
+        tokens = self.model.tokens(family.data * family.microbatches * family.microbatch, self.params.sequence)
+        sent = link_traffic(evaluator.layers, plan, evaluator.microbatches, self.cluster.ring_orders)
+        return GivenPlan(
+            degrees=self._degrees(choice),
+            iteration_s=known,
+            memory_bytes=float(held.max()),
+            memory_share=float((held / np.maximum(evaluator.room(plan), 1.0)).max()),
+            bubble=None if known is None else evaluator.bubble(plan),
+            breakdown=None if known is None else breakdown(evaluator, plan),
+            sent_bytes=float(sum(sent.values())),
+            tokens_per_s=tokens / known if tokens and known else None,
+            feasible=not faults,
+            violations=faults,
+            remedies=self._remedies_of(choice) if faults else (),
+            saved=advice.saved,
+            keep=advice.keep,
+            verdict=advice.verdict,
         )
 
     def _why(self, attempt: Attempt, plan: Plan, spent: Breakdown) -> str:
@@ -133,8 +167,10 @@ class Account:
         tried = min(self.result.attempts, key=lambda attempt: attempt.lacking_bytes, default=None)
         known = {pruned.reason: pruned.closest for pruned in self.result.pruned}
         choice = known.get("memory") if tried is None else tried.choice
-        if choice is None:
-            return ()
+        return () if choice is None else self._remedies_of(choice)
+
+    def _remedies_of(self, choice: Choice) -> tuple[Remedy, ...]:
+        """Return what would make a choice fit."""
         params, size = choice.params(self.params), choice.family.microbatch
         return find_remedies(self.model, self.cluster, params, size, "microbatch")
 
@@ -142,7 +178,7 @@ class Account:
         """Return the report of the placement of a plan."""
         params = attempt.choice.params(self.params)
         layers = self._layers(attempt)
-        placed = attempt.placed or _simulated_placement(self._evaluator(attempt), attempt)
+        placed = attempt.placed or simulate_plan(self._evaluator(attempt), self._plan(attempt))
         report = make_report(ChainRequest(layers, self.cluster, params), placed)
         # What was drawn is that of all plans together.
         return replace(report, seconds=sum(stage.seconds for stage in placed.stages), sampling=None)
@@ -177,18 +213,3 @@ class Account:
         if attempt.plan is None:
             raise ValueError(f"expected a plan by {attempt.choice}, got none")
         return attempt.plan
-
-
-def _simulated_placement(evaluator: Evaluator, attempt: Attempt) -> PlaceResult:
-    """Return what is known of a plan that was only simulated."""
-    plan = attempt.plan
-    if plan is None:
-        raise ValueError(f"expected a plan by {attempt.choice}, got none")
-    return PlaceResult(
-        plan=plan,
-        microbatches=evaluator.microbatches,
-        bottleneck_s=evaluator.bottleneck_s(plan),
-        iteration_s=attempt.iteration_s,
-        bubble=evaluator.bubble(plan),
-        memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
-    )

@@ -78,6 +78,15 @@ def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> A
     return Attempt(candidate=candidate, plan=plan, iteration_s=value, roomy=roomy)
 
 
+def simulate_even_plan(layers: Layers, cluster: Cluster, choice: Choice) -> Attempt:
+    """Simulate as many layers in every stage, on devices in order; its seconds are infinite where that cannot run."""
+    evaluator, plan = make_evaluator(layers, cluster, choice), even_plan(layers, choice)
+    value = evaluator.value(plan)
+    lacking = 0.0 if value < np.inf else evaluator.excess_bytes(plan)
+    candidate = Candidate(choice=choice, bound_s=0.0, bound="work")
+    return Attempt(candidate=candidate, plan=plan, iteration_s=value, lacking_bytes=lacking)
+
+
 def even_plan(layers: Layers, choice: Choice) -> Plan:
     """Return the plan of as many layers in every stage, with devices in the order of the cluster."""
     return Plan(cuts=uniform_cuts(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))

@@ -9,6 +9,7 @@ from tiger.model.options import from_fields, narrow
 from tiger.planning.account import Account
 from tiger.planning.arguments import PlanCall
 from tiger.planning.choices import batch_of
+from tiger.planning.given import choose_given
 from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
 from tiger.planning.request import check_model, check_plan_options
@@ -42,7 +43,8 @@ def plan(call: PlanCall) -> PlanReport:
     runs: sequences of a transformer that is stated by its shape, microbatches of other models (default: 4 a device).
     Pipeline, tensor and data degree, the schedule, its `virtual` stages and the sequences of a `microbatch` are
     searched over unless they are given. Every plan keeps to memory and is judged by the simulator of `place`; bounds
-    rule out most choices. `top` plans are reported, and why they are slower than the best. As many `islands` judge
+    rule out most choices. `top` plans are reported, and why they are slower than the best. `given` is the
+    plan that there is, in short (`tiger.planning.given`), which is reported beside them. As many `islands` judge
     choices side by side, with the work of `effort` each, on an `executor` if there is one (`dask://HOST:PORT` on a Dask
     cluster). Same seed, effort and islands, same answer, whoever runs them; `time_limit_s` only ends a search early.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
@@ -63,8 +65,9 @@ def report_plan(request: PlanInputs) -> PlanReport:
     """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
     model, cluster, options = request.model, request.cluster, request.options
     check_model(model, cluster, options)
+    options, given = choose_given(model, cluster, options)
     with measure_time(options.time_limit_s) as clock:
-        result = explore(SearchInputs(model, cluster, options, request.executor), clock.stop, request.watch)
+        result = explore(SearchInputs(model, cluster, options, request.executor, given), clock.stop, request.watch)
         report = Account(model, cluster, options, result).report(options.top)
     searched = dict.fromkeys(warning for attempt in result.attempts for warning in attempt.warnings)
     taken = () if options.sequence else model.remarks

@@ -39,6 +39,8 @@ def _say_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
 
 def _compare_plans(report: PlanReport) -> Iterator[str]:
     """Yield how the best plan compares with the usual one, with the next, and with the bound."""
+    if report.given is not None:
+        yield f"The plan given: {report.given.verdict}."
     if report.heuristic is not None and report.gain is not None:
         yield f"The plan that people write by hand takes {report.gain:.2f} times as long: it is {report.heuristic.why}."
     yield from (f"The second best plan is {plan.why}." for plan in report.ranked[1:2])

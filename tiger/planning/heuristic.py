@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.planning.attempt import Attempt, Candidate, even_plan, make_evaluator
+from tiger.planning.attempt import Attempt, simulate_even_plan
 from tiger.planning.choices import Choice, Family, families, schedules_of
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
@@ -72,8 +72,5 @@ def _resize(choice: Choice, family: Family) -> Choice | None:
 def _evaluate(model: Model, cluster: Cluster, choice: Choice, params: PlanParams) -> Attempt | None:
     """Return what the even plan of a choice comes to, None where it does not fit."""
     layers = model.layers(choice.family.microbatch, choice.family.setup(params))
-    plan = even_plan(layers, choice)
-    value = make_evaluator(layers, cluster, choice).value(plan)
-    if value == np.inf:
-        return None
-    return Attempt(candidate=Candidate(choice=choice, bound_s=0.0, bound="work"), plan=plan, iteration_s=value)
+    attempt = simulate_even_plan(layers, cluster, choice)
+    return attempt if attempt.iteration_s < np.inf else None

@@ -21,9 +21,9 @@ class PlanParams(SearchOptions, TrainingOptions):
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
     microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of a
     `microbatch` are searched over where they are None, and so is what is shared out (`sharding`) and computed again
-    (`recompute`). `solver` orders devices as in a placement. `effort` counts iterations, of each of the `islands`,
-    which judge as many choices side by side; same seed, effort and islands, same answer. `time_limit_s` only ends a
-    search early.
+    (`recompute`). `given` is a plan that there is, in short. `solver` orders devices as in a placement. `effort` counts
+    iterations, of each of the `islands`, which judge as many choices side by side; same seed, effort and islands, same
+    answer. `time_limit_s` only ends a search early.
     """
 
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`.", ORDERED))
@@ -112,6 +112,19 @@ class PlanParams(SearchOptions, TrainingOptions):
             "Sequences in a microbatch; searched over without it.",
             Spelling("Sequences in a microbatch; open by default.", flags=("--microbatch-size",), metavar="B"),
             **COUNT,
+        ),
+    )
+    given: str | None = field(
+        default=None,
+        metadata=about(
+            "The plan that you have, such as `tp=4,pp=8,vp=5,dp=2,cp=1,ep=1,mbs=1,gbs=128,sharding=zero-1,"
+            "recompute=full,schedule=interleaved`, to be reported beside the plans found: as many layers in every "
+            "stage, devices in the order of the cluster, and what it leaves out as frameworks have it.",
+            Spelling(
+                "The plan that you have, as tp=4,pp=8,vp=5,mbs=1,gbs=128, to be told what it costs and whether to keep "
+                "it.",
+                metavar="KEY=N,..",
+            ),
         ),
     )
 

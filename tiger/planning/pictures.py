@@ -11,7 +11,7 @@ from tiger.model.units import TIMES, seconds_text
 from tiger.placement.drawing.charts import CLOSING, PASSES
 from tiger.placement.drawing.pictures import list_pictures as list_of_placement
 from tiger.planning.choices import hold_text
-from tiger.planning.report import PlanReport, RankedPlan
+from tiger.planning.report import GivenPlan, PlanReport, RankedPlan
 from tiger.run.drawing.artists import Artists
 from tiger.run.drawing.convergence import Course, costs_of, draw_convergence
 from tiger.run.drawing.panels import add_title, explain, label_axis
@@ -31,6 +31,7 @@ PARTS = (
     ("gradients_s", "all-reduces of gradients", CLOSING),
     ("waiting_s", "waiting", PALE),
 )
+Bar = RankedPlan | GivenPlan
 # Bars and their height and margins in inches; text beside the longest bar needs some room.
 MOST_BARS, BAR_IN, MARGIN_IN, HEADROOM = 40, 0.32, 1.2, 1.16
 
@@ -51,28 +52,30 @@ def _course_of(report: PlanReport) -> Course:
 
 
 def draw_plans(report: PlanReport) -> "Picture":
-    """Draw the reported plans and the usual one: their iterations, by what positions do in the mean.
+    """Draw the reported plans, the usual one and the one given: their iterations, by what positions do in the mean.
 
     A line marks the bound on all plans. At most 40 plans.
     """
     from tiger.run.drawing.figure import new_figure
 
-    bars = [(_words(plan), plan) for plan in report.ranked[:MOST_BARS]]
+    bars: list[tuple[str, Bar]] = [(_words(plan), plan) for plan in report.ranked[:MOST_BARS]]
     bars += [] if report.heuristic is None else [(f"usual: {_words(report.heuristic)}", report.heuristic)]
+    bars += [] if report.given is None else [(f"yours: {_words(report.given)}", report.given)]
     figure = new_figure(len(bars) * BAR_IN + MARGIN_IN)
     _draw_bars(figure.subplots(), bars, report.lower_bound_s)
     return figure
 
 
-def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, RankedPlan]], bound_s: float | None) -> None:
+def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, Bar]], bound_s: float | None) -> None:
     """Draw the parts of every iteration side by side, and the bound."""
     begun = [0.0] * len(bars)
     for name, label, colour in PARTS:
-        spent = [getattr(plan.breakdown, name) for _, plan in bars]
+        spent = [getattr(plan.breakdown, name, 0.0) for _, plan in bars]
         axes.barh(range(len(bars)), spent, left=begun, color=colour, edgecolor="white", linewidth=0.4, label=label)
         begun = [start + each for start, each in zip(begun, spent, strict=True)]
     for row, (_, plan) in enumerate(bars):
-        text = f" {seconds_text(plan.iteration_s)}, {plan.memory_share:.0%} of memory"
+        time = "a link is missing" if plan.iteration_s is None else seconds_text(plan.iteration_s)
+        text = f" {time}, {plan.memory_share:.0%} of memory"
         axes.text(begun[row], row, text, va="center", fontsize=SMALL_POINTS)
     if bound_s is not None:
         axes.axvline(bound_s, color=INK, linestyle="--", linewidth=0.8, label="bound on all plans")
@@ -87,7 +90,7 @@ def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, RankedPlan]], bound_s: fl
     explain(axes, axes.get_legend_handles_labels()[0])
 
 
-def _words(plan: RankedPlan) -> str:
+def _words(plan: Bar) -> str:
     """Return the degrees of a plan in short."""
     each = plan.degrees
     stages = f" x {each.virtual}" if each.virtual > 1 else ""

@@ -76,6 +76,33 @@ class RankedPlan(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenPlan(Document):
+    """Hold what the plan that somebody has comes to, with as many layers in every stage and devices in order.
+
+    `memory_bytes` is what the fullest device holds, `memory_share` that part of its memory, and `sent_bytes` goes
+    between devices in an iteration. `violations` say why it cannot run where it is not `feasible`, `remedies` what
+    would make it fit. Seconds are those without such limits, None where a link is missing. The best plan saves the
+    share `saved` of them, None where one of both cannot run. `keep` says whether that is too little to change the plan,
+    and `verdict` says so in words.
+    """
+
+    degrees: Degrees = field(metadata=INLINE)
+    iteration_s: float | None
+    memory_bytes: float
+    memory_share: float
+    bubble: float | None
+    breakdown: Breakdown | None
+    sent_bytes: float
+    tokens_per_s: float | None
+    feasible: bool
+    violations: tuple[Violation, ...]
+    remedies: tuple[Remedy, ...]
+    saved: float | None
+    keep: bool
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuledOut(Document):
     """Hold how many choices a bound ruled out, the `closest` of them, and `why` in words.
 
@@ -96,7 +123,8 @@ class PlanReport(Answer):
     """Answer by which degrees, microbatches and schedule a model runs on a cluster in the least simulated time.
 
     `ranked` are the best plans, the first of which `placement` reports in full; `heuristic` is the one that people
-    write by hand, None where that does not fit, and `gain` how many times as long that takes. `pruned` are the choices
+    write by hand, None where that does not fit, and `gain` how many times as long that takes. `given` is the
+    plan that somebody has, None without one. `pruned` are the choices
     of which no plan was simulated, by reason, of `choices` in all. No plan by any choice is below `lower_bound_s`.
     `batch` is what an iteration runs, in sequences or in microbatches of the model. `sampling` is what a sampler drew
     to order devices in all plans, None for other solvers.
@@ -111,6 +139,7 @@ class PlanReport(Answer):
     optimal: bool = field(init=False)
     gain: float | None = field(init=False)
     heuristic: RankedPlan | None = None
+    given: GivenPlan | None = field(default=None, metadata=LATER)
     feasible: bool
     violations: tuple[Violation, ...] = ()
     remedies: tuple[Remedy, ...] = field(default=(), metadata=LATER)
@@ -150,6 +179,9 @@ class PlanReport(Answer):
         if best is None:
             return unmet_text(self.violations, "plan")
         start = f"planned: {best.degrees}, iteration {seconds_text(best.iteration_s)}"
+        given_s = None if self.given is None or not self.given.feasible else self.given.iteration_s
+        if given_s is not None and best.iteration_s:
+            return f"{start}, {given_s / best.iteration_s:.2f}x as fast as the {seconds_text(given_s)} of yours"
         if usual is None or self.gain is None:
             return start
         return f"{start}, {self.gain:.2f}x as fast as the {seconds_text(usual.iteration_s)} of the usual plan"

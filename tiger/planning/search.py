@@ -1,7 +1,7 @@
 """The search over choices: bounds first, then a few simulated plans of each, then a search for the most promising."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,8 +13,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.placement import solve
 from tiger.placement.chain.params import never_stop
-from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice
-from tiger.planning.choices import Choice, families, positions, schedules_of
+from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice, simulate_even_plan
+from tiger.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
@@ -29,6 +29,7 @@ from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import MET, SUMS, TOO_LARGE
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
+from tiger.training.models.setup import CHOSEN
 from tiger.training.models.sizes import Model
 from tiger.training.schedules.pass_orders import Schedule
 
@@ -63,12 +64,13 @@ class PlanResult:
     """Hold what the search for a plan knows at its end.
 
     `attempts` are the choices of which plans were simulated, the quickest first, `usual` is the plan that people write
-    by hand, `lower_bound_s` a lower bound on the iteration of every plan by any choice, and `sampling` what a sampler
-    drew that ordered devices, None of other solvers.
+    by hand, `given` the one that somebody has, `lower_bound_s` a lower bound on the iteration of every plan by any
+    choice, and `sampling` what a sampler drew that ordered devices, None of other solvers.
     """
 
     attempts: tuple[Attempt, ...]
     usual: Attempt | None
+    given: Attempt | None
     pruned: tuple[Pruned, ...]
     choices: int
     lower_bound_s: float
@@ -77,16 +79,23 @@ class PlanResult:
 
 
 class SearchInputs(NamedTuple):
-    """Hold a model, a cluster, what is asked of the search, and who judges the choices of several islands."""
+    """Hold a model, a cluster, what is asked, who judges the choices of several islands, and the plan given."""
 
     model: Model
     cluster: Cluster
     params: PlanParams
     executor: Executor | None = None
+    given: Choice | None = None
 
     def layers(self, choice: Choice) -> Layers:
         """Return the layers of a microbatch of a choice, as its ranks hold them."""
         return self.model.layers(choice.family.microbatch, choice.family.setup(self.params))
+
+    def is_searched(self, choice: Choice) -> bool:
+        """Return whether a choice keeps to what is asked of all plans."""
+        own = {name: getattr(choice, name) for name in ("pipeline", "schedule", "virtual")}
+        own |= {name: getattr(choice.family, name) for name in ("microbatch", *CHOSEN)}
+        return all(getattr(self.params, name) in (None, value) for name, value in own.items())
 
     def run(self, judge: Callable[..., Judged], *given: Sequence[object]) -> Iterable[Judged]:
         """Return what `judge` makes of what each island is given, on the executor if there are several."""
@@ -110,13 +119,14 @@ def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Pr
     )
     with incumbent.stage("heuristic"):
         _judge_usual_plan(request, incumbent)
+    given = _judge_given_plan(request, incumbent)
     with incumbent.stage("bounds"):
         _bound_choices(request, incumbent)
     with incumbent.stage("simulation"):
         _simulate_candidates(request, incumbent)
     with incumbent.stage("placement"):
         _place_best(request, incumbent)
-    return _make_result(incumbent, request.params.solver)
+    return replace(_make_result(incumbent, request.params.solver), given=given)
 
 
 def _judge_usual_plan(request: SearchInputs, incumbent: PlanIncumbent) -> None:
@@ -126,15 +136,40 @@ def _judge_usual_plan(request: SearchInputs, incumbent: PlanIncumbent) -> None:
         incumbent.keep(incumbent.usual)
 
 
-def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
-    """List all choices, and rule out what cannot fit or cannot be quick enough."""
-    model, cluster, params, _ = request
-    links = LinkCurves.of(cluster)
+def _judge_given_plan(request: SearchInputs, incumbent: PlanIncumbent) -> Attempt | None:
+    """Judge the plan that somebody has, which is one of those searched over if it keeps to what is asked of them."""
+    if request.given is None:
+        return None
+    with incumbent.stage("given"):
+        attempt = simulate_even_plan(request.layers(request.given), request.cluster, request.given)
+        if request.is_searched(request.given) and attempt.iteration_s < np.inf:
+            incumbent.keep(attempt)
+    return attempt
+
+
+def _list_choices(request: SearchInputs) -> Iterator[list[tuple[Family, list[Choice]]]]:
+    """Yield all choices by families, those of the same degrees together; last the plan given if it is no such."""
+    model, cluster, params, _, given = request
+    other = given if given is not None and request.is_searched(given) else None
     for _, ways in groupby(families(model, cluster, params), key=lambda family: replace(family.degrees, expert=1)):
-        known: list[tuple[FamilyBounds, list[Choice]]] = []
+        group = []
         for family in ways:
             counts = positions(model, cluster, params, family)
             listed = [each for count in counts for each in schedules_of(model, params, family, count)]
+            other = None if other in listed else other
+            group.append((family, listed))
+        yield group
+    if other is not None:
+        yield [(other.family, [other])]
+
+
+def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
+    """List all choices, and rule out what cannot fit or cannot be quick enough."""
+    model, cluster, params = request.model, request.cluster, request.params
+    links = LinkCurves.of(cluster)
+    for group in _list_choices(request):
+        known: list[tuple[FamilyBounds, list[Choice]]] = []
+        for family, listed in group:
             incumbent.choices += len(listed)
             if incumbent.stop():
                 incumbent.pruned.add("budget", listed[0] if listed else None, 0.0, len(listed))
@@ -318,6 +353,7 @@ def _make_result(incumbent: PlanIncumbent, solver: str) -> PlanResult:
     return PlanResult(
         attempts=tuple(attempts),
         usual=incumbent.usual,
+        given=None,
         pruned=pruned,
         choices=incumbent.choices,
         lower_bound_s=min([incumbent.value, *bounds]) * (1 - SUMS),

@@ -7,7 +7,7 @@ from tiger.placement.entry.summary import list_remedies, placement_summary
 from tiger.run.summary import describe_unmet, list_facts, list_samples, table, warnings
 
 if TYPE_CHECKING:
-    from tiger.planning.report import Degrees, PlanReport, RankedPlan
+    from tiger.planning.report import Degrees, GivenPlan, PlanReport, RankedPlan
 
 HELD = ("sharding", "recompute")
 HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", *HELD, "iteration", "bubble", "memory", "tokens/s")
@@ -17,11 +17,13 @@ def plan_summary(report: "PlanReport") -> str:
     """Return the best plan beside the usual one, the ranked ones, why the next lost, and what bounds ruled out."""
     if report.best is None or report.placement is None:
         unmet = describe_unmet(report.violations, "plan") + list_remedies(report.remedies)
-        return unmet + warnings(report.warnings) + _tabulate_pruned(report)
-    rows = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
+        return unmet + _judge_given(report) + warnings(report.warnings) + _tabulate_pruned(report)
+    rows: list[tuple[str, RankedPlan | GivenPlan]] = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
     rows += [] if report.heuristic is None else [("usual", report.heuristic)]
+    rows += [] if report.given is None else [("yours", report.given)]
     parts = [
         _headline(report),
+        _judge_given(report),
         warnings(report.warnings),
         table(HEAD, (_row(name, each) for name, each in rows)),
         *(f"\nplan 2 is {each.why}\n" for each in report.ranked[1:2]),
@@ -61,7 +63,16 @@ def _groups(degrees: "Degrees") -> str:
     return "".join(f", {name} {size}" for name, size in sizes if size > 1)
 
 
-def _row(name: str, plan: "RankedPlan") -> tuple[str, ...]:
+def _judge_given(report: "PlanReport") -> str:
+    """Return whether to keep the plan that somebody has, and where it does not fit, why and what would help."""
+    given = report.given
+    if given is None:
+        return ""
+    faults = "".join(f"  {fault.kind}: it {fault.message}\n" for fault in given.violations)
+    return f"{given.verdict}\n{faults}{list_remedies(given.remedies) or chr(10)}"
+
+
+def _row(name: str, plan: "RankedPlan | GivenPlan") -> tuple[str, ...]:
     """Return a plan as a row."""
     degrees = plan.degrees
     size = f" of {degrees.microbatch}" if degrees.microbatch is not None else ""
@@ -72,8 +83,8 @@ def _row(name: str, plan: "RankedPlan") -> tuple[str, ...]:
         f"{degrees.microbatches}{size}",
         degrees.sharding,
         degrees.recompute,
-        seconds_text(plan.iteration_s),
-        f"{plan.bubble:.1%}",
+        "-" if plan.iteration_s is None else seconds_text(plan.iteration_s),
+        "-" if plan.bubble is None else f"{plan.bubble:.1%}",
         f"{plan.memory_share:.0%}",
         "-" if plan.tokens_per_s is None else f"{plan.tokens_per_s:,.0f}",
     )
