@@ -1,7 +1,7 @@
 /**
  * One job: how far it is, what it found, pictures of it, and files to take home.
  *
- * @import { Answers, JobBody } from "./types"
+ * @import { Answers, GivenLayout, GivenPlan, JobBody, Remedy } from "./types"
  * @import { AnyReport, Point } from "./reports.js"
  * @import { Form, Use } from "./schema.js"
  * @typedef {Answers["GET /jobs/{job_id}/view"]} View
@@ -126,14 +126,31 @@ function Result({ job, heard }) {
   const { report } = job;
   const points = heard.length > 2 ? heard : stagesOf(report);
   const remedies = ("remedies" in report && report.remedies) || [];
+  const given = "given" in report && report.given;
   return html`<section class="card" aria-label="Result">
     <p class="headline">${describeReport(report)}</p>
     <dl class="figures">${figuresOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    ${given && html`<${Given} given=${given} />`}
     ${report.violations.length > 0 && html`<ul class="violations">${report.violations.map((violation) => html`<li>${violation.message}</li>`)}</ul>`}
-    ${remedies.length > 0 && html`<p>Each alone, with as many layers in every stage:</p><ul>${remedies.map((remedy) => html`<li>${remedy.option} ${remedy.value} saves ${formatBytes(remedy.saved_bytes)} a device${remedy.fits ? " and fits" : ""}</li>`)}</ul>`}
+    <${Remedies} remedies=${remedies} />
     ${report.warnings.length > 0 && html`<ul class="warnings">${report.warnings.map((text) => html`<li>${text}</li>`)}</ul>`}
     ${points.length > 1 && html`<${Convergence} points=${points} simple=${simpleOf(report)} bound=${boundOf(report)} format=${formatCost(report)} />`}
   </section>`;
+}
+
+/**
+ * Show whether to keep the plan that somebody has, and why it does not fit where it does not.
+ * @param {{given: GivenLayout | GivenPlan}} props
+ */
+function Given({ given }) {
+  return html`<p>The plan given takes ${formatSeconds(given.iteration_s ?? ("bottleneck_s" in given ? given.bottleneck_s : null))}: ${given.verdict}.</p>
+    ${given.violations.length > 0 && html`<ul class="violations">${given.violations.map((violation) => html`<li>It ${violation.message}</li>`)}</ul>`}
+    ${"remedies" in given && html`<${Remedies} remedies=${given.remedies} />`}`;
+}
+
+/** @param {{remedies: Remedy[]}} props */
+function Remedies({ remedies }) {
+  return remedies.length > 0 && html`<p>Each alone, with as many layers in every stage:</p><ul>${remedies.map((remedy) => html`<li>${remedy.option} ${remedy.value} saves ${formatBytes(remedy.saved_bytes)} a device${remedy.fits ? " and fits" : ""}</li>`)}</ul>`;
 }
 
 function Convergence({ points, simple, bound, format = formatCost(null) }) {

@@ -1,7 +1,7 @@
 /**
  * A training plan: the ranked choices of degrees beside the usual one, and the placement of the best.
  *
- * @import { Breakdown, PlanReport, RankedPlan } from "./types"
+ * @import { Breakdown, GivenPlan, PlanReport, RankedPlan } from "./types"
  */
 
 import { IDLE, KINDS } from "./draw/colours.js";
@@ -26,8 +26,11 @@ const PARTS = [
  */
 export function Plans({ report }) {
   const { heuristic } = report;
-  const plans = heuristic ? [...report.ranked, heuristic] : report.ranked;
-  const names = plans.map((plan, k) => `${k === report.ranked.length ? "usual: " : ""}${nameOf(plan)}`);
+  // Reports of earlier versions, which are kept as they are, have no plan that was given.
+  const given = report.given?.breakdown ? { ...report.given, breakdown: report.given.breakdown, iteration_s: report.given.iteration_s ?? 0, bubble: report.given.bubble ?? 0, why: report.given.verdict } : null;
+  const beside = [...(heuristic ? [{ ...heuristic, whose: "usual: " }] : []), ...(given ? [{ ...given, whose: "yours: " }] : [])];
+  const plans = [...report.ranked.map((plan) => ({ ...plan, whose: "" })), ...beside];
+  const names = plans.map((plan) => `${plan.whose}${nameOf(plan)}`);
   const draw = useMemo(() => stacks({
     names,
     parts: PARTS.map(([key, label, colour]) => ({ label, colour, values: plans.map((plan) => plan.breakdown[key] ?? 0) })),
@@ -46,7 +49,7 @@ export function Plans({ report }) {
   </section>`;
 }
 
-/** @param {RankedPlan} plan */
+/** @param {RankedPlan | Omit<GivenPlan, "breakdown">} plan */
 function nameOf({ pipeline, tensor, data, context = 1, expert = 1, sharding = "none", recompute = "none", schedule, virtual, microbatches, microbatch }) {
   const groups = `${context > 1 ? ` CP ${context}` : ""}${expert > 1 ? ` EP ${expert}` : ""}`;
   const held = `${sharding === "none" ? "" : `, ${sharding}`}${recompute === "none" ? "" : `, ${recompute} recomputation`}`;

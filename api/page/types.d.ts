@@ -566,6 +566,41 @@ export interface GivenLayout {
 }
 
 /**
+ * Hold what the plan that somebody has comes to, with as many layers in every stage and devices in order.
+ * `memory_bytes` is what the fullest device holds, `memory_share` that part of its memory, and `sent_bytes` goes
+ * between devices in an iteration. `violations` say why it cannot run where it is not `feasible`, `remedies` what would
+ * make it fit. Seconds are those without such limits, None where a link is missing. The best plan saves the share
+ * `saved` of them, None where one of both cannot run. `keep` says whether that is too little to change the plan, and
+ * `verdict` says so in words.
+ */
+export interface GivenPlan {
+  pipeline: number;
+  tensor: number;
+  data: number;
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble";
+  virtual: number;
+  microbatches: number;
+  microbatch: number | null;
+  context: number;
+  expert: number;
+  sharding: "none" | "zero-1" | "zero-2" | "zero-3";
+  recompute: "none" | "selective" | "full";
+  iteration_s: number | null;
+  memory_bytes: number;
+  memory_share: number;
+  bubble: number | null;
+  breakdown: Breakdown | null;
+  sent_bytes: number;
+  tokens_per_s: number | null;
+  feasible: boolean;
+  violations: Violation[];
+  remedies: Remedy[];
+  saved: number | null;
+  keep: boolean;
+  verdict: string;
+}
+
+/**
  * Show vertices at `x`, `y` in [0, 1], y downwards, and edges from `a` to `b` with a `weight`. `counts` is how many
  * vertices of the graph each stands for; `total` and `total_edges` are those of the graph itself. Each pair comes once
  * unless `directed`, at most 8,000 of them, the heaviest.
@@ -1128,10 +1163,10 @@ export interface PlacementView {
 /**
  * Answer by which degrees, microbatches and schedule a model runs on a cluster in the least simulated time. `ranked`
  * are the best plans, the first of which `placement` reports in full; `heuristic` is the one that people write by hand,
- * None where that does not fit, and `gain` how many times as long that takes. `pruned` are the choices of which no plan
- * was simulated, by reason, of `choices` in all. No plan by any choice is below `lower_bound_s`. `batch` is what an
- * iteration runs, in sequences or in microbatches of the model. `sampling` is what a sampler drew to order devices in
- * all plans, None for other solvers.
+ * None where that does not fit, and `gain` how many times as long that takes. `given` is the plan that somebody has,
+ * None without one. `pruned` are the choices of which no plan was simulated, by reason, of `choices` in all. No plan by
+ * any choice is below `lower_bound_s`. `batch` is what an iteration runs, in sequences or in microbatches of the model.
+ * `sampling` is what a sampler drew to order devices in all plans, None for other solvers.
  */
 export interface PlanReport {
   schema: "tiger.plan/1";
@@ -1143,6 +1178,7 @@ export interface PlanReport {
   optimal: boolean;
   gain: number | null;
   heuristic: RankedPlan | null;
+  given: GivenPlan | null;
   feasible: boolean;
   violations: Violation[];
   remedies: Remedy[];
@@ -1236,6 +1272,13 @@ export interface PlanRequest {
   virtual?: number | null;
   /** Sequences in a microbatch; searched over without it. */
   microbatch?: number | null;
+  /**
+   * The plan that you have, such as
+   * `tp=4,pp=8,vp=5,dp=2,cp=1,ep=1,mbs=1,gbs=128,sharding=zero-1,recompute=full,schedule=interleaved`, to be reported
+   * beside the plans found: as many layers in every stage, devices in the order of the cluster, and what it leaves out
+   * as frameworks have it.
+   */
+  given?: string | null;
   /** How many of the best plans are reported. */
   top?: number;
   /**

@@ -188,6 +188,11 @@ PLACEMENTS = {
         "description": "The fast device takes four of them: 60 ms and the message on both.",
         "value": TWO_SPEEDS,
     },
+    "layout": {
+        "summary": "The same transformer, beside the layout that it runs with now",
+        "description": "`given` says what three decoder layers on every device take, and that a change pays.",
+        "value": HEAD_AWARE | {"layout": "Et*3|(t*3|)*6,t*3L"},
+    },
     "profile": {
         "summary": "A profile of PipeDream on the two GPUs of a machine, as files",
         "description": "Four operators of 30 ms, two on each GPU.",
@@ -220,6 +225,11 @@ PLANS = {
         "summary": "The degrees of parallelism for a transformer of eight layers on four devices",
         "description": "Stages, ways to cut a layer, replicas, the size of a microbatch and the schedule are open.",
         "value": DEGREES,
+    },
+    "given": {
+        "summary": "The same transformer, beside the plan that it is trained by now",
+        "description": "`given` says what two stages of two tensor-parallel devices take, and whether to keep them.",
+        "value": DEGREES | {"given": "tp=2,pp=2,mbs=2,sharding=zero-1"},
     },
 }
 

@@ -134,6 +134,13 @@ def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:
     assert engine == [first, PlaceParams(time_limit_s=1.5)]
 
 
+def test_a_layout_is_reported_beside_the_plan_found() -> None:
+    """By the service as in Python, with the fields that are documented: three layers of 3 s and a second of messages."""
+    given = read(PLACE.answer(ask(layout="[0, 3, 4]"), LIMITS).report).given
+    assert given is not None
+    assert (given.bottleneck_s, given.feasible, given.keep) == (10.0, True, False)
+
+
 def test_the_route_answers(refusing: TestClient, engine: list[PlaceParams], monkeypatch: pytest.MonkeyPatch) -> None:
     """With the report as strict JSON."""
 
@@ -221,6 +228,9 @@ def test_what_does_not_fit_is_an_answer(place: Post, fields: dict[str, object], 
         ({"cluster": "/etc/passwd"}, "#/cluster"),
         ({"cluster": "dgx:100000000"}, "#/cluster"),
         ({"cluster": "torus:4x4"}, "#/cluster"),
+        ({"layout": "[0, 5]"}, "#/layout"),
+        ({"layout": "/etc/passwd"}, "#/layout"),
+        ({"layout": [0, 4]}, "#/layout"),
         ({"mode": "dag"}, "#/mode"),
         ({"schedule": "chimera"}, "#/schedule"),
         ({"microbatches": 4}, "#/microbatches"),

@@ -91,6 +91,18 @@ def test_the_emitted_plan_is_alone_on_standard_output(
     assert json.loads((tmp_path / "r.json").read_text())["feasible"]
 
 
+def test_an_emitted_file_is_the_layout_of_another_run(cli: Run, tmp_path: Path) -> None:
+    """Whatever system it is for; a faulty one is refused in one line."""
+    for system, name in (("megatron", "l.txt"), ("deepspeed", "l.py"), ("vllm", "l.sh"), ("torch", "l.json")):
+        emitted = cli("m.json", "--cluster", "c.json", "--emit", system)[1]
+        (tmp_path / name).write_text(emitted, encoding="utf-8")
+        status, out, err = cli("m.json", "--cluster", "c.json", "--layout", name)
+        assert (status, err) == (0, "")
+        assert "\nkeep yours: no quicker plan was found\n" in out
+    assert is_refused(cli("m.json", "--cluster", "c.json", "--layout", "no.txt"), "layout")
+    assert is_refused(cli("m.json", "--cluster", "c.json", "--layout", "Et(t|tL"), "layout")
+
+
 def test_options_reach_the_engine(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under their own names."""
     seen: list[PlaceParams] = []

@@ -11,7 +11,7 @@ WORTHWHILE = 0.02
 SAME = 1e-4
 
 
-class Advice(NamedTuple):
+class Weighing(NamedTuple):
     """Say whether to `keep` the plan given, the share of its time that the other saves, and both in words.
 
     `saved` is None where one of them does not fit.
@@ -22,17 +22,19 @@ class Advice(NamedTuple):
     verdict: str
 
 
-def weigh_plans(given_s: float, own_s: float | None, change: str = "", *, fits: bool) -> Advice:
+def weigh_plans(given_s: float, own_s: float | None, change: str = "", *, fits: bool) -> Weighing:
     """Return whether to keep a plan of so many seconds, if it `fits`, beside one of `own_s`, None where none was found.
 
     What is to `change` from one to the other is added where that pays.
     """
     if not fits:
-        other = "and none was found that does" if own_s is None else f"TIGER's does, and takes {seconds_text(own_s)}"
-        return Advice(False, None, f"yours does not fit: {other}{'' if own_s is None else change}")
+        other = (
+            ", and none was found that does" if own_s is None else f": TIGER's does in {seconds_text(own_s)}{change}"
+        )
+        return Weighing(False, None, f"yours does not fit{other}")
     saved = 0.0 if own_s is None or not given_s else 1 - own_s / given_s
     if saved < WORTHWHILE:
         little = f"TIGER's is {saved:.1%} quicker" if saved > SAME else "no quicker plan was found"
-        return Advice(True, saved, f"keep yours: {little}")
+        return Weighing(True, saved, f"keep yours: {little}")
     times = f"{seconds_text(own_s or 0.0)} instead of {seconds_text(given_s)}"
-    return Advice(False, saved, f"change it: TIGER's is {saved:.1%} quicker, {times}{change}")
+    return Weighing(False, saved, f"change it: TIGER's is {saved:.1%} quicker, {times}{change}")

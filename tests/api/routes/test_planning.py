@@ -41,6 +41,14 @@ def test_degrees_that_are_given_are_kept() -> None:
     assert document["degrees"]["pipeline"] == 2
 
 
+def test_a_plan_given_is_reported_beside_the_best() -> None:
+    """As in Python: two stages of two layers each take 3 s a layer and microbatch, and a second for every message."""
+    document = json.loads(PLAN.answer(ask(given="pp=2"), LIMITS).report)
+    model_of(PlanReport).model_validate(document)
+    assert (document["given"]["pipeline"], document["given"]["feasible"]) == (2, True)
+    assert document["given"]["iteration_s"] >= document["iteration_s"]
+
+
 def test_what_does_not_fit_is_an_answer() -> None:
     """It says what stands against it."""
     small = {"devices": [{"name": "x", "memory_bytes": 15}]}
@@ -62,6 +70,9 @@ def test_what_does_not_fit_is_an_answer() -> None:
         ({"top": 1001}, "#/top"),
         ({"tensor": 2}, "#/tensor"),
         ({"schedule": "chimera"}, "#/schedule"),
+        ({"given": "pp=3"}, "#/given/pp"),
+        ({"given": "depth=3"}, "#/given"),
+        ({"given": {"pp": 3}}, "#/given"),
         ({"solver": "leap-bqm"}, "#/solver"),
         ({"time_limit_s": 6}, "#/time_limit_s"),
         ({"mode": "dag"}, "#/mode"),

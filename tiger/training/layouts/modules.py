@@ -43,8 +43,9 @@ def name_modules(layers: Layers) -> list[tuple[str, int]]:
     Those of a shape have the names that torchtitan gives the modules of Llama.
     """
     if is_made_of_shape(layers):
-        decoders = [(f"layers.{k}", 1) for k in range(layers.size - 2)]
-        return [(FIRST, 1), *decoders, (LAST[0], 1), (LAST[1], 0)]
+        decoders = [(f"layers.{k}", 1) for k in range(layers.kinds.count("layer"))]
+        predictors = [(name, 1) for name, kind in zip(layers.modules, layers.kinds, strict=True) if kind == "mtp"]
+        return [(FIRST, 1), *decoders, *predictors, (LAST[0], 1), (LAST[1], 0)]
     return [(name, len(list(same))) for name, same in groupby(layers.modules)]
 
 
