@@ -135,10 +135,13 @@ def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:
 
 
 def test_a_layout_is_reported_beside_the_plan_found() -> None:
-    """By the service as in Python, with the fields that are documented: three layers of 3 s and a second of messages."""
+    """By the service as in Python, with the fields that are documented: three layers of 3 s, a second of messages."""
     given = read(PLACE.answer(ask(layout="[0, 3, 4]"), LIMITS).report).given
     assert given is not None
     assert (given.bottleneck_s, given.feasible, given.keep) == (10.0, True, False)
+    alone = read(PLACE.answer(ask(layout="[0, 4]"), LIMITS).report)
+    assert alone.given is not None
+    assert (len(alone.given.stages), len(alone.stages), alone.given.bottleneck_s) == (1, 1, 12.0)
 
 
 def test_the_route_answers(refusing: TestClient, engine: list[PlaceParams], monkeypatch: pytest.MonkeyPatch) -> None:

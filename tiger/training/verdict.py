@@ -28,10 +28,9 @@ def weigh_plans(given_s: float, own_s: float | None, change: str = "", *, fits: 
     What is to `change` from one to the other is added where that pays.
     """
     if not fits:
-        other = (
-            ", and none was found that does" if own_s is None else f": TIGER's does in {seconds_text(own_s)}{change}"
-        )
-        return Weighing(False, None, f"yours does not fit{other}")
+        if own_s is None:
+            return Weighing(False, None, "yours does not fit, and none was found that does")
+        return Weighing(False, None, f"yours does not fit: TIGER's does in {seconds_text(own_s)}{change}")
     saved = 0.0 if own_s is None or not given_s else 1 - own_s / given_s
     if saved < WORTHWHILE:
         little = f"TIGER's is {saved:.1%} quicker" if saved > SAME else "no quicker plan was found"

@@ -70,13 +70,13 @@ def place(call: PlaceCall) -> PlacementReport:
         model = chain_model_of(call.model).serve(params.serve)
         layers = model.layers_for(narrow(TrainingSetup, params))
         cluster = cluster_of(call.cluster, narrow(HostArguments, call))
-        known = require_cluster(cluster)
-        report = report_placement(ChainRequest(layers, known, fit_layout(params, layers, known), watch, model))
+        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch, model))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
 def report_placement(request: ChainRequest) -> PlacementReport:
     """Report the placement of a parsed model; raise InputError as `place` does, except for its arguments."""
+    request = replace(request, params=fit_layout(request.params, request.layers, request.cluster))
     check_fit(request)
     with measure_time(request.params.time_limit_s) as clock:
         result = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
