@@ -10,6 +10,7 @@ from tiger.model.units import GIGABYTE
 from tiger.placement.search.evaluator import Evaluator
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.reading import read_cluster
+from tiger.training.models.description import Description
 from tiger.training.models.setup import Recompute, Sharding, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.sizes import Model
@@ -145,7 +146,7 @@ def list_memory_bytes(run: Run, setup: TrainingSetup) -> list[float]:
     """Return the most that a device of each position holds of a run with as many decoder layers in every stage."""
     positions, tensor, data, context, expert = run.degrees
     setup = replace(setup, tensor=tensor, data=data, context=context, expert=expert)
-    model = Model(layers_of_shape(run.shape), run.shape)
+    model = Model(layers_of_shape(run.shape), Description(run.shape))
     layers = model.layers(run.microbatch, setup)
     stages = positions * run.virtual
     # Where decoder layers do not divide, the ends are counted as one each, as in Megatron-Bridge's layout of 405B.

@@ -344,9 +344,10 @@ export interface Device {
 export interface DeviceLink {
   bandwidth?: number | string;
   latency?: number | string;
-  table?: (number | string)[][] | MeasuredText;
+  table?: (number | string)[][] | MeasuredText | MeasuredRun;
   a: string;
   b: string;
+  wire?: boolean;
 }
 
 /**
@@ -364,8 +365,10 @@ export interface DeviceTable {
   devices: Device[];
   uniform_bandwidth?: number | string;
   uniform_latency?: number | string;
-  uniform_table?: (number | string)[][] | MeasuredText;
+  uniform_table?: (number | string)[][] | MeasuredText | MeasuredRun;
   links?: DeviceLink[];
+  nics?: Record<string, number>;
+  in_switch_reduction?: string[];
 }
 
 /** Describe what one operator sends another as dnn-partitioning does; the cost is in ms. */
@@ -502,11 +505,12 @@ export interface ExpertRequest {
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
-   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
-   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
-   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
+   * `networks` by level, `nvidia_smi_topo`, `nccl_topo` or `nccl_tests`, or a file of devices as `{file, text}`, which
+   * a `machine` may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and
+   * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
+   * file.
    */
-  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText;
   /** The map in use: the expert of every slot of each layer. */
   in_use?: number[][] | null;
 }
@@ -754,6 +758,7 @@ export interface LayerTable {
   layers: Layer[];
   edges?: string[][];
   tied?: string[][];
+  scattered?: boolean;
 }
 
 /** Hold the bytes that an iteration sends between two devices, both directions together. */
@@ -782,7 +787,7 @@ export interface Machine {
   speed?: number;
   bandwidth?: number | string;
   latency?: number | string;
-  table?: (number | string)[][] | MeasuredText;
+  table?: (number | string)[][] | MeasuredText | MeasuredRun;
   devices?: number;
   lanes?: number[][];
   lane_bandwidth?: number | string;
@@ -790,6 +795,8 @@ export interface Machine {
   nvidia_smi_topo?: string;
   nccl_topo?: string;
   classes?: Record<string, Network>;
+  nics?: number;
+  in_switch_reduction?: boolean;
   count?: number;
   nic?: string;
 }
@@ -801,7 +808,7 @@ export interface MachineInside {
   speed?: number;
   bandwidth?: number | string;
   latency?: number | string;
-  table?: (number | string)[][] | MeasuredText;
+  table?: (number | string)[][] | MeasuredText | MeasuredRun;
   devices?: number;
   lanes?: number[][];
   lane_bandwidth?: number | string;
@@ -809,6 +816,8 @@ export interface MachineInside {
   nvidia_smi_topo?: string;
   nccl_topo?: string;
   classes?: Record<string, Network>;
+  nics?: number;
+  in_switch_reduction?: boolean;
 }
 
 /** Describe machines by groups, and the networks between them. */
@@ -838,6 +847,19 @@ export interface MappingView {
 export interface MatrixView {
   size: number;
   tasks_per_cell: number;
+}
+
+/** Describe a machine by what nccl-tests print. */
+export interface MeasuredMachine {
+  kind?: "accelerator" | "cpu";
+  memory_bytes?: number | string;
+  speed?: number;
+  nccl_tests: string;
+}
+
+/** Describe the measured times of a collective by the text that nccl-tests print. */
+export interface MeasuredRun {
+  nccl_tests: string;
 }
 
 /** Describe measured times by the text of a CSV file, and which of its rows to take. */
@@ -901,7 +923,7 @@ export interface NcclMachine {
 export interface Network {
   bandwidth?: number | string;
   latency?: number | string;
-  table?: (number | string)[][] | MeasuredText;
+  table?: (number | string)[][] | MeasuredText | MeasuredRun;
 }
 
 /** Describe a machine by what `nvidia-smi topo -m` prints. */
@@ -986,12 +1008,12 @@ export interface PlaceRequest {
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
-   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
-   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
-   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. Only a
-   * graph of operators that states its devices goes without.
+   * `networks` by level, `nvidia_smi_topo`, `nccl_topo` or `nccl_tests`, or a file of devices as `{file, text}`, which
+   * a `machine` may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and
+   * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
+   * file. Only a graph of operators that states its devices goes without.
    */
-  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText | null;
+  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | null;
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
@@ -1284,11 +1306,12 @@ export interface PlanRequest {
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
-   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
-   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
-   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
+   * `networks` by level, `nvidia_smi_topo`, `nccl_topo` or `nccl_tests`, or a file of devices as `{file, text}`, which
+   * a `machine` may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and
+   * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
+   * file.
    */
-  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText;
 }
 
 /** Hold a plan: stage j has layers cuts[j] to cuts[j + 1] - 1, and runs on device j. */
@@ -1417,11 +1440,12 @@ export interface RebalancerRequest {
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
-   * `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as `{file, text}`, which a `machine`
-   * may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and seconds, or
-   * text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file.
+   * `networks` by level, `nvidia_smi_topo`, `nccl_topo` or `nccl_tests`, or a file of devices as `{file, text}`, which
+   * a `machine` may be too: its name, whose ending says what it is, and its text. Quantities are bytes, bytes/s and
+   * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
+   * file.
    */
-  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText;
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText;
   /** The plan in use; the best by the times of the model without it. */
   plan?: PlanStated | null;
 }
@@ -1791,7 +1815,7 @@ export interface ViewRequest {
   /** A model, as `POST /place` takes it; `nodes` and `operators` are shown with their edges. */
   model?: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | null;
   /** A cluster, as `POST /place` takes it. */
-  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText | null;
+  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | null;
 }
 
 /** Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes. */

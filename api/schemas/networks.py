@@ -44,6 +44,7 @@ class LayerTable(TypedDict):
     layers: list[Layer]
     edges: NotRequired[Names]
     tied: NotRequired[Names]
+    scattered: NotRequired[bool]
 
 
 class TransformerShape(TypedDict):
@@ -158,8 +159,14 @@ class MeasuredText(TypedDict):
     where: NotRequired[dict[str, object]]
 
 
-# Pairs of bytes and seconds, or a table.
-Measured = list[list[Quantity]] | MeasuredText
+class MeasuredRun(TypedDict):
+    """Describe the measured times of a collective by the text that nccl-tests print."""
+
+    nccl_tests: str
+
+
+# Pairs of bytes and seconds, a table, or a collective.
+Measured = list[list[Quantity]] | MeasuredText | MeasuredRun
 
 
 class Network(TypedDict):
@@ -193,6 +200,7 @@ class DeviceLink(Network):
 
     a: str
     b: str
+    wire: NotRequired[bool]
 
 
 class DeviceTable(TypedDict):
@@ -203,6 +211,8 @@ class DeviceTable(TypedDict):
     uniform_latency: NotRequired[Quantity]
     uniform_table: NotRequired[Measured]
     links: NotRequired[list[DeviceLink]]
+    nics: NotRequired[dict[str, Count]]
+    in_switch_reduction: NotRequired[list[str]]
 
 
 class MachineInside(DeviceOptions, Network):
@@ -215,6 +225,8 @@ class MachineInside(DeviceOptions, Network):
     nvidia_smi_topo: NotRequired[str]
     nccl_topo: NotRequired[str]
     classes: NotRequired[Networks]
+    nics: NotRequired[Count]
+    in_switch_reduction: NotRequired[bool]
 
 
 class Machine(MachineInside):
@@ -265,4 +277,10 @@ class NcclMachine(DeviceOptions):
     classes: NotRequired[Networks]
 
 
-Cluster = DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | FileText
+class MeasuredMachine(DeviceOptions):
+    """Describe a machine by what nccl-tests print."""
+
+    nccl_tests: str
+
+
+Cluster = DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText

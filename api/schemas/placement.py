@@ -41,8 +41,8 @@ Needed = Annotated[str | dict[str, object], BeforeValidator(_check_needed), Docu
 CLUSTER = (
     "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
     "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "
-    "`machine` inside each and `networks` by level, `nvidia_smi_topo` or `nccl_topo`, or a file of devices as "
-    "`{file, text}`, which a `machine` may be too: its name, whose ending says what it is, and its text. "
+    "`machine` inside each and `networks` by level, `nvidia_smi_topo`, `nccl_topo` or `nccl_tests`, or a file of "
+    "devices as `{file, text}`, which a `machine` may be too: its name, whose ending says what it is, and its text. "
     "Quantities are bytes, bytes/s and seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A "
     "cluster that is a string is never opened as a file."
 )

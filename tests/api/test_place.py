@@ -382,7 +382,7 @@ def test_the_document_shows_every_field_of_models_and_clusters() -> None:
     assert shown["Operator"] == {"name", "seconds", *OPTIONAL}
     assert shown["TransformerShape"] == {field.name for field in dataclasses.fields(Shape)}
     assert shown["Device"] == {"name", *DEVICE_FIELDS, "machine"}
-    assert shown["DeviceLink"] == {"a", "b", *CONNECTION_FIELDS}
+    assert shown["DeviceLink"] == {"a", "b", *CONNECTION_FIELDS, "wire"}
     assert shown["Machine"] > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
     assert (shown["MachineInside"], shown["HostTable"]) == (set(INSIDE_FIELDS), set(HOST_FIELDS))
 
