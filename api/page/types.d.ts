@@ -368,7 +368,7 @@ export interface DeviceTable {
   uniform_table?: (number | string)[][] | MeasuredText | MeasuredRun;
   links?: DeviceLink[];
   nics?: Record<string, number>;
-  in_switch_reduction?: string[];
+  in_switch_reduction?: Record<string, boolean | number>;
 }
 
 /** Describe what one operator sends another as dnn-partitioning does; the cost is in ms. */
@@ -759,6 +759,7 @@ export interface LayerTable {
   edges?: string[][];
   tied?: string[][];
   scattered?: boolean;
+  slices?: number;
 }
 
 /** Hold the bytes that an iteration sends between two devices, both directions together. */
@@ -796,7 +797,7 @@ export interface Machine {
   nccl_topo?: string;
   classes?: Record<string, Network>;
   nics?: number;
-  in_switch_reduction?: boolean;
+  in_switch_reduction?: boolean | number;
   count?: number;
   nic?: string;
 }
@@ -817,7 +818,7 @@ export interface MachineInside {
   nccl_topo?: string;
   classes?: Record<string, Network>;
   nics?: number;
-  in_switch_reduction?: boolean;
+  in_switch_reduction?: boolean | number;
 }
 
 /** Describe machines by groups, and the networks between them. */
@@ -860,6 +861,7 @@ export interface MeasuredMachine {
 /** Describe the measured times of a collective by the text that nccl-tests print. */
 export interface MeasuredRun {
   nccl_tests: string;
+  nics?: number;
 }
 
 /** Describe measured times by the text of a CSV file, and which of its rows to take. */

@@ -45,6 +45,7 @@ class LayerTable(TypedDict):
     edges: NotRequired[Names]
     tied: NotRequired[Names]
     scattered: NotRequired[bool]
+    slices: NotRequired[Annotated[int, Field(ge=0)]]
 
 
 class TransformerShape(TypedDict):
@@ -163,6 +164,7 @@ class MeasuredRun(TypedDict):
     """Describe the measured times of a collective by the text that nccl-tests print."""
 
     nccl_tests: str
+    nics: NotRequired[Count]
 
 
 # Pairs of bytes and seconds, a table, or a collective.
@@ -212,7 +214,7 @@ class DeviceTable(TypedDict):
     uniform_table: NotRequired[Measured]
     links: NotRequired[list[DeviceLink]]
     nics: NotRequired[dict[str, Count]]
-    in_switch_reduction: NotRequired[list[str]]
+    in_switch_reduction: NotRequired[dict[str, bool | float]]
 
 
 class MachineInside(DeviceOptions, Network):
@@ -226,7 +228,7 @@ class MachineInside(DeviceOptions, Network):
     nccl_topo: NotRequired[str]
     classes: NotRequired[Networks]
     nics: NotRequired[Count]
-    in_switch_reduction: NotRequired[bool]
+    in_switch_reduction: NotRequired[bool | float]
 
 
 class Machine(MachineInside):

@@ -13,6 +13,7 @@ from tiger.planning.links import LinkCurves
 from tiger.planning.params import PlanParams
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.reading import read_cluster
 from tiger.training.models.setup import Recompute, Sharding
 from tiger.training.models.shape import Shape
 from tiger.training.models.sizes import Model
@@ -134,3 +135,50 @@ def test_bounds_are_below_plans_of_any_setup(
     seconds, held = evaluator.seconds(plan), evaluator.memory_bytes(plan).max()
     assert max(floors.work_s(2), floors.cuts_s("1f1b", 2)[-1]) <= seconds * (1 + 1e-12)
     assert max(floors.need_bytes("1f1b", 1, 2), floors.cut_bytes("1f1b", 2)[-1]) <= held * (1 + 1e-12)
+
+
+MEASURED = {
+    "machines": [{"count": 2, "devices": 4, "bandwidth": 1e13, "nic": "n"}],
+    "nics": {"n": {"table": [[1, 1.0], [1e6, 1.01], [2e6, 3.0]]}},
+}
+FEW_NICS = {
+    "machines": [{"count": 2, "devices": 6, "bandwidth": 1e13, "nic": "n", "nics": 4}],
+    "nics": {"n": {"bandwidth": 1e9}},
+}
+# Machines that the network joins device by device, as is quicker than inside them.
+CROSSED = {
+    "devices": [{"name": str(k), "machine": str(k // 2)} for k in range(4)],
+    "links": [
+        {"a": a, "b": b, "bandwidth": rate, "latency": start}
+        for a, b, rate, start in [
+            ("0", "2", 1e11, 0),
+            ("1", "3", 1e11, 0),
+            ("0", "1", 1e9, 1e-3),
+            ("2", "3", 1e9, 1e-3),
+        ]
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "tensor", "data"),
+    [
+        ("mi300x:1", 1, 8), ("mi300x:1", 2, 4), ("dgx-1v:1", 1, 8), ("dgx-1v:2", 4, 4), ("dgx-b200:2", 8, 2),
+        ("l40s:2x6", 3, 4), ("l40s:2x7", 3, 4), (MEASURED, 1, 8), (MEASURED, 1, 4), (FEW_NICS, 3, 4), (CROSSED, 4, 1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("sharding", ["none", "zero-1", "zero-3"])
+def test_bug_bounds_were_above_plans_over_wires_and_shared_nics(
+    cluster: str | dict[str, object], tensor: int, data: int, sharding: Sharding
+) -> None:
+    """Of which the messages take all the time, as devices compute in none."""
+    shape = Shape(layers=2, hidden=192, heads=24, vocabulary=2000, sequence=64, flops=1e18)
+    for count in (1, 8):
+        family = Family(tensor=tensor, data=data, microbatch=1, microbatches=count, sharding=sharding)
+        layers, hardware = layers_of_shape(shape, setup=family.setup(PlanParams())), read_cluster(cluster)
+        floors = FamilyBounds.of(layers, hardware, LinkCurves.of(hardware), family)
+        choice = Choice(family=family, pipeline=1, schedule="1f1b")
+        grid = rank_order(choice.shape)
+        plan = Plan(cuts=uniform_cuts(layers, 1), grid=grid)
+        taken = make_evaluator(layers, hardware, choice).seconds(plan)
+        assert max(floors.work_s(1), floors.cuts_s("1f1b", 1)[-1]) <= taken * (1 + 1e-9)

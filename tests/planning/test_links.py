@@ -27,8 +27,8 @@ def test_the_quickest_curve_from_one_on_counts(cluster_of: Make) -> None:
 def test_rates_leave_latency_out(cluster_of: Make) -> None:
     """A byte takes 10 ms within a machine, and 100 ms between by each of two NICs."""
     links = LinkCurves.of(cluster_of((0, 0, 1, 1)))
-    assert links.least_rate(0, 2) == pytest.approx(0.01)
-    assert links.least_rate(1, 2) == pytest.approx(0.05)
+    assert links.least_rate(0, 2, 1.0) == pytest.approx(0.01)
+    assert links.least_rate(1, 2, 1.0) == pytest.approx(0.05)
 
 
 def test_the_rate_is_the_least_of_a_table() -> None:

@@ -15,6 +15,9 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.reading import cluster_of_document, read_cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.shape import Shape
+from tiger.training.models.transformer import layers_of_shape
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHAPE = "transformer:layers=4,hidden=64,heads=4,sequence=128,vocabulary=1000"
@@ -45,10 +48,28 @@ def test_files_of_models_say_what_they_hold(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.name)
 def test_layers_read_back_as_they_were(path: Path) -> None:
-    """Also those that no table was made for; a table does not say by what its layers may be cut."""
+    """Also those that no table was made for."""
     layers = read_model(path)
     read = model_of_document(json.loads(json.dumps(model_document(layers)[0])))
-    assert same(read, replace(layers, slices=read.slices))
+    assert same(read, layers)
+
+
+def test_layers_that_share_are_described_instead() -> None:
+    """A table has no columns for what ranks with the same layers send each other, so that nothing is left out."""
+    shape = Shape(layers=2, hidden=64, heads=4, vocabulary=8, sequence=16)
+    layers = layers_of_shape(shape, setup=TrainingSetup(data=2, sharding="zero-1"))
+    with pytest.raises(InputError, match="describe the model instead"):
+        model_document(layers)
+
+
+@pytest.mark.parametrize("spec", ["mi300x:1", "dgx-1v:2", "l40s:2x3", "dgx-b200:1"])
+def test_clusters_keep_wires_nics_and_switches(spec: str) -> None:
+    """By their SPEC, and device by device."""
+    cluster = read_cluster(spec)
+    again = cluster_of_document(json.loads(json.dumps(cluster_document(cluster)[0])))
+    assert (again.nics.tolist(), again.reduces.tolist()) == (cluster.nics.tolist(), cluster.reduces.tolist())
+    assert [curve.wire for curve in again.curves] == [curve.wire for curve in cluster.curves]
+    assert np.allclose(again.table_s(1e6), cluster.table_s(1e6))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,10 @@ def convert_quantity(field: str, value: object, dimension: Dimension) -> object:
     if kind != dimension:
         raise InputError(field, f"{expected}, got {describe(value)}, which is in {kind}")
     number = Fraction(match[1]) * Fraction(10) ** int(match[2] or 0)
-    return float(number * factor)
+    try:
+        return float(number * factor)
+    except OverflowError:
+        raise InputError(field, f"{expected}, got {describe(value)}, which is beyond any") from None
 
 
 def _unit(text: str) -> tuple[Fraction, str | None]:

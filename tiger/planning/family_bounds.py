@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray
+from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.planning.choices import Family
 from tiger.planning.links import LinkCurves
 from tiger.training.costs.stages import reduction_kind
 from tiger.training.hardware.cluster import Cluster
-from tiger.training.hardware.collectives import SWITCH_EFFICIENCY, RingTable
+from tiger.training.hardware.collectives import RingTable
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
 from tiger.training.schedules.memory import in_flight
@@ -27,10 +28,10 @@ class _RingWay(NamedTuple):
 
     tensor: int
     data: int
-    nics: int
+    nics: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FamilyBounds:
     """Hold lower bounds on what plans of a family spend on each of L layers, in seconds.
 
@@ -128,21 +129,28 @@ class FamilyBounds:
 
         with weights that make equal layers need equally much everywhere.
         """
-        layers, behind = self.layers, np.arange(positions)
         if virtual > 1:
             # Before its first backward pass a position has dealt out so many forward passes; the last stage has least.
-            flying = np.minimum(2.0 * behind + 1, positions)
+            flying = np.minimum(2.0 * np.arange(positions) + 1, positions)
         else:
-            flying = np.array([in_flight(schedule, self.family.microbatches)(after) for after in behind.tolist()])
-        state = layers.state_bytes.copy()
-        for group in layers.tied:
-            state[list(group[1:])] = 0.0
-        needs = state[:, None] + flying * layers.held_bytes[:, None]
-        total = needs.sum(axis=0)
-        weight = 1 / np.maximum(total, 1.0)
-        every = float((needs * weight).min(axis=1).sum() / weight.sum())
+            flying = _count_flying(schedule, self.family.microbatches, positions)
+        (state, held), often = self._different_bytes
+        needs = state[:, None] + flying * held[:, None]
+        weight = 1 / np.maximum(often @ needs, 1.0)
+        every = float(often @ (needs * weight).min(axis=1) / weight.sum())
         # Every position has some layer at work.
-        return (every + float(layers.working_bytes.min())) / self.family.tensor
+        return (every + float(self.layers.working_bytes.min())) / self.family.tensor
+
+    @cached_property
+    def _different_bytes(self) -> tuple[FloatArray, IntArray]:
+        """Return the different pairs `[2, k]` of what layers hold always and for a microbatch, and how often each is.
+
+        Of tied layers the first alone has a state.
+        """
+        state = self.layers.state_bytes.copy()
+        for group in self.layers.tied:
+            state[list(group[1:])] = 0.0
+        return np.unique([state, self.layers.held_bytes], axis=1, return_counts=True)
 
     def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
         """Return lower bounds on the bytes [p] of the fullest of 1, 2, .. positions with the best of all cuts.
@@ -171,6 +179,13 @@ class FamilyBounds:
             urgent_s=passes - np.minimum(self.passes_s[2], self.passes_s[1]),
             transfer_s=self.transfer_s,
         )
+
+
+@lru_cache(maxsize=1024)
+def _count_flying(schedule: Schedule, microbatches: int, positions: int) -> IntArray:
+    """Return the microbatches in flight at positions with 0, 1, .. behind them."""
+    count = in_flight(schedule, microbatches)
+    return lock(np.array([count(after) for after in range(positions)]))
 
 
 def _ring_ways(links: LinkCurves, layers: Layers, family: Family) -> list[_RingWay]:
@@ -220,14 +235,17 @@ def _closing_s(layers: Layers, links: LinkCurves, family: Family, way: _RingWay)
     steps = (copies - 1) / copies
     if layers.setup.sharding == "none" and links.cluster.reduces.any():
         # Both halves of an all-reduce at once.
-        steps = min(steps, (1 + 1 / copies) / (2 * SWITCH_EFFICIENCY))
-    spent = steps * size * links.least_rate(way.data, way.nics)
+        steps = min(steps, (1 + 1 / copies) / (2 * float(links.cluster.reduces.max())))
+    messages = np.concatenate([traffic.scattered_bytes, traffic.gathered_bytes, passing]).ravel()
+    least = float(messages[messages > 0].min(initial=np.inf)) / (family.tensor * copies)
+    spent = steps * size * links.least_rate(way.data, way.nics, least)
     near = links.need(family.context) if family.context > 1 else None
     if near is None:
         return np.asarray(spent)
     # Keys and values go round once in a forward pass, and with their gradients in a backward pass.
     keys = (3 + traffic.repeats) * traffic.context_bytes / (family.tensor * family.context)
-    rate = links.least_rate(near, links.count_nics(family.context))
+    least = float(keys[keys > 0].min(initial=np.inf)) / (3 + float(traffic.repeats.max()))
+    rate = links.least_rate(near, links.count_nics(family.context), least)
     return np.asarray(spent + family.microbatches * (family.context - 1) * keys * rate)
 
 

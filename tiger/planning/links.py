@@ -58,28 +58,50 @@ class LinkCurves:
         """Return the seconds of messages over the quickest curve from one of them on."""
         return np.asarray(np.min([curve.of(size_bytes) for curve in self.curves[need:]], axis=0))
 
-    def least_ring_s(self, need: int, table: RingTable, nics: int) -> FloatArray:
+    def least_ring_s(self, need: int, table: RingTable, nics: float) -> FloatArray:
         """Return the least seconds of rings with a link of a curve or one behind it, by NICs between machines."""
         inside, between = table.bound_rows(nics)
+        # Rings over several machines have links inside them as well, which start in fewer of their steps.
+        beside = table.bound_rows(self.cluster.most_wires)[1] if self.cluster.machines > 1 else inside
         rows = [
-            np.minimum(inside[number], between[number]) if outside else inside[number]
+            np.minimum(inside[number], (between if outside else beside)[number])
             for number, outside in zip(self.numbers[need:], self.outside[need:], strict=True)
         ]
         return np.asarray(np.min(rows, axis=0))
 
-    def least_rate(self, need: int, nics: int) -> float:
-        """Return the least seconds a byte over any curve from one of them on, by so many NICs between machines."""
+    def least_rate(self, need: int, nics: float, least_bytes: float) -> float:
+        """Return the least seconds a byte, once begun, over any curve from one of them on.
+
+        Messages of `least_bytes` or more go by so many NICs between machines, and by all wires of a device inside.
+        """
+        wires = self.cluster.most_wires
+        widths = [max(nics if outside else 1.0, wires if curve.wire else 1.0) for curve, outside in self._from(need)]
         return min(
-            rate(curve) / (nics if outside else 1)
-            for curve, outside in zip(self.curves[need:], self.outside[need:], strict=True)
+            _data_rate(curve, least_bytes / width) / width
+            for (curve, _), width in zip(self._from(need), widths, strict=True)
         )
 
-    def count_nics(self, ranks: int, beside: int = 1) -> int:
+    def _from(self, need: int) -> list[tuple[Curve, bool]]:
+        """Return the curves from one on, and whether they join machines."""
+        return list(zip(self.curves[need:], self.outside[need:], strict=True))
+
+    def count_nics(self, ranks: int, beside: int = 1) -> float:
         """Return the most NICs that a ring of so many ranks has on each machine, of as many rings side by side.
 
         It is on two machines or more, and so are the rings beside it, each of which has as many ranks there.
         """
-        return max(min(ranks // 2, self.most_nics // beside), 1)
+        return max(min(ranks // 2, self.most_nics / beside), 1.0)
+
+
+def _data_rate(curve: Curve, least_bytes: float) -> float:
+    """Return the least seconds that a byte takes in messages of some size or more, after they have started."""
+    (before, last), (early, late) = curve.size_bytes[-2:], curve.seconds[-2:]
+    sizes = np.array([least_bytes, *curve.size_bytes[curve.size_bytes > least_bytes]])
+    sizes = sizes[sizes > 0]
+    # Beyond the table and between its entries the ratio is between those of the ends.
+    ratios = (curve.of(sizes) - curve.seconds[0]) / sizes
+    nothing = least_bytes == 0 < curve.size_bytes[0]
+    return 0.0 if nothing else float(min([*ratios, (late - early) / (last - before)]))
 
 
 def rate(curve: Curve) -> float:

@@ -14,12 +14,19 @@ Pair = tuple[int, int]
 
 def tensor_links(cluster: Cluster, grid: IntArray) -> str:
     """Return the slowest links within tensor-parallel groups in words."""
-    return _name_slowest(cluster, zip(np.roll(grid, 1, axis=2).ravel().tolist(), grid.ravel().tolist(), strict=True))
+    return _name_slowest_ring(cluster, grid)
 
 
 def data_links(cluster: Cluster, grid: IntArray) -> str:
     """Return the slowest links among replicas in words."""
-    return _name_slowest(cluster, zip(np.roll(grid, 1, axis=1).ravel().tolist(), grid.ravel().tolist(), strict=True))
+    return _name_slowest_ring(cluster, np.swapaxes(grid, 1, 2))
+
+
+def _name_slowest_ring(cluster: Cluster, rings: IntArray) -> str:
+    """Return the slowest link of rings `[.., r]`, in the order in which they run."""
+    ordered = cluster.ring_orders.arrange(rings)
+    pairs = zip(np.roll(ordered, 1, axis=-1).ravel().tolist(), ordered.ravel().tolist(), strict=True)
+    return _name_slowest(cluster, pairs)
 
 
 def pipeline_links(cluster: Cluster, grid: IntArray) -> str:

@@ -26,8 +26,12 @@ from tiger.training.models.reading import model_of_document, read_model
 def model_document(source: Model) -> tuple[object, Layers]:
     """Return a model as a document, and its layers; raise InputError of `model`, and TypeError."""
     if isinstance(source, Layers):
+        if source.group_traffic is not None or source.working_bytes.any():
+            reason = "expected layers as they are on one replica, of which nothing is shared out or sent in passes"
+            raise InputError("model", f"{reason}, to make a document of them, got others: describe the model instead")
         scattered = {"scattered": True} if source.scattered else {}
-        return {"layers": _rows(source), "tied": _tied_groups(source), **scattered}, source
+        rows = {"layers": _rows(source), "tied": _tied_groups(source), "slices": source.slices}
+        return {**rows, **scattered}, source
     if not isinstance(source, str | Path | Mapping | list):
         raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
     document = _model_of_file(source) if isinstance(source, str | Path) else source
@@ -95,7 +99,8 @@ def _devices(cluster: Cluster) -> dict[str, object]:
     if not cluster.own_nics:
         machines["nics"] = {str(cluster.machine[k]): int(cluster.nics[k]) for k in np.flatnonzero(cluster.nics)}
     if cluster.reduces.any():
-        machines["in_switch_reduction"] = sorted({str(label) for label in cluster.machine[cluster.reduces]})
+        adding = np.flatnonzero(cluster.reduces)
+        machines["in_switch_reduction"] = {str(cluster.machine[k]): float(cluster.reduces[k]) for k in adding}
     tables = [list(map(list, zip(c.size_bytes.tolist(), c.seconds.tolist(), strict=True))) for c in cluster.curves]
     low, high = np.triu_indices(cluster.size, 1)
     numbers = cluster.link[low, high].tolist()

@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import Collective, RingTable
 from tiger.training.hardware.reading import cluster_of_document, read_cluster
-from tiger.training.hardware.ring_links import RingLinks
+from tiger.training.hardware.ring_links import WHOLE, RingLinks, nic_shares
 
 HEADER = "# nThread 1 nGpus 8 minBytes 8 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 20 validation: 1\n"
 TITLES = "#   size   count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
@@ -72,9 +72,17 @@ def test_runs_on_hosts_are_networks():
     text = RANKS + TITLES + SUMMED.partition(TITLES)[2]
     with pytest.raises(InputError, match="got one on 2 hosts"):
         cluster_of_document({"nccl_tests": text})
-    machine = {"count": 2, "devices": 4, "bandwidth": 3e11, "nic": "ib", "nics": 1}
-    cluster = cluster_of_document({"machines": [machine], "nics": {"ib": {"table": {"nccl_tests": text}}}})
-    assert float(cluster.seconds(0, 4, 16777216 / 8)) == pytest.approx(120e-6 / 14)
+    for nics in (None, 2):
+        own = {} if nics is None else {"nics": nics}
+        machine = {"count": 2, "devices": 4, "bandwidth": 1e15, "nic": "ib", **own}
+        table = {"nccl_tests": text, **own}
+        cluster = cluster_of_document({"machines": [machine], "nics": {"ib": {"table": table}}})
+        assert float(cluster.seconds(0, 4, 16777216 / 8 / (nics or 4))) == pytest.approx(120e-6 / 14)
+        # Those of seven steps that stay inside a machine start at once there.
+        ranks, start = np.arange(8), 40e-6 / 14
+        links = RingLinks.of(cluster, ranks, nic_shares(cluster, ranks[None])[0] if nics else WHOLE)
+        table_s = RingTable(cluster=cluster, size_bytes=np.array([16777216.0]), ranks=8, collective="both")
+        assert table_s.seconds(links) == pytest.approx(120e-6 - 2 * 6 * start, rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,10 @@ def test_kinds_may_be_mixed():
     assert (cluster.size, cluster.machines, cluster.own_nics) == (20, 3, False)
     assert cluster.speed[[0, 16]].tolist() == [1, 0.3659]
     assert cluster.nics[[0, 16]].tolist() == [0, 2]
-    assert cluster.reduces[[0, 16]].tolist() == [True, False]
+    assert cluster.reduces[[0, 16]].tolist() == [0.85, 0]
     rates = [1 / float(cluster.seconds(0, other, 1e12)) for other in (1, 8, 16)]
     assert rates == pytest.approx([450e9 / 1e12, 50e9 / 1e12, 12.5e9 / 1e12], rel=1e-3)
+    assert 1e9 / float(cluster_of_spec("dgx:2@200Gb/s").seconds(0, 8, 1e9)) == pytest.approx(25e9, rel=1e-3)
     slowest = cluster_of_spec("rtx4090:1x2+rtx3060:1")
     assert 1e9 / float(slowest.seconds(0, 2, 1e9)) == pytest.approx(1.25e9, rel=1e-3)
 
@@ -121,6 +122,8 @@ def test_wires_beside_each_other_carry_as_much():
         ("dgx:1+l40s:1@", "cluster"),
         ("dgx:1+l40s:1@4", "cluster"),
         ("dgx:1+l40s:1@0GB/s", "cluster"),
+        ("dgx:1+l40s:1@1e308GB/s", "cluster"),
+        ("dgx:1+l40s:1@1e-300B/s", "cluster"),
         ("torus:4", "cluster"),
         ("", "cluster"),
         ("dgx:" + "9" * 5000, "cluster"),

@@ -104,8 +104,9 @@ def _operation(field: str, row: list[float], ranks: int, *, summed: bool) -> Ope
     _, _, algorithm, bus = row
     part = (ranks - 1) / ranks
     known: list[tuple[Operation, float]] = [("gather", part), ("send", 1.0), ("all-reduce", 2 * part)]
-    fitting = [name for name, ratio in known if math.isclose(bus, ratio * algorithm, rel_tol=PRINTED)]
+    fitting = [each for each in known if math.isclose(bus, each[1] * algorithm, rel_tol=PRINTED)]
     if not fitting:
         what = f"expected a bus bandwidth of an operation among {ranks} ranks"
         raise InputError(field, f"{what}, got {bus:g} beside an algorithm bandwidth of {algorithm:g}")
-    return "all-reduce" if summed and "all-reduce" in fitting else fitting[0]
+    name, _ = min(fitting, key=lambda each: abs(bus - each[1] * algorithm))
+    return "all-reduce" if summed and ranks == 2 and name == "send" else name

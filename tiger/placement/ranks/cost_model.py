@@ -143,7 +143,11 @@ class GridCostModel:
         return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
-        """Return the costs of the stages of every replica; the same as `tiger.training.costs.stages.workloads`."""
+        """Return the costs of the stages of every replica.
+
+        Those of `tiger.training.costs.stages.workloads`, but that of links of unlike latency the slowest counts for a
+        stage, and there for each layer.
+        """
         costs = self.costs(grid[None])
         return tuple(
             Workload(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
-from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
+from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
 from tiger.model.wording import describe
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.hardware.ring_orders import RingOrders
@@ -86,10 +86,10 @@ class Cluster:
     `speed[n]` > 0 divides times, `memory_bytes[n]` may be infinite, `kinds` are accelerator (default) or cpu, and
     `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
     -1, for a message within a device takes no time. `nics[n]` are the NICs of a device's machine, 0 (default) where
-    every device has its own, and `reduces[n]` says whether a switch inside the machine adds up what devices send it
-    (default: no). Equal curves are made one, so that equal numbers in `link` mean equal times, and different ones
-    different tables. At most 8,192 devices, for the tables are dense. `remarks` are what a reader found odd, for the
-    warnings of reports.
+    every device has its own, and `reduces[n]` is the part of its links that a device has to a switch inside the machine
+    that adds up what it is sent, 0 (default) without one. Equal curves are made one, so that equal numbers in `link`
+    mean equal times, and different ones different tables. At most 8,192 devices, for the tables are dense. `remarks`
+    are what a reader found odd, for the warnings of reports.
     """
 
     names: tuple[str, ...]
@@ -100,7 +100,7 @@ class Cluster:
     kinds: tuple[DeviceKind, ...] = ()
     machine: IntArray = field(default_factory=unset_array)
     nics: IntArray = field(default_factory=unset_array)
-    reduces: BoolArray = field(default_factory=unset_array)
+    reduces: FloatArray = field(default_factory=unset_array)
     machines: int = field(init=False)
     own_nics: bool = field(init=False)
     remarks: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class Cluster:
         machine = np.asarray(self.machine if len(self.machine) else np.zeros(size), np.int64)
         if machine.shape != (size,):
             raise InputError("cluster/devices/machine", f"expected {size} numbers, got shape {machine.shape}")
-        number, devices = np.unique(machine, return_inverse=True, return_counts=True)[1:]
+        _, first, number, devices = np.unique(machine, return_index=True, return_inverse=True, return_counts=True)
         nics = np.asarray(self.nics if len(self.nics) else np.zeros(size), np.int64)
         if nics.shape != (size,) or (nics < 0).any():
             raise InputError("cluster/devices/nics", f"expected {size} whole numbers >= 0")
@@ -137,7 +137,13 @@ class Cluster:
             "curves": curves,
         }
         values |= {"machines": len(devices), "own_nics": not nics.any(), "nics": freeze(nics)}
-        values["reduces"] = freeze(np.asarray(self.reduces if len(self.reduces) else np.zeros(size), np.bool_))
+        values["reduces"] = check_amounts(
+            "cluster/devices/reduces", self.reduces if len(self.reduces) else np.zeros(size), size
+        )
+        for name in ("nics", "reduces"):
+            each = np.asarray(values[name])
+            if (each != each[first][number]).any():
+                raise InputError(f"cluster/devices/{name}", "expected one number for all devices of a machine")
         for name, value in (values | {"link": freeze(link), "machine": freeze(machine)}).items():
             object.__setattr__(self, name, value)
 
@@ -155,6 +161,8 @@ class Cluster:
     @property
     def most_wires(self) -> float:
         """Return how many times the rate of a wire all those of a device may have; 1 without wires."""
+        if not any(curve.wire for curve in self.curves):
+            return 1.0
         # Of no curve, number -1, is the last entry.
         seconds = np.array([*(float(curve.of(LARGE_BYTES)) if curve.wire else np.inf for curve in self.curves), np.inf])
         slowest = seconds[np.isfinite(seconds)].max(initial=0.0)

@@ -12,9 +12,9 @@ from tiger.training.hardware.ring_links import RingLinks
 
 # A gather is an all-gather or a reduce-scatter; both is one after the other, which an all-reduce does at once.
 Collective = Literal["gather", "both", "all-reduce"]
-# Of the bandwidth of rings, what trees reach; of that of links, what GPUs reach through a switch that adds up; and the
-# seconds in which that starts (NCCL 2.28, src/graph/tuning.cc).
-TREE_EFFICIENCY, SWITCH_EFFICIENCY, SWITCH_START_S = 0.92, 0.85, 25e-6
+# Of the bandwidth of rings, what trees reach; and the seconds in which a switch that adds up starts (NCCL 2.28,
+# src/graph/tuning.cc).
+TREE_EFFICIENCY, SWITCH_START_S = 0.92, 25e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,12 +32,12 @@ class RingTable:
     .. math::
         T_{tree} &= 2 (\lceil r / M \rceil - 1) a_{in} + 2 \lceil \log_2 M \rceil a_{out}
                     + \max_l (T_l(2 B / 0.92 k_l) - a_l) \\
-        T_{switch} &= 25 \mathrm{us} + \max_l (T_l((1 + 1 / r) B / 0.85) - a_l)
+        T_{switch} &= 25 \mathrm{us} + \max_l (T_l((1 + 1 / r) B / e) - a_l)
 
-    and takes the least. With `begins` messages are those of L layers, and x stages that begin at them send all theirs,
-    each `times[L]` (default: once). Sources: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009) 117,
-    doi:10.1016/j.jpdc.2008.09.002; Sanders et al., Parallel Comput. 35 (2009) 581, doi:10.1016/j.parco.2009.09.001;
-    NCCL, src/graph/tuning.cc.
+    and takes the least; e is the part of its links that a device has to the switch. With `begins` messages are those of
+    L layers, and x stages that begin at them send all theirs, each `times[L]` (default: once). Sources: Patarasuk and
+    Yuan, J. Parallel Distrib. Comput. 69 (2009) 117, doi:10.1016/j.jpdc.2008.09.002; Sanders et al., Parallel Comput.
+    35 (2009) 581, doi:10.1016/j.parco.2009.09.001; NCCL, src/graph/tuning.cc.
     """
 
     cluster: Cluster
@@ -77,14 +77,12 @@ class RingTable:
                     steps = (np.ceil(ranks / every) - 1) * inside + np.ceil(np.log2(every)) * between
                     tree = 2 * count * steps + self._slowest(links, 2 / TREE_EFFICIENCY, columns)
                     spent = np.where(every > 1, np.minimum(spent, tree), spent)
-                if links.switched.any():
-                    added = self._slowest(links, (1 + 1 / ranks) / SWITCH_EFFICIENCY, columns)
-                    spent = np.where(
-                        links.switched[..., None], np.minimum(spent, count * SWITCH_START_S + added), spent
-                    )
+                for share in set(links.switched[links.switched > 0].tolist()):
+                    added = count * SWITCH_START_S + self._slowest(links, (1 + 1 / ranks) / share, columns)
+                    spent = np.where(links.switched[..., None] == share, np.minimum(spent, added), spent)
         return np.asarray(spent if columns is None else spent[..., 0])
 
-    def bound_rows(self, nics: int, machines: int | None = None) -> tuple[FloatArray, FloatArray]:
+    def bound_rows(self, nics: float, machines: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Return seconds `[c + 2, x]` that no ring with a link of a type is below: inside a machine, and between two.
 
         Between machines rings have at most so many NICs, and span so many of them, or any number without it. Inside
@@ -107,7 +105,7 @@ class RingTable:
                 steps = levels if machines is None else levels + (np.ceil(ranks / machines) - 1) * least
                 between = np.minimum(between, 2 * steps + self._rows(2 / (TREE_EFFICIENCY * nics)))
                 if self.cluster.reduces.any():
-                    width = SWITCH_EFFICIENCY * self.cluster.most_wires
+                    width = float(self.cluster.reduces.max()) * self.cluster.most_wires
                     added = self.count * SWITCH_START_S + self._rows((1 + 1 / ranks) / width)
                     inside = np.minimum(inside, added)
         return inside, between

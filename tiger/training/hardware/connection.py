@@ -9,6 +9,7 @@ from tiger.formats.quantity import convert_quantity
 from tiger.model.units import GIGABYTE
 from tiger.model.values import check_amount, check_positive, read_name
 from tiger.training.hardware.cluster import NO_LINK, Curve
+from tiger.training.hardware.device import NICS, check_count
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.hardware.record import check_names, check_record, check_text, require
 from tiger.training.hardware.tables import curve_of_csv, curve_of_pairs, curve_of_run
@@ -51,9 +52,9 @@ class Catalogue:
 def connection(field: str, fields: Mapping[str, object], prefix: str = "") -> Connection | None:
     """Return the connection of `bandwidth` and `latency` (default 0), or of `table`; None where all are missing.
 
-    A table is a list of pairs `[bytes, seconds]`, `{"csv": TEXT, "where": {COLUMN: VALUE}}`, or `{"nccl_tests": TEXT}`
-    of a measured collective, whose messages then take as long as it says. Raises InputError for both at once, and for a
-    latency alone.
+    A table is a list of pairs `[bytes, seconds]`, `{"csv": TEXT, "where": {COLUMN: VALUE}}`, or `{"nccl_tests": TEXT,
+    "nics": NUMBER}` of a measured collective, whose messages then take as long as it says. Raises InputError for both
+    at once, and for a latency alone.
     """
     bandwidth, latency, table = (f"{prefix}{name}" for name in CONNECTION_FIELDS)
     if table in fields:
@@ -80,12 +81,11 @@ def _table(field: str, value: object) -> Curve:
     """Return the curve of measured times."""
     if not isinstance(value, Mapping):
         return curve_of_pairs(field, value)
-    fields = check_record(field, value, ("csv", "where", NCCL_TESTS))
-    if NCCL_TESTS in fields:
-        if len(fields) > 1:
-            raise InputError(f"{field}/{NCCL_TESTS}", "expected either this field or csv, got both")
-        at = f"{field}/{NCCL_TESTS}"
-        return curve_of_run(read_output(check_text(at, fields[NCCL_TESTS]), at), at)
+    if NCCL_TESTS in value:
+        fields, at = check_record(field, value, (NCCL_TESTS, NICS)), f"{field}/{NCCL_TESTS}"
+        nics = check_count(f"{field}/{NICS}", fields[NICS]) if NICS in fields else None
+        return curve_of_run(read_output(check_text(at, fields[NCCL_TESTS]), at), at, nics)
+    fields = check_record(field, value, ("csv", "where"))
     where = check_names(f"{field}/where", fields.get("where", {}))
     wanted = {name: read_name(f"{field}/where/{name}", word) for name, word in where.items()}
     return curve_of_csv(check_text(f"{field}/csv", require(field, fields, "csv")), wanted, f"{field}/csv")

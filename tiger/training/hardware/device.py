@@ -14,6 +14,8 @@ from tiger.training.hardware.limits import COST_LIMIT
 
 # Fields of a machine: its NICs, and whether its switch adds up what devices send it.
 NICS, IN_SWITCH = "nics", "in_switch_reduction"
+# Of Hopper's links, what GPUs reach through a switch that adds up (NCCL 2.28, src/graph/tuning.cc).
+IN_SWITCH_SHARE = 0.85
 DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
 _KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
 
@@ -36,6 +38,16 @@ def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
         memory_bytes=check_amount(room, memory) if "memory_bytes" in fields else math.inf,
         speed=_speed(f"{field}/speed", speed) if "speed" in fields else 1.0,
     )
+
+
+def read_share(field: str, value: object) -> float:
+    """Return the part of links that a switch reaches which adds up: a number up to 1, or true for that of an H100."""
+    if isinstance(value, bool):
+        return IN_SWITCH_SHARE if value else 0.0
+    share = check_positive(field, value)
+    if share > 1:
+        raise InputError(field, f"expected true, false or a number above 0 and up to 1, got {describe(value)}")
+    return share
 
 
 def check_count(field: str, value: object) -> int:

@@ -6,8 +6,9 @@
 
 Bytes per second and direction, seconds per message; links are symmetric and win over the uniform values, without which
 pairs that are not listed have no link. A link may be a `wire` (true), beside which the others of a device carry as
-much. `nics` are those of a machine by its name, which its devices share, and `in_switch_reduction` lists the machines
-whose switch adds up what devices send it. `table` or `uniform_table` may take the place of bandwidth and latency.
+much. `nics` are those of a machine by its name, which its devices share, and `in_switch_reduction` says by the name of
+a machine that its switch adds up what devices send it: true, or the part of links that it reaches. `table` or
+`uniform_table` may take the place of bandwidth and latency.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,7 +22,15 @@ from tiger.model.values import check_flag, read_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Catalogue, connection
-from tiger.training.hardware.device import DEVICE_FIELDS, IN_SWITCH, NICS, DeviceType, check_count, device_type
+from tiger.training.hardware.device import (
+    DEVICE_FIELDS,
+    IN_SWITCH,
+    NICS,
+    DeviceType,
+    check_count,
+    device_type,
+    read_share,
+)
 from tiger.training.hardware.record import check_list, check_names, check_record, require
 
 UNIFORM = "uniform_"
@@ -48,10 +57,10 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
         machine: check_count(f"cluster/{NICS}/{machine}", count)
         for machine, count in check_names(f"cluster/{NICS}", fields.get(NICS, {})).items()
     }
-    adding = [
-        read_name(f"cluster/{IN_SWITCH}/{k}", name)
-        for k, name in enumerate(check_list(f"cluster/{IN_SWITCH}", fields.get(IN_SWITCH, [])))
-    ]
+    adding = {
+        machine: read_share(f"cluster/{IN_SWITCH}/{machine}", share)
+        for machine, share in check_names(f"cluster/{IN_SWITCH}", fields.get(IN_SWITCH, {})).items()
+    }
     _check_machines({NICS: nics, IN_SWITCH: adding}, labels)
     catalogue = Catalogue()
     link = np.full((len(devices), len(devices)), catalogue.number(uniform), np.int64)
@@ -64,7 +73,7 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
         memory_bytes=np.array([device.type.memory_bytes for device in devices]),
         machine=_machines(labels),
         nics=np.array([nics.get(label or "", 0) for label in labels]),
-        reduces=np.array([label in adding for label in labels]),
+        reduces=np.array([adding.get(label or "", 0.0) for label in labels]),
         curves=tuple(catalogue.curves),
         link=lock(link),
     )

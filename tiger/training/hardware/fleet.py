@@ -17,7 +17,7 @@ class MachineType:
 
     `links` joins pairs of devices of a machine, numbered from 0; `inside` all its other pairs. `nic` is the network by
     which its devices reach those of other machines with the same, by `nics` ports (0: one for each device). `reduces`
-    says whether a switch inside adds up what they send.
+    is the part of links to a switch inside that adds up what they send, 0 without one.
     """
 
     devices: int
@@ -27,7 +27,7 @@ class MachineType:
     links: Mapping[tuple[int, int], Connection] = field(default_factory=dict)
     nic: str | None = None
     nics: int = 0
-    reduces: bool = False
+    reduces: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

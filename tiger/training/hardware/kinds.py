@@ -11,10 +11,12 @@ from itertools import combinations
 from tiger.formats.hardware.nvidia import LANES
 from tiger.model.units import GIGABYTE
 from tiger.training.hardware.connection import Affine
-from tiger.training.hardware.device import DeviceType
+from tiger.training.hardware.device import IN_SWITCH_SHARE, DeviceType
 from tiger.training.hardware.fleet import MachineType
 from tiger.training.hardware.nvidia import LANE_LATENCY_S, PCI_LATENCY_S, RATES
 
+# Of Blackwell's links, what GPUs reach through a switch that adds up (NCCL 2.28, src/graph/tuning.cc).
+BLACKWELL_SHARE = 0.74
 # GPUs of a DGX.
 GPUS = 8
 # TFLOP/s of an H100 SXM, dense, in bf16 (NVIDIA H100 datasheet: 1,979 with sparsity).
@@ -49,7 +51,7 @@ def _make_device(memory_gb: float, tflops: float) -> DeviceType:
 
 
 def _make_switched(
-    name: str, gpus: int, device: DeviceType, rates_gb: tuple[float, float], *, reduces: bool = True
+    name: str, gpus: int, device: DeviceType, rates_gb: tuple[float, float], *, reduces: float = IN_SWITCH_SHARE
 ) -> MachineKind:
     """Return machines whose GPUs are all linked through NVSwitch, with a port of the network for each.
 
@@ -85,12 +87,12 @@ _KINDS = (
     _make_switched("dgx-h200", GPUS, _make_device(141, H100_TFLOPS), (450, 50)),
     # NVIDIA DGX B200 datasheet: 1,440 GB in all, 14.4 TB/s of NVLink in both directions, 8 ports of 400 Gb/s; HGX B200:
     # 36 PFLOP/s with sparsity in 16 bits.
-    _make_switched("dgx-b200", GPUS, _B200, (900, 50)),
+    _make_switched("dgx-b200", GPUS, _B200, (900, 50), reduces=BLACKWELL_SHARE),
     # NVIDIA GB200 NVL72 datasheet: 72 GPUs with 13.4 TB in all, 130 TB/s of NVLink in both directions and 360 PFLOP/s
     # with sparsity; a port of 400 Gb/s for each in NVIDIA's reference design.
-    _make_switched("gb200-nvl72", 72, _make_device(186, 2500), (900, 50)),
+    _make_switched("gb200-nvl72", 72, _make_device(186, 2500), (900, 50), reduces=BLACKWELL_SHARE),
     # NVIDIA DGX A100 datasheet: 12 NVLinks a GPU through NVSwitch, 8 ports of 200 Gb/s.
-    _make_switched("dgx-a100", GPUS, _make_device(80, 312), (300, 25), reduces=False),
+    _make_switched("dgx-a100", GPUS, _make_device(80, 312), (300, 25), reduces=0.0),
     # As above; four ports of 100 Gb/s, each beside two GPUs.
     MachineKind(
         name="dgx-1v",
@@ -117,9 +119,9 @@ _KINDS = (
         ),
         network=Affine(50 * GIGABYTE, NETWORK_LATENCY_S),
     ),
-    # NVIDIA L40S datasheet: 733 TFLOP/s with sparsity, PCIe 4.0 x16; NVIDIA's enterprise reference design 2-8-5 has
-    # eight of them and four ports of 200 Gb/s for what they send.
-    _make_plain("l40s", GPUS, _make_device(48, 362), 32, (4, 25)),
+    # NVIDIA L40S datasheet: 733 TFLOP/s with sparsity, PCIe 4.0 x16; NVIDIA's enterprise reference design 2-8-5-200 has
+    # eight of them and 200 Gb/s for each, by four ports.
+    _make_plain("l40s", GPUS, _make_device(48, 362), 32, (4, 50)),
     # NVIDIA L4 datasheet: 242 TFLOP/s with sparsity, PCIe 4.0 x16; eight of them and 100 Gb/s are AWS g6.48xlarge.
     _make_plain("l4", GPUS, _make_device(24, 121), 32, (1, 12.5)),
     # NVIDIA's Ada, Blackwell and Ampere GA102 whitepapers, dense in 16 bits added up in 32 (of the 3060 by its 112

@@ -11,17 +11,18 @@ machine, wires between two devices; its other pairs use `bandwidth` and `latency
 without. `nvidia_smi_topo`, the text of `nvidia-smi topo -m`, or `nccl_topo`, the XML of `NCCL_TOPO_DUMP_FILE`, may take
 the place of `devices`, `lanes` and the bandwidth. Two machines with the same `nic` use that network, others the
 `fallback`; without one they have no link. A machine has a NIC for each device, or as many as its `nics` say, which the
-devices that send at once share; with `in_switch_reduction` its switch adds up what devices send it.
+devices that send at once share; with `in_switch_reduction` its switch adds up what devices send it, true or the part
+of links that it reaches.
 """
 
 from collections.abc import Mapping
 
 from tiger.errors import InputError
-from tiger.model.values import check_flag, check_whole, read_name
+from tiger.model.values import check_whole, read_name
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.training.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
-from tiger.training.hardware.device import DEVICE_FIELDS, IN_SWITCH, NICS, check_count, device_type
+from tiger.training.hardware.device import DEVICE_FIELDS, IN_SWITCH, NICS, check_count, device_type, read_share
 from tiger.training.hardware.fleet import Fleet, MachineType
 from tiger.training.hardware.nvidia import CLASSES, DUMP, TOPO, TopoLinks, read_links
 from tiger.training.hardware.record import check_list, check_names, check_record, require
@@ -80,7 +81,7 @@ def read_type(field: str, value: object, nics: Mapping[str, Connection]) -> Mach
         inside=inside,
         links=links,
         nics=check_count(f"{field}/{NICS}", fields[NICS]) if NICS in fields else ports,
-        reduces=check_flag(f"{field}/{IN_SWITCH}", fields.get(IN_SWITCH, False)),
+        reduces=read_share(f"{field}/{IN_SWITCH}", fields.get(IN_SWITCH, False)),
         nic=_nic(f"{field}/nic", fields["nic"], nics) if "nic" in fields else None,
     )
 

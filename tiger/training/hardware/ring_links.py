@@ -35,8 +35,8 @@ class RingLinks:
     `row[.., r]` is the row of each link in a table `[u (c + 2), x]` for messages over types of links that are
     `widths[u]` times as wide as in the cluster, by NICs between machines, by wires inside them. `machines[..]` are
     those that a ring spans. `inside_s[..]` and `between_s[..]` are the seconds in which the slowest link inside a
-    machine and between two starts a message, and `switched[..]` says whether a switch inside the machine adds up what a
-    ring sends.
+    machine and between two starts a message, and `switched[..]` the part of links to a switch that adds up what a ring
+    inside its machine sends, 0 without one.
     """
 
     row: IntArray
@@ -44,7 +44,7 @@ class RingLinks:
     machines: IntArray
     inside_s: FloatArray
     between_s: FloatArray
-    switched: BoolArray
+    switched: FloatArray
 
     @classmethod
     def of(cls, cluster: Cluster, rings: IntArray, share: FloatArray = WHOLE) -> Self:
@@ -68,7 +68,7 @@ class RingLinks:
             machines=np.maximum(crosses.sum(axis=-1), 1),
             inside_s=np.where(crosses, 0.0, starts).max(axis=-1),
             between_s=np.where(crosses, starts, 0.0).max(axis=-1),
-            switched=cluster.reduces[ordered[..., 0]] & ~crosses.any(axis=-1),
+            switched=np.where(crosses.any(axis=-1), 0.0, cluster.reduces[ordered[..., 0]]),
         )
 
 

@@ -2,15 +2,15 @@
 
 import re
 from dataclasses import replace
+from typing import cast
 
 from tiger.errors import InputError
-from tiger.formats.quantity import convert_quantity
-from tiger.model.values import check_positive
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
-from tiger.training.hardware.connection import Affine
+from tiger.training.hardware.connection import Affine, connection
 from tiger.training.hardware.fleet import Fleet, MachineType
 from tiger.training.hardware.kinds import KINDS, NETWORK_LATENCY_S
+from tiger.training.hardware.record import name_field
 
 # Numbers of ten digits are beyond any limit, and quick to read.
 _PART = re.compile(r"(?P<name>[^:]*):(?P<count>[0-9]{1,10})(x(?P<devices>[0-9]{1,10}))?(,nics=(?P<nics>[0-9]{1,10}))?")
@@ -29,16 +29,17 @@ def cluster_of_spec(spec: str, max_devices: int = DEVICE_LIMIT) -> Cluster:
 
     `NAME:n` are n machines of a kind, `NAME:nxg` such with g devices each, and `,nics=k` behind it says that they share
     k ports of the network. Kinds are joined by `+`; machines of two kinds talk at the rate behind `@`, or at that of
-    the slowest of all their networks.
+    the slowest of all their networks. Machines of one kind alone talk at the rate behind `@`, too.
     """
     listed, at, rate = spec.partition("@")
     parts = [_read_part(part) for part in listed.split("+")]
     check_device_count(sum(machine.count * machine.devices for machine, _ in parts), max_devices, FIELD)
     nics = {str(machine.nic): network for machine, network in parts}
-    if len(nics) == 1 and not at:
-        return Fleet(machines=tuple(machine for machine, _ in parts), nics=nics).cluster()
-    between = _read_rate(rate) if at else min(nics.values(), key=lambda network: network.bandwidth)
     machines = tuple(machine for machine, _ in parts)
+    if len(nics) == 1:
+        known = {name: _read_rate(rate) if at else network for name, network in nics.items()}
+        return Fleet(machines=machines, nics=known).cluster()
+    between = _read_rate(rate) if at else min(nics.values(), key=lambda network: network.bandwidth)
     return Fleet(machines=machines, nics={**nics, BETWEEN: between}, fallback=BETWEEN).cluster()
 
 
@@ -67,4 +68,8 @@ def _read_rate(text: str) -> Affine:
     """Return the network of a rate such as 200Gb/s."""
     if not text.strip():
         raise InputError(FIELD, "expected a bandwidth such as 200Gb/s behind @, got none")
-    return Affine(check_positive(FIELD, convert_quantity(FIELD, text, "bytes/s")), NETWORK_LATENCY_S)
+    try:
+        given = connection(FIELD, {"bandwidth": text, "latency": NETWORK_LATENCY_S})
+    except InputError as error:
+        raise name_field(error, {f"{FIELD}/bandwidth": FIELD}) from None
+    return cast(Affine, given)

@@ -64,13 +64,15 @@ def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str =
     return _curve(field, distinct, _fit_rising(np.bincount(group, times) / count, count.astype(np.int64)))
 
 
-def curve_of_run(run: MeasuredCollective, field: str) -> Curve:
+def curve_of_run(run: MeasuredCollective, field: str, nics: int | None = None) -> Curve:
     """Return the curve of the messages of which a measured collective is made, smoothed as times in CSV.
 
-    Of n ranks each sends an n-th of a message 2 (n - 1) times for an all-reduce, and n - 1 times for a gather.
+    Of n ranks each sends an n-th of a message 2 (n - 1) times for an all-reduce, and n - 1 times for a gather. Those of
+    several hosts leave each by `nics` NICs at once, by default one for every rank.
     """
     steps = {"all-reduce": 2 * (run.ranks - 1), "gather": run.ranks - 1, "send": 1}[run.operation]
-    part = 1 if run.operation == "send" else run.ranks
+    width = 1 if run.hosts == 1 else nics or run.ranks // run.hosts
+    part = 1 if run.operation == "send" else run.ranks * width
     sizes, times = np.array(run.size_bytes) / part, np.array(run.seconds) / steps
     return _curve(field, sizes, _fit_rising(times, np.ones(len(times), np.int64)))
 

@@ -15,8 +15,11 @@ class LayerTraits(NamedTuple):
 
 def shapes_of_layers(shape: Shape) -> list[Shape]:
     """Return for each layer of the decoder a shape whose layers are all like it; equal ones are one object. O(L)."""
-    made = {traits: _make_alike(shape, traits) for traits in {_traits_of(shape, k) for k in range(shape.layers)}}
-    return [made[_traits_of(shape, k)] for k in range(shape.layers)]
+    if shape.full_step is None and (shape.experts is None or (not shape.dense_layers and shape.expert_step == 1)):
+        return [_make_alike(shape, _traits_of(shape, 0))] * shape.layers
+    every = [_traits_of(shape, k) for k in range(shape.layers)]
+    made = {traits: _make_alike(shape, traits) for traits in set(every)}
+    return [made[traits] for traits in every]
 
 
 def _traits_of(shape: Shape, k: int) -> LayerTraits:

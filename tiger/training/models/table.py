@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.values import check_flag, read_name, suggest_name
+from tiger.model.values import check_flag, check_whole, read_name, suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
 from tiger.training.models.csvrows import rows_of_csv
@@ -16,7 +16,7 @@ from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.order import CycleError, topological_order
 
 Ends = tuple[IntArray, IntArray]
-KEYS = ("layers", "edges", "tied", "scattered")
+KEYS = ("layers", "edges", "tied", "scattered", "slices")
 
 
 def layers_of_csv(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
@@ -39,8 +39,8 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     A layer is an object with the columns of a CSV table as keys. Without `edges` they are a chain in the order of the
     table; with them a layer sends to the layers named beside it, and of those that could come next the first in the
     table comes first. The layers of a group of `tied` share the parameters of the first. `"scattered": true` says that
-    tensor-parallel ranks reduce-scatter and gather what they would all-reduce. O((L + edges) log L). Raises
-    InputError.
+    tensor-parallel ranks reduce-scatter and gather what they would all-reduce, and `slices` what number they divide.
+    O((L + edges) log L). Raises InputError.
     """
     record = document if isinstance(document, dict) else {"layers": document}
     unknown = next((key for key in record if key not in KEYS), None)
@@ -52,7 +52,11 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     names = _names(rows)
     ends = _edges(record["edges"], names) if "edges" in record else _chain(len(names))
     layers = _layers(rows, names, ends, _tied_rows(record.get("tied", []), names))
-    return replace(layers, scattered=True) if check_flag("model/scattered", record.get("scattered", False)) else layers
+    return replace(
+        layers,
+        scattered=check_flag("model/scattered", record.get("scattered", False)),
+        slices=check_whole("model/slices", record["slices"]) if "slices" in record else layers.slices,
+    )
 
 
 def _row(k: int, value: object) -> Row:

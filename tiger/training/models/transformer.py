@@ -91,9 +91,10 @@ def _whole_bytes(shape: Shape, state: StateBytes, setup: TrainingSetup) -> float
 
 def _list_parts(shape: Shape, alike: Sequence[Shape], setup: TrainingSetup) -> list[Part]:
     """Return the costs of every layer of a shape, where those of the decoder have shapes of their own."""
-    decoders = {each: decoder_of(each, setup) for each in dict.fromkeys(alike)}
+    # Equal shapes are one object, and slow to compare.
+    decoders = {key: decoder_of(each, setup) for key, each in {id(each): each for each in alike}.items()}
     predictors = [predictor_of(alike[-1], setup)] * shape.predictors
-    return [embedding_of(shape, setup), *(decoders[each] for each in alike), *predictors, head_of(shape, setup)]
+    return [embedding_of(shape, setup), *(decoders[id(each)] for each in alike), *predictors, head_of(shape, setup)]
 
 
 def _list_kinds(decoders: int, predictors: int) -> tuple[LayerKind, ...]:
