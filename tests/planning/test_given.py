@@ -159,3 +159,11 @@ def test_a_plan_that_does_not_fit_says_what_would_help() -> None:
     assert none.given is not None
     assert none.given.verdict == "yours does not fit, and none was found that does"
     assert none.given.verdict in plan_summary(none)
+
+
+def test_bug_a_plan_given_hid_quicker_ones() -> None:
+    """One that shares nothing out was said to be no slower than the same degrees with shared states."""
+    model, cluster = "transformer:layers=4,hidden=1024,heads=8,vocabulary=8000,sequence=1024", "dgx-h100:1"
+    alone = tiger.plan(model, cluster, batch=8)
+    beside = tiger.plan(model, cluster, batch=8, given="dp=8")
+    assert beside.iteration_s == alone.iteration_s

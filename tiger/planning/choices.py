@@ -63,9 +63,11 @@ class Family:
         """Return whether this differs from another by sharing out and computing again no more, and one of both less.
 
         Its plans are then no slower, as what is shared out from the first stage of ZeRO on is sent more and more often.
+        To share nothing out sends gradients in full, and is quicker or slower than that.
         """
         no_more = all(own <= others for own, others in zip(self.weight, other.weight, strict=True))
-        return no_more and self != other and self.degrees == other.degrees
+        alike = (self.sharding == "none") == (other.sharding == "none")
+        return alike and no_more and self != other and self.degrees == other.degrees
 
     def __str__(self) -> str:
         """Return the degrees in words, and what else is not as it is by default."""
@@ -198,8 +200,8 @@ def _ways_to_hold(model: Model, params: PlanParams, family: Family) -> Iterator[
     shape = model.shape if model.resizable else None
     experts = 1 if shape is None else shape.experts or 1
     dealt = [size for size in _divisors(experts) if family.copies % size == 0]
-    # Nobody holds the same as a single one; where others do, shared states take less memory and no more time than whole
-    # ones. Flash attention holds no scores that may be computed again.
+    # Nobody holds the same as a single one; where others do, shared states take less memory than whole ones, and less
+    # time but where messages are so small that their number counts. Flash attention holds no scores to compute again.
     shardings: tuple[Sharding, ...] = SHARDINGS[1:] if shape is not None and family.copies > 1 else SHARDINGS[:1]
     recomputes: tuple[Recompute, ...] = RECOMPUTES if shape is not None else ("none",)
     if shape is not None and shape.attention == "flash":

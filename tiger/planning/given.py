@@ -62,7 +62,8 @@ def _read_words(text: str) -> tuple[dict[str, str], dict[str, object]]:
         key, equals, word = (piece.strip() for piece in part.partition("="))
         if not equals or key not in KEYS:
             reason = f"expected KEY=VALUE with a key out of {', '.join(KEYS)}"
-            raise InputError(FIELD, f"{reason}, got {describe(part.strip())}{suggest_name(key, KEYS)}")
+            hint = "" if key in KEYS else suggest_name(key, KEYS)
+            raise InputError(FIELD, f"{reason}, got {describe(part.strip())}{hint}")
         option = SHORT.get(key, key)
         if option in values:
             raise InputError(f"{FIELD}/{key}", f"expected {option} once, got it again")

@@ -31,9 +31,11 @@ def weigh_plans(given_s: float, own_s: float | None, change: str = "", *, fits: 
         if own_s is None:
             return Weighing(False, None, "yours does not fit, and none was found that does")
         return Weighing(False, None, f"yours does not fit: TIGER's does in {seconds_text(own_s)}{change}")
-    saved = 0.0 if own_s is None or not given_s else 1 - own_s / given_s
+    if own_s is None:
+        return Weighing(True, None, "keep yours: none was found of what may be searched")
+    saved = 1 - own_s / given_s if given_s else 0.0
     if saved < WORTHWHILE:
         little = f"TIGER's is {saved:.1%} quicker" if saved > SAME else "no quicker plan was found"
         return Weighing(True, saved, f"keep yours: {little}")
-    times = f"{seconds_text(own_s or 0.0)} instead of {seconds_text(given_s)}"
+    times = f"{seconds_text(own_s)} instead of {seconds_text(given_s)}"
     return Weighing(False, saved, f"change it: TIGER's is {saved:.1%} quicker, {times}{change}")

@@ -30,10 +30,11 @@ DEEPSEEK_V3 = MLA | {
     "num_experts_per_tok": 8,
     "num_nextn_predict_layers": 1,
 }
+ALTERNATE = ["sliding_attention", "full_attention"]
 GPT_OSS = {
     "head_dim": 64,
     "sliding_window": 128,
-    "layer_types": ["sliding_attention", "full_attention"] * 12,
+    "layer_types": ALTERNATE * 12,
     "num_experts_per_tok": 4,
 }
 KNOWN = [
@@ -173,7 +174,17 @@ KNOWN = [
     ),
     (
         "gpt-oss-120b",
-        ("gpt_oss", 36, 2880, 64, 8, 2880, 201088, 131072, GPT_OSS | {"num_local_experts": 128}),
+        (
+            "gpt_oss",
+            36,
+            2880,
+            64,
+            8,
+            2880,
+            201088,
+            131072,
+            GPT_OSS | {"num_local_experts": 128, "layer_types": ALTERNATE * 18},
+        ),
         116_829_156_672,
         73_728,
     ),
@@ -273,7 +284,7 @@ def test_mixtures_may_have_dense_layers(changes: dict[str, object], dense: list[
 @pytest.mark.parametrize(
     ("name", "changes", "windows"),
     [
-        ("gpt-oss-120b", {"num_hidden_layers": 4}, [128, None, 128, None]),
+        ("gpt-oss-120b", {"num_hidden_layers": 4, "layer_types": ALTERNATE * 2}, [128, None, 128, None]),
         ("gpt-oss-120b", {"num_hidden_layers": 2, "layer_types": None}, [128, None]),
         ("gpt-oss-120b", {"num_hidden_layers": 2, "layer_types": ["full_attention"] * 2}, [None, None]),
         ("gpt-oss-120b", {"num_hidden_layers": 2, "layer_types": ["sliding_attention"] * 2}, [128, 128]),
@@ -334,8 +345,9 @@ def test_bad_configurations_are_refused_by_name(changes: dict[str, object], mess
         ("qwen3-235b-a22b", {"mlp_only_layers": [3]}, "model/mlp_only_layers: expected the first layers, as 0, 1, .."),
         ("deepseek-v3", {"moe_layer_freq": 2}, "model/moe_layer_freq: expected 1, got 2"),
         ("deepseek-v3", {"kv_lora_rank": None}, "model/kv_lora_rank: expected a whole number from 1"),
-        ("gpt-oss-20b", {"layer_types": ["full_attention", "sliding_attention"]}, "model/layer_types: expected slid"),
-        ("gpt-oss-20b", {"layer_types": "full"}, "model/layer_types: expected a list of sliding_attention and full"),
+        ("gpt-oss-20b", {"layer_types": ALTERNATE[::-1] * 12}, "model/layer_types: expected slid"),
+        ("gpt-oss-20b", {"layer_types": ALTERNATE}, "model/layer_types: expected a list of 24 of sliding_attention"),
+        ("gpt-oss-20b", {"layer_types": "full"}, "model/layer_types: expected a list of 24 of sliding_attention"),
         ("qwen3-32b", {"use_sliding_window": True}, "model/use_sliding_window: expected false for qwen3, got true"),
     ],
 )

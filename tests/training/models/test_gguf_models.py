@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -218,3 +219,36 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(InputError, match=r"^model: .* pip install 'tiger-mapper\[gguf\]'"):
         model_of(path)
+
+
+def state_keys(path: Path, value: bytes) -> Path:
+    """Write a file with one key, whose value is as bytes have it, and no tensors."""
+    name = b"general.alignment"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(name)) + name + value)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (struct.pack("<IIQ", 9, 0, 2**40), "a list of 1,099,511,627,776 values"),
+        (struct.pack("<IIQ", 9, 0, 2**20), "its metadata end early"),
+        (struct.pack("<IIQ", 9, 8, 2**20), "its metadata end early"),
+        (struct.pack("<IIQI", 9, 9, 1, 9) * 2000, "a value of type 9 in a list"),
+        (struct.pack("<IQ", 8, 2**60), "its metadata end early"),
+        (struct.pack("<I", 99), "a value of type 99"),
+    ],
+)
+def test_bug_lists_longer_than_their_file_were_looped_over(value: bytes, reason: str, tmp_path: Path) -> None:
+    """And lists in lists went as deep as Python does."""
+    with pytest.raises(InputError, match="expected a GGUF file") as caught:
+        read_model(state_keys(tmp_path / "model.gguf", value))
+    assert reason in caught.value.reason
+
+
+def test_bug_layers_without_tensors_were_free(tmp_path: Path) -> None:
+    """And as many of them as a file stated were made."""
+    for count, reason in ((3, "expected tensors of 3 layers"), (10**9, "expected at most")):
+        path = write(tmp_path / f"{count}.gguf", lambda writer, count=count: writer.add_block_count(count))
+        with pytest.raises(InputError, match=reason):
+            read_model(path)

@@ -50,7 +50,7 @@ def _expand(text: str, begin: int) -> str:
         group, count = found["group"], found["count"] or "1"
         part = found["symbol"] or ("" if group is None else _expand(group, begin + found.start("group")))
         if len(count) > DIGITS or size + len(part) * int(count) > SYMBOL_LIMIT:
-            where = f"at character {begin + found.start('count') + 1}"
+            where = f"at character {begin + found.start('count' if found['count'] else 0) + 1}"
             raise InputError(FIELD, f"expected at most {SYMBOL_LIMIT} symbols in all, got more {where}")
         parts.append(part * int(count))
         size += len(parts[-1])

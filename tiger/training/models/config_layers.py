@@ -52,22 +52,23 @@ def window_of(kind: str, document: Mapping[str, object]) -> AttentionWindow:
         return AttentionWindow()
     tokens, step = count_of(document, "sliding_window"), WINDOW_STEPS[kind]
     if document.get("layer_types") is not None:
-        return _window_of_types(tokens, document["layer_types"])
+        return _window_of_types(tokens, document["layer_types"], count_of(document, "num_hidden_layers"))
     return AttentionWindow(tokens, step and count_of(document, "sliding_window_pattern", step))
 
 
 def _first_layers(document: Mapping[str, object]) -> int:
     """Return how many layers `mlp_only_layers` names, which have to be the first."""
     layers = document.get("mlp_only_layers") or []
-    if not isinstance(layers, list) or layers != list(range(len(layers))):
+    if not isinstance(layers, list) or list(map(repr, layers)) != list(map(repr, range(len(layers)))):
         raise InputError("model/mlp_only_layers", f"expected the first layers, as 0, 1, .., got {describe(layers)}")
     return len(layers)
 
 
-def _window_of_types(tokens: int, types: object) -> AttentionWindow:
+def _window_of_types(tokens: int, types: object, layers: int) -> AttentionWindow:
     """Return the windows of layers by their types, of which full attention has to come at even steps."""
-    if not isinstance(types, list) or not types:
-        raise InputError("model/layer_types", f"expected a list of {SLIDING} and {FULL}, got {describe(types)}")
+    if not isinstance(types, list) or len(types) != layers:
+        reason = f"expected a list of {layers} of {SLIDING} and {FULL}"
+        raise InputError("model/layer_types", f"{reason}, got {describe(types, 100)}")
     step = types.index(FULL) + 1 if FULL in types else None
     if types != [FULL if step and (k + 1) % step == 0 else SLIDING for k in range(len(types))]:
         raise InputError("model/layer_types", f"expected {SLIDING} with {FULL} at equal steps, got another order")

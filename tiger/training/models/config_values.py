@@ -20,7 +20,7 @@ def count_of(document: Mapping[str, object], key: str, default: int | None = Non
 
 def flag_of(document: Mapping[str, object], key: str, default: bool) -> bool:  # noqa: FBT001  # a value, not a mode
     """Return a truth value of a configuration; raise InputError that names its key."""
-    value = document.get(key, default)
+    value = default if document.get(key) is None else document[key]
     if not isinstance(value, bool):
         raise InputError(f"model/{key}", f"expected true or false, got {describe(value)}")
     return value

@@ -83,7 +83,9 @@ def shape_of_config(document: Mapping[str, object]) -> Shape:
         tied=flag_of(document, "tie_word_embeddings", kind.tied),
         biases=kind.biased,
         kv_lora_rank=count_of(document, "kv_lora_rank") if kind.latent else None,
-        q_lora_rank=count_of(document, "q_lora_rank") if kind.latent and document.get("q_lora_rank") else None,
+        q_lora_rank=None
+        if not kind.latent or document.get("q_lora_rank") is None
+        else count_of(document, "q_lora_rank"),
         rope_head_dim=count_of(document, "qk_rope_head_dim") if kind.latent else None,
         v_head_dim=count_of(document, "v_head_dim") if kind.latent else None,
         window=window.tokens,
@@ -99,8 +101,8 @@ def shape_of_config(document: Mapping[str, object]) -> Shape:
 
 def _precision(document: Mapping[str, object]) -> Precision:
     """Return the type of the weights, bf16 where none is stated."""
-    value = document.get("torch_dtype", document.get("dtype", "bfloat16"))
+    key = "dtype" if document.get("torch_dtype") is None else "torch_dtype"
+    value = "bfloat16" if document.get(key) is None else document[key]
     if not isinstance(value, str) or value not in TYPES:
-        key = "torch_dtype" if "torch_dtype" in document else "dtype"
         raise InputError(f"model/{key}", f"expected one of {', '.join(TYPES)}, got {describe(value)}")
     return TYPES[value]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
+from tiger.training.models.gguf_lists import check_lists
 
 # The name of one of several files of a model, as llama-gguf-split and others call them.
 PART = re.compile(r"(?P<name>.*)-(?P<part>[0-9]{5})-of-(?P<parts>[0-9]{5})\.gguf", re.IGNORECASE)
@@ -63,6 +64,8 @@ def _read_part(path: Path) -> Header:
     except ImportError:
         raise InputError("model", f"{fault}: expected gguf, pip install 'tiger-mapper[gguf]'") from None
     try:
+        with path.open("rb") as file:
+            check_lists(file, path.stat().st_size)
         reader = GGUFReader(path)
         metadata = {name: field.contents() for name, field in reader.fields.items() if len(field.data) <= LIST_LIMIT}
         tensors = {

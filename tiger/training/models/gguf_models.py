@@ -10,6 +10,7 @@ from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.training.models.configs import USUAL_SEQUENCE
 from tiger.training.models.gguf_header import Header, read_header
+from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.shape import NUMBER_LIMIT, Shape
 
 ENDING = ".gguf"
@@ -119,6 +120,7 @@ def _count_tokens(header: Header) -> int:
 
 def _add_up(header: Header, layers: int) -> tuple[int, ...]:
     """Return the bytes of the tensors of embedding, every decoder layer, and head; a head without any has a copy."""
+    check_size("model", layers + 2, LAYER_LIMIT)
     sums = [0] * (layers + 2)
     for name, tensor in header.tensors.items():
         block = BLOCK.fullmatch(name)
@@ -128,4 +130,6 @@ def _add_up(header: Header, layers: int) -> tuple[int, ...]:
         sums[at] += tensor.size_bytes
     if HEAD not in header.tensors:
         sums[-1] += header.tensors[EMBEDDING].size_bytes
+    if 0 in sums:
+        raise InputError("model", f"expected tensors of {layers} layers (block_count), got none of {sums.index(0) - 1}")
     return tuple(sums)
