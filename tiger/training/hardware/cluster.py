@@ -105,6 +105,7 @@ class Cluster:
     own_nics: bool = field(init=False)
     remarks: tuple[str, ...] = ()
     _orders: RingOrders | None = field(default=None, init=False, repr=False, compare=False)
+    _pair: tuple[int, int] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
@@ -177,6 +178,23 @@ class Cluster:
             wire = np.array([*(curve.wire for curve in self.curves), False])
             object.__setattr__(self, "_orders", RingOrders(seconds[self.link], self.machine, wire[self.link]))
         return cast(RingOrders, self._orders)
+
+    @property
+    def only_links(self) -> tuple[int, int]:
+        """Return the numbers of the only link inside machines and of the only one between them.
+
+        NO_LINK where there is none, and for both NO_LINK - 1 where there are several or wires: then nothing is alike.
+        """
+        if self._pair is None:
+            same = self.machine[:, None] == self.machine
+            between = np.unique(self.link[~same])
+            np.fill_diagonal(same, val=False)
+            inside = np.unique(self.link[same])
+            wires = any(self.curves[link].wire for link in inside[inside != NO_LINK].tolist())
+            several = max(len(inside), len(between)) > 1 or wires
+            pair = [int(each[0]) if len(each) else NO_LINK for each in (inside, between)]
+            object.__setattr__(self, "_pair", (NO_LINK - 1, NO_LINK - 1) if several else tuple(pair))
+        return cast(tuple[int, int], self._pair)
 
     def seconds(self, a: int, b: int, size_bytes: ArrayLike) -> FloatArray:
         """Return how long messages take from device a to device b: 0 within one, infinite without a link."""

@@ -17,6 +17,10 @@ Collective = Literal["gather", "both", "all-reduce"]
 TREE_EFFICIENCY, SWITCH_START_S = 0.92, 25e-6
 
 
+# Numbers that are looked up at once, 32 MB of them, before links of equal rings are told apart.
+GATHERED = 1 << 22
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RingTable:
     r"""Hold what a collective of messages of `size_bytes[x]` among `ranks` r devices spends, over all types of links.
@@ -116,6 +120,8 @@ class RingTable:
         table = np.concatenate(tables)
         if columns is not None:
             return np.asarray(table[links.row, np.asarray(columns)[..., None]].max(axis=-1, keepdims=True))
+        if links.row.size * table.shape[1] <= GATHERED:
+            return np.asarray(table[links.row].max(axis=-2))
         # Rings over the same links take equally long.
         flat = np.sort(links.row.reshape(-1, links.row.shape[-1]), axis=1)
         different, which = np.unique(flat, axis=0, return_inverse=True)
