@@ -108,6 +108,7 @@ def test_a_plan_is_reported_beside_the_best(large: tuple[Model, Cluster]) -> Non
     list_pictures(report)["plans"]()
 
 
+@pytest.mark.slow
 def test_the_best_plan_is_kept(large: tuple[Model, Cluster]) -> None:
     """And none is ever slower than one given, even one that is not among those tried: three stages a position."""
     model, cluster = large
@@ -163,7 +164,7 @@ def test_a_plan_that_does_not_fit_says_what_would_help() -> None:
 
 def test_bug_a_plan_given_hid_quicker_ones() -> None:
     """One that shares nothing out was said to be no slower than the same degrees with shared states."""
-    model, cluster = "transformer:layers=4,hidden=1024,heads=8,vocabulary=8000,sequence=1024", "dgx-h100:1"
-    alone = tiger.plan(model, cluster, batch=8)
-    beside = tiger.plan(model, cluster, batch=8, given="dp=8")
+    model, cluster = "transformer:layers=4,hidden=1024,heads=8,vocabulary=8000,sequence=1024", "dgx-h100:2"
+    alone = tiger.plan(model, cluster, batch=16, pipeline=1)
+    beside = tiger.plan(model, cluster, batch=16, pipeline=1, given="dp=16")
     assert beside.iteration_s == alone.iteration_s
