@@ -11,7 +11,7 @@ from tiger.training.models.weights import CACHE_BYTES
 
 def token_bytes(shape: Shape) -> float:
     """Return the bytes that a token leaves in the cache of a layer of the decoder, as long as no window drops it."""
-    return shape.cached * (NUMBER_BYTES[shape.dtype] if shape.kv is None else CACHE_BYTES[shape.kv])
+    return shape.cache_numbers * (NUMBER_BYTES[shape.dtype] if shape.kv is None else CACHE_BYTES[shape.kv])
 
 
 def cached_bytes(shape: Shape, tensor: int = 1) -> float:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 # Bytes of the numbers of a type; text and lists state their length.
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+# The numbers of those two types in the format.
 TEXT, LIST = 8, 9
 # More than any vocabulary has tokens, and still read in seconds.
 LENGTH_LIMIT = 1 << 22

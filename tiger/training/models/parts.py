@@ -81,7 +81,7 @@ def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     # A multiplication and an addition for every weight and token.
     working = attention + copied + (shape.active + shape.shared_experts) * matrix + router
     weight_flops = 2.0 * shape.tokens * working
-    other_flops = 2.0 * shape.tokens * _count_seen(shape) * (shape.query + shape.mixed)
+    other_flops = 2.0 * shape.tokens * _count_seen(shape) * (shape.query + shape.attention_width)
     block = matrix + _block_biases(shape)
     blocks = max(experts, 1) * block
     every, kept = _activation_bytes(shape, setup), _kept_bytes(shape, setup)
@@ -170,7 +170,7 @@ def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
     # Inputs of the norms of latent vectors and of the products that these go into.
     unshared += shape.tokens * _latent_width(shape) * (number + operand)
     # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
-    attention = number * (shape.query + shape.key + shape.value) + operand * shape.mixed
+    attention = number * (shape.query + shape.key + shape.value) + operand * shape.attention_width
     block = (shape.active + shape.shared_experts) * shape.width * (number * (_matrices(shape) - 1) + operand)
     return _count_holders(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
 
@@ -200,7 +200,7 @@ def _matrices(shape: Shape) -> int:
 
 def _attention_weights(shape: Shape) -> int:
     """Return the number of weights in the matrices of attention."""
-    out = shape.hidden * shape.mixed
+    out = shape.hidden * shape.attention_width
     if shape.kv_lora_rank is None:
         return shape.hidden * (shape.query + shape.key + shape.value) + out
     queries = (shape.q_lora_rank or shape.hidden) * shape.query

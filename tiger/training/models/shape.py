@@ -180,12 +180,12 @@ class Shape:
         return (self.kv_heads or self.heads) * (self.v_head_dim or self.head)
 
     @property
-    def mixed(self) -> int:
+    def attention_width(self) -> int:
         """Return the width of what attention makes of the values of other tokens, in all heads."""
         return self.heads * (self.v_head_dim or self.head)
 
     @property
-    def cached(self) -> int:
+    def cache_numbers(self) -> int:
         """Return how many numbers a token leaves in the cache of a layer: a latent vector, or keys and values."""
         if self.kv_lora_rank is not None:
             return self.kv_lora_rank + (self.rope_head_dim or 0)
