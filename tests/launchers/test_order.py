@@ -1,5 +1,7 @@
 """The order of ranks: hosts, slots and units, by hand and as laws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from tests.launchers.orders import BY_CORE, NODES, SWAPPED, launch_nodes, orders
 from tiger.errors import InputError
 from tiger.launchers.order import LaunchNodes, check_hosts, order_ranks
 from tiger.launchers.permutation import describe_permutation
+from tiger.model.resources import Resources
 from tiger.model.topology import Links, Topology
 
 
@@ -19,7 +22,7 @@ def test_slots_of_a_host_go_to_its_ranks_in_turn() -> None:
 
 def test_units_are_slots_of_their_host() -> None:
     """A host is what stands before the slash; its slots are counted through its nodes."""
-    assert [tuple(binding) for binding in BY_CORE.bindings] == [
+    assert [binding[:4] for binding in BY_CORE.bindings] == [
         ("0", "n1", 1, "core1"),
         ("1", "n0", 0, "core0"),
         ("2", "n1", 0, "core0"),
@@ -36,8 +39,20 @@ def test_bug_nodes_of_one_machine_are_its_units() -> None:
     counts = np.array([2, 1])
     nodes = LaunchNodes(names=("core0", "core1"), counts=counts, turn=np.zeros_like(counts), slots_given=True, host="m")
     order = order_ranks({"0": "core1", "1": "core0"}, nodes)
-    assert [tuple(binding) for binding in order.bindings] == [("0", "m", 2, "core1"), ("1", "m", 0, "core0")]
+    assert [binding[:4] for binding in order.bindings] == [("0", "m", 2, "core1"), ("1", "m", 0, "core0")]
     assert (order.hosts, order.free) == ({"m": 3}, {"m": 1})
+
+
+def test_ranks_take_the_cores_of_their_slots() -> None:
+    """Four for each slot, where no cores are described; else those of their node, shared out to its threads."""
+    nodes = replace(NODES, cores_per_rank=4)
+    order = order_ranks({"0": "n1", "1": "n0", "2": "n1"}, nodes)
+    assert [binding.cores for binding in order.bindings] == [(0, 1, 2, 3), (0, 1, 2, 3), (4, 5, 6, 7)]
+    assert {binding.bound.threads for binding in order.bindings} == {4}
+    halves = tuple(Resources(cores=tuple(range(first, first + 8))) for first in (0, 8, 0))
+    order = order_ranks({"0": "n0", "1": "n0", "2": "n1"}, replace(NODES, resources=halves))
+    assert [(b.cores[0], len(b.cores), b.bound.threads) for b in order.bindings] == [(0, 8, 4), (0, 8, 4), (8, 8, 8)]
+    assert [binding.cores for binding in BY_CORE.bindings] == [(1,), (0,), (0,)]
 
 
 def test_tasks_that_are_numbered_are_the_ranks_of_their_numbers() -> None:

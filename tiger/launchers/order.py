@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.errors import InputError
+from tiger.model.resources import UNBOUND, Resources
 from tiger.model.wording import INSIDE, describe
 
 if TYPE_CHECKING:
@@ -21,18 +22,26 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 class RankBinding(NamedTuple):
     """Say where a rank runs: its task's name, its host, its slot there from 0 on, and the unit, such as core5, if any.
 
-    Slots of a host are counted through its nodes in the order of the topology.
+    Slots of a host are counted through its nodes in the order of the topology. `bound` is what of the host it is bound
+    to: cores, a GPU, a network card, as far as they are known.
     """
 
     task: str
     host: str
     slot: int
     unit: str | None
+    bound: Resources = UNBOUND
 
     def number(self, kind: str) -> int | None:
         """Return the number of the unit where it is of a kind, 5 for `core5` and the kind `core`, None for others."""
         found = re.fullmatch(rf"{kind}([0-9]+)", self.unit or "")
         return int(found[1]) if found else None
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """Return the cores that the rank is bound to, as hwloc counts those of the host, nothing where none is known."""
+        core = self.number("core")
+        return self.bound.cores or (() if core is None else (core,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,7 +50,7 @@ class LaunchNodes:
 
     Launchers fill the nodes by their `turn`, equal ones in the order of the topology. `slots_given` says whether the
     slots come from the user or a file; otherwise they are what the number of tasks asks for. `host` is the machine that
-    all nodes are inside, if they are.
+    all nodes are inside, if they are. `resources` and `cores_per_rank` are those of the topology.
     """
 
     names: tuple[str, ...]
@@ -49,6 +58,8 @@ class LaunchNodes:
     turn: "IntArray"
     slots_given: bool
     host: str | None = None
+    resources: tuple[Resources, ...] = ()
+    cores_per_rank: int | None = None
 
     @classmethod
     def of(cls, topology: "Topology") -> "LaunchNodes":
@@ -59,6 +70,8 @@ class LaunchNodes:
             turn=topology.turn,
             slots_given=topology.slots_stated,
             host=topology.host,
+            resources=topology.resources,
+            cores_per_rank=topology.cores_per_rank,
         )
 
     @property
@@ -74,6 +87,24 @@ class LaunchNodes:
             return self.host, node
         host, _, unit = node.partition(INSIDE)
         return host, unit or None
+
+    def bind(self, slots: Mapping[str, Sequence[int]]) -> dict[str, list[Resources]]:
+        """Return what the ranks on each node are bound to, whose slots in the host are listed in their order.
+
+        The ranks on a node share its cores out to their threads; without known cores, slot k of a host has the k-th
+        `cores_per_rank` of it.
+        """
+        size = self.cores_per_rank
+        if self.resources:
+            position = {name: k for k, name in enumerate(self.names)}
+            own = {node: self.resources[position[node]] for node in slots}
+            return {node: [_share(own[node], size, len(taken))] * len(taken) for node, taken in slots.items()}
+        if size is None:
+            return {node: [UNBOUND] * len(taken) for node, taken in slots.items()}
+        return {
+            node: [Resources(cores=tuple(range(k * size, (k + 1) * size)), threads=size) for k in taken]
+            for node, taken in slots.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,17 +154,29 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
         host, _ = nodes.locate(node)
         first[node] = hosts.setdefault(host, 0)
         hosts[host] += slots
-    filled, bindings = Counter[str](), []
+    slots = dict[str, list[int]]()
     for task in tasks:
         node = mapping[task]
-        if filled[node] >= room[node]:
+        taken = slots.setdefault(node, [])
+        if len(taken) >= room.get(node, 0):
             raise InputError(
                 FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
             )
-        host, unit = nodes.locate(node)
-        bindings.append(RankBinding(task, host, first[node] + filled[node], unit))
-        filled[node] += 1
+        taken.append(first[node] + len(taken))
+    bound, places = nodes.bind(slots), {node: nodes.locate(node) for node in slots}
+    following = {node: iter(zip(taken, bound[node], strict=True)) for node, taken in slots.items()}
+    bindings = []
+    for task in tasks:
+        (host, unit), (slot, own) = places[mapping[task]], next(following[mapping[task]])
+        bindings.append(RankBinding(task, host, slot, unit, own))
     return RankOrder(bindings=tuple(bindings), hosts=hosts, slots_given=nodes.slots_given)
+
+
+def _share(own: Resources, size: int | None, ranks: int) -> Resources:
+    """Return the resources of a node with the threads that each of its ranks has cores for."""
+    if size is None and len(own.cores) > 1:
+        size = max(1, len(own.cores) // ranks)
+    return own._replace(threads=size)
 
 
 def check_hosts(order: RankOrder) -> None:

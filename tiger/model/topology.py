@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, freeze, lock, unset_array
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, Metric, TreeMetric
+from tiger.model.resources import Resources
 from tiger.model.wording import INSIDE
 
 # Sources of a shortest-path search at a time: what scipy makes beside the matrix stays small.
@@ -64,7 +65,8 @@ class Topology:
     `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly.
     `host` is the machine that all nodes are inside; without it nodes are hosts, or units that are called HOST/UNIT.
     Launchers fill the nodes by `turn[m]`, equal ones by index (default 0: all by index).
-    `remarks` are what a reader found odd, for the warnings of reports.
+    `remarks` are what a reader found odd, for the warnings of reports. `resources` says what of its host each node is,
+    nothing where none is known; elsewhere a rank takes the next `cores_per_rank` cores for its slot, if that is given.
     """
 
     names: tuple[str, ...]
@@ -78,10 +80,14 @@ class Topology:
     host: str | None = None
     turn: IntArray = field(default_factory=unset_array)
     remarks: tuple[str, ...] = ()
+    resources: tuple[Resources, ...] = ()
+    cores_per_rank: int | None = None
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
         size = len(self.names)
+        if len(self.resources) not in (0, size):
+            raise InputError("topology/resources", f"expected those of {size} nodes, got {len(self.resources)}")
         names = check_names("topology", (*self.names, *self.switches))[:size]
         if self.metric.size != size:
             raise InputError("topology", f"expected distances for {size} nodes, got {self.metric.size}")
