@@ -17,9 +17,7 @@ def test_a_table_by_hand() -> None:
 def test_tables_and_graphs_are_read_back(order) -> None:
     """Every rank has its host in both, and all of its binding in the table."""
     rows = read_table(write_csv(order))
-    assert [(r["task"], r["host"], int(r["slot"]), r["unit"] or None) for r in rows] == [
-        tuple(s) for s in order.bindings
-    ]
+    assert [(r["task"], r["host"], int(r["slot"]), r["unit"] or None) for r in rows] == [s[:4] for s in order.bindings]
     assert read_graph(write_dot(order)) == hosts_of(order)
 
 

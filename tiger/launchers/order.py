@@ -39,7 +39,7 @@ class RankBinding(NamedTuple):
 
     @property
     def cores(self) -> tuple[int, ...]:
-        """Return the cores that the rank is bound to, as hwloc counts those of the host, nothing where none is known."""
+        """Return the cores of the host that the rank is bound to, as hwloc counts them, nothing where none is known."""
         core = self.number("core")
         return self.bound.cores or (() if core is None else (core,))
 
@@ -154,17 +154,17 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
         host, _ = nodes.locate(node)
         first[node] = hosts.setdefault(host, 0)
         hosts[host] += slots
-    slots = dict[str, list[int]]()
+    chosen = dict[str, list[int]]()
     for task in tasks:
         node = mapping[task]
-        taken = slots.setdefault(node, [])
+        taken = chosen.setdefault(node, [])
         if len(taken) >= room.get(node, 0):
             raise InputError(
                 FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
             )
         taken.append(first[node] + len(taken))
-    bound, places = nodes.bind(slots), {node: nodes.locate(node) for node in slots}
-    following = {node: iter(zip(taken, bound[node], strict=True)) for node, taken in slots.items()}
+    bound, places = nodes.bind(chosen), {node: nodes.locate(node) for node in chosen}
+    following = {node: iter(zip(taken, bound[node], strict=True)) for node, taken in chosen.items()}
     bindings = []
     for task in tasks:
         (host, unit), (slot, own) = places[mapping[task]], next(following[mapping[task]])
