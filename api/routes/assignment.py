@@ -17,15 +17,14 @@ from tiger.errors import InputError
 from tiger.formats import files, nodelink
 from tiger.formats.files import TaskFile
 from tiger.formats.hardware.composition import HostContents
+from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.patterns import spec as patterns
-from tiger.launchers.formats import check_fit
-from tiger.launchers.order import LaunchNodes
 from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.options import HardwareArguments, SolveArguments
-from tiger.model.constraints import Constraints, build_problem
+from tiger.mapping.terms import check_emission, share_hardware
+from tiger.model.constraints import Constraints
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
-from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
 from tiger.topologies import spec
 
@@ -67,19 +66,19 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
     terms = take(Constraints, request).by_usual(source.rule)
     bounded = request.time_limit_s is not None
-    problem = open_slots(build_problem(source.tasks, topology, terms), request.nodes)
-    if request.emit is not None:
-        check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology), request.nodes)
+    posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), request.nodes)
+    check_emission(request.emit, posed)
     arguments = take(
         SolveArguments,
         request,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=shared,
+        nodes=posed.nodes,
     )
-    report = solve_problem(problem, arguments, watch)
+    report = solve_problem(posed.problem, arguments, watch)
     report = warn_of_trouble(report.emitting(request.emit), shared)
-    return Solution(encode(report), mapping_files(report, problem))
+    return Solution(encode(report), mapping_files(report, posed.problem))
 
 
 def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:

@@ -12,7 +12,7 @@ from tiger.api.schemas.files import FileText
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
 from tiger.errors import InputError
-from tiger.formats.hardware.units import UnitName
+from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.patterns import spec as patterns
 from tiger.launchers.formats import EmitOptions
 from tiger.mapping.options import MappingOptions
@@ -141,7 +141,7 @@ class Graphs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed):
+class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Graphs, Closed):
     """Ask where the tasks of a graph go on a topology."""
 
     node_topology: Annotated[list[InsideBody], Field(fail_fast=True)] | None = field(
@@ -151,10 +151,6 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
     labels: Annotated[list[str], Field(fail_fast=True)] | None = field(
         default=None,
         metadata=about("Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it."),
-    )
-    units: UnitName | None = field(
-        default=None,
-        metadata=about("Units that tasks go to of a machine as lstopo describes it; its cores without it."),
     )
     levels: dict[str, float] | None = field(
         default=None, metadata=about("Distance of units that a level separates, by the name of the level.")

@@ -1,23 +1,23 @@
 """The entry of Python: graphs, files and specifications in, a report out."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks
 from tiger.formats.graphs import task_graph_of
-from tiger.launchers.formats import check_fit
-from tiger.launchers.order import LaunchNodes
+from tiger.formats.hardware.units import UnitOptions
 from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import AssignArguments, AssignCall, HardwareArguments, Pins, ProblemArguments
-from tiger.model.constraints import Constraints, build_problem
+from tiger.mapping.terms import SharedProblem, check_emission, share_hardware
+from tiger.model.constraints import Constraints
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.values import read_name
-from tiger.run.node_choice import open_slots
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
@@ -47,23 +47,31 @@ def assign(call: AssignCall) -> Report:
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
-    return solve_problem(pose_problem(call), call, call.progress).emitting(call.emit)
+    posed = pose_problem(call)
+    return solve_problem(posed.problem, replace(call, nodes=posed.nodes), call.progress).emitting(call.emit)
 
 
-def pose_problem(arguments: AssignArguments) -> Problem:
-    """Return the problem of `assign`, on all nodes that may be taken; raise InputError for what no launcher takes."""
-    problem = open_slots(state_problem(arguments), arguments.nodes)
-    if arguments.emit is not None:
-        check_fit(arguments.emit, problem.tasks.size, LaunchNodes.of(problem.topology), arguments.nodes)
-    return problem
+def pose_problem(arguments: AssignArguments) -> SharedProblem:
+    """Return the problem of `assign`, on all nodes that may be taken, and how many of these are.
+
+    Raises InputError for what no launcher takes.
+    """
+    posed = _share_problem(arguments, arguments.nodes)
+    check_emission(arguments.emit, posed)
+    return posed
 
 
 def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
+    return _share_problem(arguments, None).problem
+
+
+def _share_problem(arguments: ProblemArguments, nodes: int | None) -> SharedProblem:
+    """Return the problem on the nodes that may be taken."""
     source = _tasks(arguments.tasks)
     hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
     terms = narrow(Constraints, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
-    return build_problem(source.tasks, hardware, terms.by_usual(source.rule))
+    return share_hardware(source.tasks, hardware, terms.by_usual(source.rule), narrow(UnitOptions, arguments), nodes)
 
 
 # For callers that write the model of a problem, or read samples of it.

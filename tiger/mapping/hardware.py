@@ -4,20 +4,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.graphs import topology_of
 from tiger.formats.hardware import composition
-from tiger.formats.hardware.composition import HostContents, find_insides, list_insides
+from tiger.formats.hardware.composition import HostContents, compose, find_insides, list_insides
 from tiger.formats.hardware.levels import FIELD as LEVELS
-from tiger.formats.hardware.levels import DescribedHardware, fill_distances
+from tiger.formats.hardware.levels import DescribedHardware, LevelHardware, fill_distances
+from tiger.formats.hardware.parts import divide_machine
 from tiger.formats.hardware.plain import PlainHardware
-from tiger.formats.hardware.units import UnitName
+from tiger.formats.hardware.units import UnitName, UnitOptions
 from tiger.formats.hostlist import list_nodes
 from tiger.formats.linkshares import read_link_shares
 from tiger.mapping.options import HardwareArguments
+from tiger.model.checking import check_values
+from tiger.model.options import narrow
 from tiger.model.problem import LARGEST
 from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
@@ -39,10 +42,12 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `units`, `allocation`,
     `running`.
     """
-    _check_units(arguments.units)
+    options = narrow(UnitOptions, arguments)
+    check_values(options)
     network = read_network(arguments.topology, arguments.labels, arguments.units)
     insides = list_insides(arguments.node_topology)
-    readings = [_read_inside(inside, arguments.units) for inside in insides]
+    readings = [_divide(_read_inside(inside, arguments.units), options) for inside in insides]
+    network = network if readings else _divide(network, options)
     stated = _check_levels(arguments.levels, [network, *readings])
     parts = [reading.topology(stated) for reading in readings]
     distances = _place_nodes(network.distances, stated, parts) if parts else stated
@@ -52,7 +57,8 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     nodes = _share(_allocate(whole, arguments.allocation), arguments.running)
     if not parts:
         return nodes
-    return composition.compose(nodes, parts, find_insides(nodes, [inside.hosts for inside in insides]))
+    which = find_insides(nodes, [inside.hosts for inside in insides])
+    return composition.fill_nodes(nodes, parts, which) if options.units == "host" else compose(nodes, parts, which)
 
 
 def choose_hardware(own: Topology | None, arguments: HardwareArguments) -> HardwareArguments:
@@ -62,12 +68,6 @@ def choose_hardware(own: Topology | None, arguments: HardwareArguments) -> Hardw
     if arguments.topology is not None:
         raise InputError("topology", "expected none, as the task file brings its own distances, got another")
     return replace(arguments, topology=own)
-
-
-def _check_units(units: str | None) -> None:
-    """Raise InputError of `units` for a name of units that is not known."""
-    if units is not None and units not in get_args(UnitName):
-        raise InputError("units", f"expected one of {', '.join(get_args(UnitName))}, got {describe(units)}")
 
 
 def read_network(
@@ -109,6 +109,13 @@ def _read_inside(inside: HostContents, units: UnitName | None) -> DescribedHardw
         return read_hardware(str(source) if isinstance(source, Path) else source, "unit", units=units)
     except InputError as error:
         raise InputError(error.field.replace("topology", composition.FIELD, 1), error.reason) from None
+
+
+def _divide(hardware: DescribedHardware, options: UnitOptions) -> DescribedHardware:
+    """Return what ranks run as of a machine whose cores are known, and other hardware as it is."""
+    if isinstance(hardware, LevelHardware) and hardware.resources:
+        return divide_machine(hardware, options)
+    return hardware
 
 
 def _check_levels(stated: Mapping[str, float] | None, parts: Sequence[DescribedHardware]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Union
 
 from tiger.errors import InputError
-from tiger.formats.hardware.units import UnitName
+from tiger.formats.hardware.units import UnitOptions
 from tiger.launchers.formats import EmitOptions
 from tiger.model.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.model.options import about
@@ -51,7 +51,7 @@ def parse_levels(text: str) -> dict[str, float]:
 
 
 # What no model for other software states: it knows nodes, their slots, and the distances between them.
-BEYOND_MODELS = frozenset({"node_topology", "levels", "labels", "units", "running"})
+BEYOND_MODELS = frozenset({"node_topology", "levels", "labels", "units", "cores_per_rank", "ranks_per", "running"})
 hardware = partial(Spelling, panel="Hardware")
 
 
@@ -156,7 +156,7 @@ class SolveCall(WatchOptions, SolveArguments):
 
 
 @dataclass(frozen=True, eq=False)
-class HardwareArguments:
+class HardwareArguments(UnitOptions):
     """Hold hardware in any form: the nodes, their insides, distances of levels, and what a job may use."""
 
     topology: "nx.Graph | Topology | Path | str | FileText | None" = field(
@@ -193,13 +193,6 @@ class HardwareArguments:
         default=None,
         kw_only=True,
         metadata=LABELS,
-    )
-    units: UnitName | None = field(
-        default=None,
-        kw_only=True,
-        metadata=spelled(
-            "Units of a machine that lstopo describes, as which tasks run; its cores without.", panel="Hardware"
-        ),
     )
     allocation: Iterable[object] | Path | str | None = field(
         default=None,

@@ -8,6 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern, is_topology_file
 from tiger.formats.hardware.composition import HostContents, list_insides
+from tiger.formats.hardware.units import UnitOptions
 from tiger.mapping.entry import pose_problem
 from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
@@ -41,7 +42,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
     params = arguments.ising or IsingParams()
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
-    problem = pose_problem(arguments)
+    problem, nodes = pose_problem(arguments)
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
         "tasks": _state_tasks(arguments, problem.tasks),
@@ -58,7 +59,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
     def complete(report: Report) -> Report:
         """Add what the readers here found odd, and the problem."""
         new = [remark for remark in remarks if remark not in report.warnings]
-        chosen = arguments.nodes is not None and report.feasible
+        chosen = nodes is not None and report.feasible
         on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
         full = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
         return full.emitting(arguments.emit)
@@ -114,7 +115,7 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,
-        "units": arguments.units,
+        **asdict(narrow(UnitOptions, arguments)),
         "allocation": _list_turns(network) if allocated is None else allocated,
         "running": shares or None,
     }

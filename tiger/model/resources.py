@@ -1,5 +1,7 @@
 """What of its host a node stands for: cores, a GPU and a network card, to which a launcher binds a rank."""
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 
@@ -27,3 +29,13 @@ class Resources(NamedTuple):
 
 
 UNBOUND = Resources()
+
+
+def join_cores(cores: Sequence[Resources]) -> Resources:
+    """Return some cores together."""
+    packages = {core.package for core in cores}
+    return Resources(
+        cores=tuple(chain.from_iterable(core.cores for core in cores)),
+        cpus=tuple(chain.from_iterable(core.cpus for core in cores)),
+        package=packages.pop() if len(packages) == 1 else None,
+    )

@@ -37,6 +37,15 @@ class SharingOptions:
         ),
     )
 
+    pack: bool = field(
+        default=False,
+        metadata=about(
+            "Fill hosts that are near each other, where stated slots leave that open; without it every host gets its "
+            "even share of the tasks, and so does every part of it.",
+            Spelling("Fill hosts near each other in place of spreading ranks evenly over hosts and their parts."),
+        ),
+    )
+
     def by_usual(self, usual: Rule | None) -> Self:
         """Return these options, with the usual rule of the tasks where nothing is said of sharing."""
         given = self.rule is not None or self.slots is not None or self.imbalance != 0

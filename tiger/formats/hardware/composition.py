@@ -17,6 +17,7 @@ from tiger.formats.hardware.plain import find_nearest
 from tiger.formats.hostlist import resolve_names
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
+from tiger.model.resources import UNBOUND, Resources
 from tiger.model.text import FileText
 from tiger.model.topology import Links, Topology
 from tiger.model.wording import describe
@@ -95,6 +96,13 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
     return _compose_tables(network, insides, which)
 
 
+def fill_nodes(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
+    """Return the nodes with the slots of all that is inside them, `which[h]` being the inside of the h-th host."""
+    slots = np.zeros_like(network.slots)
+    slots[network.hosts] = np.array([int(inside.slots.sum()) for inside in insides])[which]
+    return replace(network.with_slots(slots), slots_stated=True, resources=(UNBOUND,) * network.size)
+
+
 def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inner: TreeMetric) -> Topology:
     """Return the leaves of a tree whose upper levels are a network."""
     if metric.size > NODE_LIMIT:
@@ -113,6 +121,7 @@ def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inne
         host=network.host,
         turn=network.turn[node],
         remarks=network.remarks + inside.remarks,
+        resources=inside.resources * network.size,
     )
 
 
@@ -160,7 +169,16 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
         host=network.host,
         turn=np.concatenate([network.turn[node], none]),
         remarks=(*network.remarks, *chain.from_iterable(inside.remarks for inside in insides)),
+        resources=_list_resources(insides, unit, hubs),
     )
+
+
+def _list_resources(insides: Sequence[Topology], unit: IntArray, hubs: int) -> tuple[Resources, ...]:
+    """Return what units at positions among those of all insides are of their hosts; nodes behind them are nothing."""
+    if not any(inside.resources for inside in insides):
+        return ()
+    known = list(chain.from_iterable(inside.resources or (UNBOUND,) * inside.size for inside in insides))
+    return (*(known[k] for k in unit.tolist()), *(UNBOUND,) * hubs)
 
 
 def _list_amounts(insides: Sequence[Topology]) -> tuple[list[IntArray], list[FloatArray], list[IntArray]]:

@@ -12,6 +12,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
+from tiger.model.resources import Resources
 from tiger.model.topology import Links, Topology
 
 FIELD = "levels"
@@ -54,13 +55,18 @@ class _Tier(NamedTuple):
 class LevelHardware:
     """Hold units by name and the levels that separate them, outermost first; the last one separates all units.
 
-    `host` is the machine that all units are inside, if they are; `remarks` are what a reader found odd.
+    `host` is the machine that all units are inside, if they are; `remarks` are what a reader found odd. `cores` are
+    those of the machine, where they are known, and `resources` what of it each unit is; `slots` how many tasks it takes
+    where that is stated.
     """
 
     names: tuple[str, ...]
     levels: tuple[Level, ...]
     host: str | None = None
     remarks: tuple[str, ...] = ()
+    cores: tuple[Resources, ...] = ()
+    resources: tuple[Resources, ...] = ()
+    slots: tuple[int, ...] = ()
 
     @property
     def distances(self) -> dict[str, float]:
@@ -93,7 +99,15 @@ class LevelHardware:
         if (links is None and fanouts is None) or not set(names).isdisjoint(self.names):
             links, names = None, ()
         return Topology(
-            names=self.names, metric=metric, links=links, switches=names, host=self.host, remarks=self.remarks
+            names=self.names,
+            metric=metric,
+            links=links,
+            switches=names,
+            slots=np.array(self.slots, np.int64),
+            slots_stated=bool(self.slots),
+            host=self.host,
+            remarks=self.remarks,
+            resources=self.resources,
         )
 
     def _list_tiers(self, cuts: Sequence[Level]) -> list[_Tier]:

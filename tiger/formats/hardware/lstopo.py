@@ -11,8 +11,10 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import Level, LevelHardware
+from tiger.formats.hardware.nearness import list_cores, match_cards, share_cores
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element
+from tiger.model.resources import Resources, join_cores
 from tiger.model.wording import LOCALHOST, describe
 
 FIELD = "topology"
@@ -51,10 +53,14 @@ def read_machine(elements: Sequence[Element], units: UnitName = "core") -> Level
     version = root.values.get("version", "1")
     if not version.startswith("2."):
         raise root.error(FIELD, f"expected XML of hwloc 2, got version {describe(version)}")
-    places = _FINDERS[units](elements)
+    # Units of several cores are joined by whoever asks for them.
+    kind = units if units in _FINDERS else "core"
+    places = _FINDERS[kind](elements)
+    at_cores = [k for k, element in enumerate(elements) if _type(element) == "Core"]
+    cores = list_cores(elements, at_cores)
     # Memory is a child of what it is local to, beside the cores or the caches around them.
     local = {element.parent for element in elements if _type(element) == _MEMORY}
-    beside = "l3" if units == "core" else "pci"
+    beside = "l3" if kind == "core" else "pci"
     groups = {name: np.zeros(len(places), np.int64) for name in ("socket", "numa", beside)}
     for unit, at in enumerate(places):
         for name, group in _find_groups(elements, at, local).items():
@@ -62,10 +68,28 @@ def read_machine(elements: Sequence[Element], units: UnitName = "core") -> Level
                 groups[name][unit] = group
     levels = [Level(name, DISTANCES[name], group) for name, group in groups.items()]
     return LevelHardware(
-        names=tuple(f"{units}{k}" for k in range(len(places))),
-        levels=(*levels, Level(units, _NEAREST, np.arange(len(places)))),
+        names=tuple(f"{kind}{k}" for k in range(len(places))),
+        levels=(*levels, Level(kind, _NEAREST, np.arange(len(places)))),
         host=_find_host(elements),
         remarks=(_NVLINKS,) if units == "gpu" and _has_nvlinks(elements) else (),
+        cores=cores,
+        resources=cores
+        if kind == "core"
+        else _find_near(elements, kind, places, dict(zip(at_cores, cores, strict=True))),
+    )
+
+
+def _find_near(
+    elements: Sequence[Element], kind: UnitName, places: Sequence[int], cores: Mapping[int, Resources]
+) -> tuple[Resources, ...]:
+    """Return devices with the cores near them, and GPUs with a network card."""
+    devices = _list_devices(elements)
+    cards = {at: _name(each) for at in devices for each in devices[at] if each.values.get("osdev_type") == _OPENFABRICS}
+    shares = share_cores(elements, places, cores)
+    nics = match_cards(elements, places, cards) if kind == "gpu" else [cards.get(at) for at in places]
+    return tuple(
+        join_cores(own)._replace(gpu=k if kind == "gpu" else None, nic=nic)
+        for k, (own, nic) in enumerate(zip(shares, nics, strict=True))
     )
 
 

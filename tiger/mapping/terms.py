@@ -1,0 +1,111 @@
+"""The terms on which tasks share hosts: slots for several cores each, ranks of each host, even shares."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hardware.parts import CORES
+from tiger.formats.hardware.units import RANKS_PER, UnitOptions, parse_ranks_per
+from tiger.launchers.formats import LauncherName, check_fit
+from tiger.launchers.order import LaunchNodes
+from tiger.model.constraints import Constraints, build_problem
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.model.wording import describe
+from tiger.run.node_choice import FIELD as NODES
+from tiger.run.node_choice import open_slots
+from tiger.run.spread import spread_tasks
+
+
+class SharedProblem(NamedTuple):
+    """Hold a problem on the hosts that may be taken, and how many of them are, all with None."""
+
+    problem: Problem
+    nodes: int | None
+
+
+def share_hardware(
+    tasks: TaskGraph, hardware: Topology, terms: Constraints, options: UnitOptions, nodes: int | None = None
+) -> SharedProblem:
+    """Return the problem of tasks on hardware whose slots are divided as options say and shared out evenly.
+
+    With ranks of each host given, as many hosts are taken as that fills. Raises InputError of `cores_per_rank` and
+    `ranks_per` where hosts cannot be filled so.
+    """
+    divided = options.cores_per_rank is not None or options.ranks_per is not None
+    hardware, terms = _divide_slots(hardware, terms, options)
+    if (divided or terms.pack) and hardware.slots_stated and (hardware.slots > 1).any():
+        terms = terms.by_usual("capacity")
+    problem = build_problem(tasks, hardware, terms)
+    if options.ranks_per is not None:
+        nodes = _count_hosts(problem, nodes)
+    problem = open_slots(problem, nodes)
+    if not terms.pack:
+        # What is no number of nodes is refused where it is used.
+        count = nodes if type(nodes) is int and nodes > 0 else None
+        problem = spread_tasks(problem, count, terms.imbalance)
+    return SharedProblem(problem, nodes)
+
+
+def check_emission(launcher: LauncherName | None, posed: SharedProblem) -> None:
+    """Raise InputError of `emit`, before anything is solved, for what a launcher does not take."""
+    if launcher is not None:
+        check_fit(launcher, posed.problem.tasks.size, LaunchNodes.of(posed.problem.topology), posed.nodes)
+
+
+def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) -> tuple[Topology, Constraints]:
+    """Return hosts whose slots are for the cores of each rank, and terms that leave these slots as they are.
+
+    Machines have been divided where they were read.
+    """
+    size = options.cores_per_rank
+    if hardware.resources or (size is None and options.ranks_per is None):
+        return replace(hardware, cores_per_rank=size), terms
+    most = _read_plain(hardware, options)
+    known = terms.slots is not None or hardware.slots_stated
+    slots = hardware.slots if terms.slots is None else np.where(hardware.slots > 0, terms.slots, 0)
+    if size is not None and known:
+        if slots.max() < size:
+            raise InputError(CORES, f"expected at most {slots.max()}, the slots of a host, got {size}")
+        slots = slots // size
+    elif most is None:
+        what = "expected the inside of hosts beside it (--node-topology), or their slots (--slots, --ranks-per node=N)"
+        raise InputError(CORES, f"{what}, got neither")
+    if most is not None:
+        if known and slots.max() < most:
+            raise InputError(RANKS_PER, f"expected at most {slots.max()} for each node, got node={most}")
+        slots = np.minimum(slots, most) if known else np.where(slots > 0, most, 0)
+    return replace(hardware.with_slots(slots), slots_stated=True, cores_per_rank=size), replace(terms, slots=None)
+
+
+def _read_plain(hardware: Topology, options: UnitOptions) -> int | None:
+    """Return the ranks of each host where nothing is known of its inside; raise InputError for parts of it."""
+    if hardware.host is not None or len(set(hardware.machines.tolist())) < hardware.size:
+        field = RANKS_PER if options.cores_per_rank is None else CORES
+        what = "expected hosts with slots beside it, or machines that lstopo describes"
+        raise InputError(field, f"{what}, got other units such as {describe(hardware.names[0])}")
+    limits = {} if options.ranks_per is None else parse_ranks_per(options.ranks_per)
+    for part in limits:
+        if part != "node":
+            raise InputError(RANKS_PER, f"expected node alone for hosts whose inside is not described, got {part!r}")
+    return limits.get("node")
+
+
+def _count_hosts(problem: Problem, nodes: int | None) -> int | None:
+    """Return how many hosts the tasks fill, None for all; raise InputError where one would be filled in part."""
+    topology, tasks = problem.topology, problem.tasks.size
+    machine = np.zeros(topology.size, np.int64) if topology.host is not None else topology.machines
+    room = np.bincount(machine, topology.slots).astype(np.int64)
+    sizes = np.unique(room[room > 0]).tolist()
+    if len(sizes) != 1:
+        return nodes
+    if tasks % sizes[0]:
+        what = f"expected as many ranks as fill hosts of {sizes[0]} each"
+        raise InputError(RANKS_PER, f"{what}, got {tasks}, which leave one filled in part")
+    filled = tasks // sizes[0]
+    if type(nodes) is int and nodes != filled:
+        raise InputError(NODES, f"expected {filled}, as {tasks} ranks fill hosts of {sizes[0]} each, got {nodes}")
+    return filled if filled < np.count_nonzero(room) else nodes
