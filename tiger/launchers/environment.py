@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tiger.errors import InputError
+from tiger.launchers.binding import list_variables, write_numbers
 from tiger.launchers.order import FIELD, RankOrder, check_hosts
 from tiger.model.wording import describe
 
@@ -19,7 +20,8 @@ def write(order: RankOrder) -> str:
     """Return `HOST NAME=VALUE ..` for every rank, with RANK, LOCAL_RANK and the other variables of torchrun.
 
     Local ranks go by slot. Where nodes are GPUs, the variable CUDA_VISIBLE_DEVICES has those of the host in that order,
-    by the numbers that CUDA_DEVICE_ORDER makes those of nvidia-smi.
+    by the numbers that CUDA_DEVICE_ORDER makes those of nvidia-smi. What else a rank is bound to follows: the network
+    card near its GPU, its threads, and the command that binds it to processors.
     Raises InputError of `emit` where hosts have different numbers of ranks, and where ranks share a GPU.
     """
     check_hosts(order)
@@ -44,9 +46,13 @@ def write(order: RankOrder) -> str:
             "GROUP_WORLD_SIZE": len(groups),
             "MASTER_ADDR": order.bindings[0].host,
             "MASTER_PORT": PORT,
+            **list_variables(binding),
             **visible.get(binding.host, {}),
         }
-        lines.append(f"{binding.host} {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
+        words = [f"{name}={value}" for name, value in variables.items()]
+        if binding.bound.cpus:
+            words.append(f"taskset --cpu-list {write_numbers(sorted(binding.bound.cpus))}")
+        lines.append(f"{binding.host} {' '.join(words)}\n")
     return "".join(lines)
 
 

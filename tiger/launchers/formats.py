@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from tiger.errors import InputError
-from tiger.launchers import environment, machinefile, permutation, pods, rankfile, tables
+from tiger.launchers import environment, machinefile, permutation, pods, rankfile, tables, wrapper
+from tiger.launchers.binding import describe_binding
 from tiger.launchers.order import FIELD, LaunchNodes, RankOrder, order_ranks
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
@@ -23,6 +24,7 @@ LauncherName = Literal[
     "kueue",
     "volcano",
     "permutation",
+    "wrapper",
     "csv",
     "dot",
 ]
@@ -73,6 +75,7 @@ LAUNCHERS: Mapping[LauncherName, Launcher] = MappingProxyType(
         "kueue": Launcher(pods.write_kueue, pods.describe_kueue, "kueue-patches.json"),
         "volcano": Launcher(pods.write_volcano, pods.describe_volcano, "volcano-patches.json"),
         "permutation": Launcher(permutation.write, permutation.describe_permutation, "permutation.txt"),
+        "wrapper": Launcher(wrapper.write, wrapper.describe_wrapper, "rank-wrapper.sh"),
         "csv": Launcher(tables.write_csv, tables.describe_csv, "ranks.csv"),
         "dot": Launcher(tables.write_dot, tables.describe_dot, "ranks.dot"),
     }
@@ -102,10 +105,18 @@ def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None
 
 
 def describe_use(name: str, order: RankOrder) -> str:
-    """Return the command that takes the text of a launcher, and the slots left free, a line each."""
-    lines, free = [find_launcher(name).use(order)], order.free
+    """Return the command that takes the text of a launcher with its binding, and the slots left free, a line each."""
+    lines, free = [_add_binding(name, find_launcher(name).use(order), order)], order.free
     if order.slots_given and free:
         shown = ", ".join(f"{count} on {describe(host)}" for host, count in list(free.items())[:LISTED])
         more = f" and {len(free) - LISTED} more hosts" if len(free) > LISTED else ""
         lines.append(f"free slots: {sum(free.values())}, {shown}{more}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _add_binding(name: str, command: str, order: RankOrder) -> str:
+    """Return a command with what it says of cores and threads, and a line on what it cannot say."""
+    text = describe_binding(name, order)
+    options = "".join(f"{option} " for option in text.options)
+    whole = " ".join([*text.variables, command.replace("PROGRAM", f"{options}PROGRAM", 1)])
+    return whole if text.remark is None else f"{whole}\n{text.remark}"

@@ -6,6 +6,7 @@ host as hwloc does, from 0 through all packages. The lines are the same, and the
 """
 
 from tiger.errors import InputError
+from tiger.launchers.binding import write_numbers
 from tiger.launchers.order import FIELD, RankBinding, RankOrder, check_hosts
 from tiger.model.wording import describe
 
@@ -14,21 +15,23 @@ DEVICES = ("gpu", "nic")
 
 
 def write(order: RankOrder) -> str:
-    """Return `rank R=HOST slot=CORE` for every rank: the core it is mapped to, else the slot of a stated number.
+    """Return `rank R=HOST slot=CORES` for every rank: the cores it is mapped to, else the slot of a stated number.
 
-    Raises InputError of `emit` where neither cores nor slots are known, and for GPUs and network cards.
+    Several cores of one package count from its first: `slot=1:0-3`. Raises InputError of `emit` where neither cores nor
+    slots are known, and for GPUs and network cards without cores near them.
     """
     check_hosts(order)
-    return "".join(
-        f"rank {rank}={binding.host} slot={_core(order, binding)}\n" for rank, binding in enumerate(order.bindings)
-    )
+    lines = [f"{binding.host} slot={_write_cores(order, binding)}\n" for binding in order.bindings]
+    return "".join(f"rank {rank}={line}" for rank, line in enumerate(lines))
 
 
-def _core(order: RankOrder, binding: RankBinding) -> int:
-    """Return the core of a binding, as which slots of a stated number count."""
-    core = binding.number("core")
-    if core is not None:
-        return core
+def _write_cores(order: RankOrder, binding: RankBinding) -> str:
+    """Return the cores of a binding, as which slots of a stated number count."""
+    if len(binding.cores) > 1 and binding.bound.package is not None:
+        number, first = binding.bound.package
+        return f"{number}:{write_numbers(core - first for core in binding.cores)}"
+    if binding.cores:
+        return write_numbers(binding.cores)
     where = describe(binding.host if binding.unit is None else f"{binding.host}/{binding.unit}")
     if any(binding.number(device) is not None for device in DEVICES):
         what = "expected cores or hosts for a rank file, which binds ranks to cores"
@@ -36,7 +39,7 @@ def _core(order: RankOrder, binding: RankBinding) -> int:
     if not order.slots_given:
         what = "expected cores in the hardware (HOST/core5) or a stated number of slots (--slots) for a rank file"
         raise InputError(FIELD, f"{what}, got {where} without either")
-    return binding.slot
+    return str(binding.slot)
 
 
 def describe_openmpi(order: RankOrder) -> str:

@@ -4,18 +4,29 @@ import csv
 import io
 from itertools import groupby
 
-from tiger.launchers.order import RankOrder
+from tiger.launchers.binding import write_numbers
+from tiger.launchers.order import RankBinding, RankOrder
 
-HEADER = ("rank", "task", "host", "slot", "unit")
+HEADER = ("rank", "task", "host", "slot", "unit", "cores", "processors", "gpu", "nic", "threads")
 
 
 def write_csv(order: RankOrder) -> str:
-    """Return a row for every rank, with an empty unit where there is none."""
+    """Return a row for every rank, with empty cells for what is not known.
+
+    Cores count as hwloc does, and processors as the operating system.
+    """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(HEADER)
-    rows.writerows((rank, *binding[:3], binding.unit or "") for rank, binding in enumerate(order.bindings))
+    rows.writerows((rank, *_list_cells(binding)) for rank, binding in enumerate(order.bindings))
     return text.getvalue()
+
+
+def _list_cells(binding: RankBinding) -> tuple[str | int | None, ...]:
+    """Return the cells of a rank."""
+    bound = binding.bound
+    numbers = write_numbers(binding.cores), write_numbers(sorted(bound.cpus))
+    return (*binding[:4], *numbers, bound.gpu, bound.nic, bound.threads)
 
 
 def write_dot(order: RankOrder) -> str:

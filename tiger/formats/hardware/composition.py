@@ -17,7 +17,7 @@ from tiger.formats.hardware.plain import find_nearest
 from tiger.formats.hostlist import resolve_names
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
-from tiger.model.resources import UNBOUND, Resources
+from tiger.model.resources import UNBOUND, Resources, join_cores
 from tiger.model.text import FileText
 from tiger.model.topology import Links, Topology
 from tiger.model.wording import describe
@@ -98,9 +98,11 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
 
 def fill_nodes(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
     """Return the nodes with the slots of all that is inside them, `which[h]` being the inside of the h-th host."""
-    slots = np.zeros_like(network.slots)
+    slots, resources = np.zeros_like(network.slots), [UNBOUND] * network.size
     slots[network.hosts] = np.array([int(inside.slots.sum()) for inside in insides])[which]
-    return replace(network.with_slots(slots), slots_stated=True, resources=(UNBOUND,) * network.size)
+    for node, kind in zip(network.hosts.tolist(), which.tolist(), strict=True):
+        resources[node] = join_cores(insides[kind].resources)
+    return replace(network.with_slots(slots), slots_stated=True, resources=tuple(resources))
 
 
 def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inner: TreeMetric) -> Topology:

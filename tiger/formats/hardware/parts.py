@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.hardware.levels import Level, LevelHardware
 from tiger.formats.hardware.units import RANKS_PER, PartName, UnitName, UnitOptions, parse_ranks_per
 from tiger.model.arrays import IntArray
-from tiger.model.resources import UNBOUND, join_cores
+from tiger.model.resources import join_cores
 from tiger.model.shares import share_evenly
 from tiger.model.wording import LOCALHOST
 
@@ -62,9 +62,9 @@ def _join_cores(machine: LevelHardware, units: UnitName) -> LevelHardware:
 
 
 def _join_all(machine: LevelHardware) -> LevelHardware:
-    """Return the host as the one unit of a machine, to which nothing is bound."""
+    """Return the host as the one unit of a machine; to be bound to all cores of it is not to be bound."""
     levels = (machine.levels[-1]._replace(group=np.zeros(1, np.int64)),)
-    return replace(machine, names=("host0",), levels=levels, resources=(UNBOUND,))
+    return replace(machine, names=("host0",), levels=levels, resources=(join_cores(machine.cores),))
 
 
 def _group_cores(machine: LevelHardware, size: int) -> LevelHardware:
@@ -117,9 +117,7 @@ def _limit_cores(machine: LevelHardware, size: int) -> LevelHardware:
 
 def _find_room(machine: LevelHardware, size: int | None) -> IntArray:
     """Return how many ranks each unit has cores for, one for a group of cores and for a device."""
-    if machine.resources[0] is UNBOUND:
-        return np.array([len(machine.cores) // (size or 1)])
-    shared = any(machine.names[0].startswith(unit) for unit in SHARED)
+    shared = machine.names[0].startswith((*SHARED, "host"))
     return np.array([len(own.cores) // (size or 1) if shared else 1 for own in machine.resources], np.int64)
 
 
