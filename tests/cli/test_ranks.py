@@ -42,7 +42,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def test_the_order_alone_goes_to_standard_output(cli: Run) -> None:
     """The summary with the verdict, and the command that takes the order, go to standard error."""
-    status, out, err = cli("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--emit", "openmpi")
+    status, out, err = cli("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--pack", "--emit", "openmpi")
     lines = out.splitlines()
     assert (status, [line.partition("=")[0] for line in lines]) == (0, [f"rank {rank}" for rank in range(4)])
     assert lines[0].split()[1].partition("=")[2] == lines[3].split()[1].partition("=")[2]
@@ -52,7 +52,9 @@ def test_the_order_alone_goes_to_standard_output(cli: Run) -> None:
 
 def test_without_a_launcher_the_summary_is_the_result(cli: Run) -> None:
     """As that of `tiger assign`, and with JSON in a file or alone."""
-    status, out, err = cli("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--json", "report.json")
+    status, out, err = cli(
+        "traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--pack", "--json", "report.json"
+    )
     assert (status, out.startswith("solved: cost 0"), err) == (0, True, "")
     verdict = json.loads(Path("report.json").read_text())["verdict"]
     assert (verdict["metric"], verdict["order"], verdict["gain"], verdict["keep"]) == ("cost", "block", 1.0, False)
@@ -136,7 +138,7 @@ def test_gpus_of_a_machine_are_units_of_hosts(cli: Run) -> None:
         (["--cluster", "cluster.conf", "--emit", "csv", "--json", "-"], "emit", "expected a file for --json"),
         (["--cluster", "cluster.conf", "--levels", "node"], "levels", "expected NAME=X,.. with numbers, got 'node'"),
         (["--cluster", "cluster.conf", "--units", "gpu"], "units", "expected them with a machine"),
-        (["--cluster", "cluster.conf", "--units", "gpus"], "units", "expected one of core, gpu, nic, got 'gpus'"),
+        (["--cluster", "cluster.conf", "--units", "gpus"], "units", "expected one of core, l3, numa, socket, "),
         (["--cluster", "gpus.topo", "--units", "core"], "units", "others than gpu0, .., got 'core'"),
         (
             ["--cluster", "gpus.topo", "--slots", "2", "--emit", "openmpi"],
@@ -177,17 +179,18 @@ def test_bad_input_is_named(cli: Run, arguments: list[str], field: str, reason: 
 
 def test_torchrun_needs_as_many_ranks_on_every_host(cli: Run) -> None:
     """The complaint says what is free."""
-    status, _, err = cli("ring:7", "--cluster", "cluster.conf", "--slots", "2", "--emit", "torchrun")
+    status, _, err = cli("ring:7", "--cluster", "cluster.conf", "--slots", "2", "--pack", "--emit", "torchrun")
     assert status == 2
     assert err.startswith("tiger: error: emit: expected a number of ranks that hosts can share equally for torchrun")
     assert err.endswith("got 7 on 4 hosts of up to 2 slots; 1 slots are free\n")
-    status, _, err = cli("ring:3", "--cluster", "cluster.conf", "--slots", "2", "--nodes", "2", "--emit", "torchrun")
+    few = ["--slots", "2", "--pack", "--nodes", "2"]
+    status, _, err = cli("ring:3", "--cluster", "cluster.conf", *few, "--emit", "torchrun")
     assert (status, err.endswith("got 3 on 2 hosts of up to 2 slots; 1 slots are free\n")) == (2, True)
 
 
 def test_hosts_with_unequal_shares_are_refused_with_advice(cli: Run) -> None:
     """What makes shares equal is solved then."""
-    ask = ["ring:3", "--cluster", "cluster.conf", "--emit", "torchrun"]
+    ask = ["ring:3", "--cluster", "cluster.conf", "--pack", "--emit", "torchrun"]
     status, _, err = cli(*ask, "--slots", "2")
     assert (status, err.endswith("5 slots are free, and --nodes 3 --slots 1 makes shares equal\n")) == (2, True)
     assert cli(*ask, "--slots", "1", "--nodes", "3")[0] == 0

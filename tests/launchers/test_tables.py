@@ -10,7 +10,10 @@ from tiger.launchers.tables import write_csv, write_dot
 
 def test_a_table_by_hand() -> None:
     """One row a rank, under a header."""
-    assert write_csv(BY_CORE).splitlines()[:2] == ["rank,task,host,slot,unit", "0,0,n1,1,core1"]
+    assert write_csv(BY_CORE).splitlines()[:2] == [
+        "rank,task,host,slot,unit,cores,processors,gpu,nic,threads",
+        "0,0,n1,1,core1,1,,,,",
+    ]
 
 
 @given(order=orders())

@@ -145,4 +145,4 @@ def test_where_all_tasks_are_pinned_every_order_is_the_same(path_problem):
 
 def test_slots_without_end_are_not_listed():
     """Tests a ring of as many rounds as are needed."""
-    assert len(_deal(line(10, 3, slots=2**40)).ring) == 12
+    assert len(_deal(line(10, 3, slots=2**40, pack=True)).ring) == 12

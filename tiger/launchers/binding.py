@@ -110,6 +110,25 @@ def _tell_by_list(order: RankOrder, write: Callable[[list[Processors]], BindingT
     return text if threads is None else text._replace(variables=(threads, *text.variables))
 
 
+def _tell_mpich(order: RankOrder) -> BindingText:
+    """Return the binding for Hydra, which begins its list again where a host comes again."""
+    runs = [host for host, _ in groupby(binding.host for binding in order.bindings)]
+    text = _tell_by_list(order, _write_hydra)
+    if len(runs) == len(set(runs)):
+        return text
+    return text._replace(options=(), remark=f"MPICH binds no ranks of hosts that come several times: {LISTS}")
+
+
+def _tell_intel(order: RankOrder) -> BindingText:
+    """Return the binding for Intel MPI, which wants a domain for every rank of a host and no more."""
+    text = _tell_by_list(order, _write_intel)
+    if len(set(order.counts.values())) == 1:
+        return text
+    threads = [variable for variable in text.variables if not variable.startswith("I_MPI")]
+    remark = f"Intel MPI binds no ranks where hosts have different numbers of them: {LISTS}"
+    return text._replace(variables=threads, remark=remark)
+
+
 def _write_srun(local: list[Processors]) -> BindingText:
     """Return the options of srun."""
     sizes = {len(cpus) for cpus in local}
@@ -145,8 +164,8 @@ _TELLERS: Mapping[str, Callable[[RankOrder], BindingText]] = {
     "slurm": lambda order: _tell_by_list(order, _write_srun),
     "cray": lambda order: _tell_by_list(order, _write_srun),
     "flux": lambda order: _tell_by_list(order, _write_flux),
-    "mpich": lambda order: _tell_by_list(order, _write_hydra),
-    "intel": lambda order: _tell_by_list(order, _write_intel),
+    "mpich": _tell_mpich,
+    "intel": _tell_intel,
     "torchrun": _tell_files,
     "wrapper": _tell_files,
     "csv": _tell_files,

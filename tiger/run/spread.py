@@ -16,7 +16,8 @@ def spread_tasks(problem: Problem, count: int | None = None, imbalance: float = 
 
     A host takes the floor or the ceiling of its share in proportion to its slots, the first in the order of launchers
     the ceiling; with fewer tasks than hosts, with an imbalance X, or where `count` of the hosts are yet to be chosen,
-    it takes at most the ceiling, times 1 + X. The share of a host is spread evenly over the parts of it that are
+    it takes at most the ceiling, times 1 + X. Slots of hosts that nobody has stated are
+    even as they are. The share of a host is spread evenly over the parts of it that are
     farthest from each other, and over theirs. Pinned tasks keep their nodes. Where other constraints than slots decide
     who goes where the problem stays as it is: under the rule `levels`, with memory or forbidden pairs, and on hardware
     in several parts. O(m log m), and the square of the units of a host.
@@ -26,9 +27,12 @@ def spread_tasks(problem: Problem, count: int | None = None, imbalance: float = 
     if problem.rule == "levels" or limited or len(problem.banned) or topology.parts.any():
         return problem
     room = topology.slots if problem.rule == "capacity" else np.minimum(topology.slots, 1)
-    if not tasks < room.sum():
-        return problem
     machine = np.zeros(topology.size, np.int64) if topology.host is not None else topology.machines
+    hosts = len(np.unique(machine[room > 0]))
+    even = problem.rule == "capacity" and not topology.slots_stated and hosts == np.count_nonzero(room)
+    # More nodes than there are, which whoever chooses them refuses.
+    if even or not tasks < room.sum() or (count or 0) > hosts:
+        return problem
     pinned = np.bincount(problem.pins[problem.pins >= 0], minlength=topology.size)
     shares = _share_hosts(problem, np.bincount(machine, room), machine, (count, imbalance))
     shares = np.maximum(shares, np.bincount(machine, pinned).astype(np.int64))

@@ -145,7 +145,7 @@ def test_hardware_has_an_inside_levels_and_links_in_use(line: dict[str, Any], as
     }
     topology = switches if kind == "file" else links
     share = {"a": "a", "b": "s0" if kind == "file" else "b", "share": 0.5}
-    fields = {"topology": topology, "node_topology": [{"topology": "tree:2@3"}], "levels": {"node": 30}}
+    fields = {"topology": topology, "node_topology": [{"topology": "tree:2@3"}], "levels": {"node": 30}, "pack": True}
     with pytest.raises(InputError, match="here"):
         ASSIGN.answer(ask(line, **fields, running=[share], allocation=["a", "b"]), LIMITS)
     made = asked["problem"].topology
@@ -251,7 +251,7 @@ def test_a_cluster_is_for_large_solves(
 def test_an_answer_has_the_order_of_ranks_for_a_launcher(line: dict[str, Any]) -> None:
     """By the name in the request; without one nothing is emitted, and a launcher that cannot take it is refused."""
     document = json.loads(ASSIGN.answer(ask(line, slots=1, emit="csv"), LIMITS).report)
-    assert document["emitted"].splitlines()[0] == "rank,task,host,slot,unit"
+    assert document["emitted"].startswith("rank,task,host,slot,unit,cores,")
     assert [row.split(",")[1] for row in document["emitted"].splitlines()[1:]] == sorted(document["mapping"])
     assert json.loads(ASSIGN.answer(ask(line), LIMITS).report)["emitted"] is None
     with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
