@@ -59,7 +59,7 @@ def describe_binding(launcher: str, order: RankOrder) -> BindingText:
         return BindingText(remark=f"this binds no rank to its cores, nor sets OMP_NUM_THREADS: {LISTS}")
     text = tell(order)
     devices = any(binding.bound.gpu is not None or binding.bound.nic is not None for binding in order.bindings)
-    if devices and text.remark is None and launcher != "torchrun":
+    if devices and text.remark is None and tell is not _tell_files:
         return text._replace(remark=f"GPUs and network cards are left to the program: {LISTS}")
     return text
 
@@ -131,9 +131,10 @@ def _tell_intel(order: RankOrder) -> BindingText:
 
 def _write_srun(local: list[Processors]) -> BindingText:
     """Return the options of srun."""
-    sizes = {len(cpus) for cpus in local}
-    each = (f"--cpus-per-task={sizes.pop()}",) if len(sizes) == 1 else ()
-    return BindingText(options=(*each, f"--cpu-bind=mask_cpu:{','.join(map(write_mask, local))}"))
+    # Ranks that are bound to the same processors share these in the allocation.
+    each = len(set().union(*local)) // len(local)
+    sizes = (f"--cpus-per-task={each}",) if each else ()
+    return BindingText(options=(*sizes, f"--cpu-bind=mask_cpu:{','.join(map(write_mask, local))}"))
 
 
 def _write_hydra(local: list[Processors]) -> BindingText:

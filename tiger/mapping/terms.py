@@ -17,7 +17,7 @@ from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.run.node_choice import FIELD as NODES
 from tiger.run.node_choice import open_slots
-from tiger.run.spread import spread_tasks
+from tiger.run.spread import limit_hosts, spread_tasks
 
 
 class SharedProblem(NamedTuple):
@@ -62,9 +62,12 @@ def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) 
     Machines have been divided where they were read.
     """
     size = options.cores_per_rank
-    if hardware.resources or (size is None and options.ranks_per is None):
+    divided = any(own.cores for own in hardware.resources)
+    if divided or (size is None and options.ranks_per is None):
         return replace(hardware, cores_per_rank=size), terms
-    most = _read_plain(hardware, options)
+    most = None if options.ranks_per is None else _read_node(options.ranks_per)
+    if hardware.host is not None or len(set(hardware.machines.tolist())) < hardware.size:
+        return _limit_units(hardware, size, most), terms
     known = terms.slots is not None or hardware.slots_stated
     slots = hardware.slots if terms.slots is None else np.where(hardware.slots > 0, terms.slots, 0)
     if size is not None and known:
@@ -81,17 +84,22 @@ def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) 
     return replace(hardware.with_slots(slots), slots_stated=True, cores_per_rank=size), replace(terms, slots=None)
 
 
-def _read_plain(hardware: Topology, options: UnitOptions) -> int | None:
-    """Return the ranks of each host where nothing is known of its inside; raise InputError for parts of it."""
-    if hardware.host is not None or len(set(hardware.machines.tolist())) < hardware.size:
-        field = RANKS_PER if options.cores_per_rank is None else CORES
-        what = "expected hosts with slots beside it, or machines that lstopo describes"
-        raise InputError(field, f"{what}, got other units such as {describe(hardware.names[0])}")
-    limits = {} if options.ranks_per is None else parse_ranks_per(options.ranks_per)
+def _read_node(text: str) -> int | None:
+    """Return the ranks of each host where its cores are not known; raise InputError for parts of it."""
+    limits = parse_ranks_per(text)
     for part in limits:
         if part != "node":
-            raise InputError(RANKS_PER, f"expected node alone for hosts whose inside is not described, got {part!r}")
+            what = "expected node alone for hosts whose inside lstopo does not describe"
+            raise InputError(RANKS_PER, f"{what}, got {part!r}")
     return limits.get("node")
+
+
+def _limit_units(hardware: Topology, size: int | None, most: int | None) -> Topology:
+    """Return units of hosts, without known cores, with a number of slots on each host."""
+    if size is not None or most is None:
+        what = "expected hosts with slots beside it, or machines that lstopo describes"
+        raise InputError(CORES, f"{what}, got other units such as {describe(hardware.names[0])}")
+    return limit_hosts(hardware, most)
 
 
 def _count_hosts(problem: Problem, nodes: int | None) -> int | None:

@@ -1,6 +1,7 @@
 """Even shares of a job: as many tasks on every host, and on every part of it, as elsewhere."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,17 +11,20 @@ from tiger.model.problem import Problem
 from tiger.model.shares import apportion, share_evenly
 from tiger.model.topology import Topology
 
+# Units that are no nearer to memory when they are far from each other.
+_DEVICE = re.compile(r"(.*/)?(gpu|nic)[0-9]+")
+
 
 def spread_tasks(problem: Problem, count: int | None = None, imbalance: float = 0.0) -> Problem:
     """Return the problem with the slots of an even share on every host, where its hosts have more.
 
     A host takes the floor or the ceiling of its share in proportion to its slots, the first in the order of launchers
     the ceiling; with fewer tasks than hosts, with an imbalance X, or where `count` of the hosts are yet to be chosen,
-    it takes at most the ceiling, times 1 + X. Slots of hosts that nobody has stated are
-    even as they are. The share of a host is spread evenly over the parts of it that are
-    farthest from each other, and over theirs. Pinned tasks keep their nodes. Where other constraints than slots decide
-    who goes where the problem stays as it is: under the rule `levels`, with memory or forbidden pairs, and on hardware
-    in several parts. O(m log m), and the square of the units of a host.
+    it takes at most the ceiling, times 1 + X. Slots of hosts that nobody has stated are even as they are. What a host
+    takes is spread over the parts of it that are farthest from each other, and over theirs, but for GPUs and network
+    cards, of which it is the first, and any of a single machine. Pinned tasks keep their nodes. Where other
+    constraints than slots decide who goes where the problem stays as it is: under the rule `levels`, with memory or
+    forbidden pairs, and on hardware in several parts. O(m log m), and the square of the units of a host.
     """
     topology, tasks = problem.topology, problem.tasks.size
     limited = problem.tasks.memory is not None and topology.memory is not None
@@ -31,12 +35,22 @@ def spread_tasks(problem: Problem, count: int | None = None, imbalance: float = 
     hosts = len(np.unique(machine[room > 0]))
     even = problem.rule == "capacity" and not topology.slots_stated and hosts == np.count_nonzero(room)
     # More nodes than there are, which whoever chooses them refuses.
-    if even or not tasks < room.sum() or (count or 0) > hosts:
+    free = topology.host is not None and bool(_DEVICE.fullmatch(topology.names[0]))
+    if even or free or not tasks < room.sum() or (count or 0) > hosts:
         return problem
     pinned = np.bincount(problem.pins[problem.pins >= 0], minlength=topology.size)
     shares = _share_hosts(problem, np.bincount(machine, room), machine, (count, imbalance))
     shares = np.maximum(shares, np.bincount(machine, pinned).astype(np.int64))
     return replace(problem, topology=topology.with_slots(_share_units(topology, room, machine, shares, pinned)))
+
+
+def limit_hosts(topology: Topology, most: int) -> Topology:
+    """Return hardware with at most a number of slots on every host, spread over it as `spread_tasks` does."""
+    machine = np.zeros(topology.size, np.int64) if topology.host is not None else topology.machines
+    room = np.bincount(machine, topology.slots).astype(np.int64)
+    none = np.zeros_like(topology.slots)
+    slots = _share_units(topology, topology.slots, machine, np.minimum(room, most), none)
+    return replace(topology.with_slots(slots), slots_stated=True)
 
 
 def _share_hosts(problem: Problem, room: IntArray, machine: IntArray, choice: tuple[int | None, float]) -> IntArray:
@@ -72,7 +86,8 @@ def _share_units(topology: Topology, room: IntArray, machine: IntArray, shares: 
         apart = topology.metric.between(own[:, None], own[None, :])
         key = min(share - int(pinned[own].sum()), int(free.sum())), free.tobytes(), apart.tobytes()
         if key not in known:
-            known[key] = share_evenly(key[0], free, _list_parts(apart))
+            device = _DEVICE.fullmatch(topology.names[own[0]])
+            known[key] = share_evenly(key[0], free, () if device else _list_parts(apart))
         slots[own] = pinned[own] + known[key]
     return slots
 

@@ -3,17 +3,21 @@
 Source: NCCL, src/graph/xml.cc and topo.cc, https://github.com/NVIDIA/nccl.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.gpulinks import NVLINK, GpuFabric
+from tiger.formats.hardware.nearness import match_cards
 from tiger.formats.hardware.nvidia import BANDWIDTHS, GPU_LIMIT, LANES, time_pairs
 from tiger.formats.hardware.pairs import PairHardware
 from tiger.formats.xmltext import Element
 from tiger.model.arrays import IntArray
+from tiger.model.resources import Resources
 from tiger.model.text import read_wholes
 from tiger.model.wording import describe
 
@@ -26,6 +30,8 @@ NVLINK_5 = 100
 RATES: Mapping[int, float] = {60: 20e9, 86: 14.0625e9, NVLINK_5: 50e9}
 # As many links as an entry of `nvidia-smi topo -m` may have.
 LINK_LIMIT = 9999
+# A word of a mask of processors.
+_WORD = re.compile(r"[0-9a-fA-F]{1,8}")
 _KINDS = {name: kind for kind, name in enumerate(BANDWIDTHS)}
 
 
@@ -64,7 +70,27 @@ def read_machine(elements: Sequence[Element]) -> PairHardware:
         np.zeros(len(gpus), np.int64),
         {name: (key, BANDWIDTHS[name]) for name, key in bridges.items()},
     )
-    return time_pairs(tuple(f"gpu{gpu.number}" for gpu in gpus), kind, lanes, fabric)
+    hardware = time_pairs(tuple(f"gpu{gpu.number}" for gpu in gpus), kind, lanes, fabric)
+    return replace(hardware, resources=_find_resources(elements, gpus))
+
+
+def _find_resources(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> tuple[Resources, ...]:
+    """Return every GPU with the processors of its NUMA node and the nearest network card."""
+    cards = {at: each.values["name"] for at, each in enumerate(elements) if each.tag == "net" and "name" in each.values}
+    nics = match_cards(elements, [gpu.at for gpu in gpus], cards)
+    return tuple(
+        Resources(cpus=_read_affinity(elements[gpu.cpu]) if gpu.cpu >= 0 else (), gpu=gpu.number, nic=nic)
+        for gpu, nic in zip(gpus, nics, strict=True)
+    )
+
+
+def _read_affinity(cpu: Element) -> tuple[int, ...]:
+    """Return the processors of a NUMA node, of a mask in words of 32 bits, nothing for another text."""
+    words = cpu.values.get("affinity", "").split(",")
+    if not all(_WORD.fullmatch(word) for word in words):
+        return ()
+    mask = int("".join(word.zfill(8) for word in words), 16)
+    return tuple(k for k in range(mask.bit_length()) if mask >> k & 1)
 
 
 def _check_host(elements: Sequence[Element]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tiger.formats.hardware.gpulinks import GpuFabric, join_gpus
 from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.resources import Resources
 from tiger.model.wording import LOCALHOST
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class PairHardware:
     """Hold units of a machine by name, the `distances` of kinds of connections, and the kind of every pair of units.
 
     `kind[n, n]` are positions in `distances`; the distance of a pair is that of its kind times `share[n, n]`. `fabric`
-    is what joins the units, where that is known.
+    is what joins the units, and `resources` what of the machine each is, where that is known.
     """
 
     names: tuple[str, ...]
@@ -32,6 +33,7 @@ class PairHardware:
     kind: IntArray
     share: FloatArray
     fabric: GpuFabric | None = None
+    resources: tuple[Resources, ...] = ()
 
     def topology(self, given: Mapping[str, float]) -> "Topology":
         """Return the units, for the distances stated of some kinds, which change no link."""
@@ -44,7 +46,14 @@ class PairHardware:
         np.fill_diagonal(table, 0.0)
         metric = find_tree(table) or DenseMetric(lock(table))
         links, switches = (None, ()) if self.fabric is None else join_gpus(self.fabric)
-        return Topology(names=self.names, metric=metric, links=links, switches=switches, host=LOCALHOST)
+        return Topology(
+            names=self.names,
+            metric=metric,
+            links=links,
+            switches=switches,
+            host=LOCALHOST,
+            resources=self.resources,
+        )
 
 
 def find_tree(table: FloatArray) -> "Metric | None":

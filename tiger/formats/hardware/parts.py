@@ -42,7 +42,12 @@ def _check_size(machine: LevelHardware, units: UnitName, size: int | None) -> No
     """Raise InputError of `cores_per_rank` for more cores than a host has."""
     known = len(machine.cores)
     if size is not None and units in ("core", "host") and size > known:
-        raise InputError(CORES, f"expected at most {known}, the cores of {machine.host or LOCALHOST}, got {size}")
+        raise InputError(CORES, f"expected at most {known}, the cores of {_name_host(machine)}, got {size}")
+
+
+def _name_host(machine: LevelHardware) -> str:
+    """Return what the host of a machine is called."""
+    return "a host" if machine.host in (None, LOCALHOST) else str(machine.host)
 
 
 def _join_cores(machine: LevelHardware, units: UnitName) -> LevelHardware:
@@ -132,7 +137,7 @@ def _limit_ranks(machine: LevelHardware, limits: Mapping[PartName, int], size: i
         group = np.zeros_like(room) if part == "node" else nested[depth - 1]
         for _, own in zip(*_list_members(group), strict=True):
             if room[own].sum() < most:
-                what = f"expected at most {room[own].sum()} for each {part} of {machine.host or LOCALHOST}"
+                what = f"expected at most {room[own].sum()} for each {part} of {_name_host(machine)}"
                 raise InputError(RANKS_PER, f"{what}, got {part}={most}")
             room[own] = share_evenly(most, room[own], [each[own] for each in nested[depth:]])
     return replace(machine, slots=tuple(room.tolist()))
