@@ -13,6 +13,7 @@ Run = Callable[..., tuple[int, str, str]]
 CONF = "SwitchName=a Nodes=n0,n2\nSwitchName=b Nodes=n1,n3\nSwitchName=c Switches=a,b\n"
 GPUS = "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\n"
 MACHINE = str(Path(__file__).resolve().parents[2] / "examples" / "topologies" / "gpu_node.xml")
+TWO_NUMA = str(Path(__file__).resolve().parents[1] / "data" / "hwloc" / "two_numa.xml")
 CORES = {
     "nodes": [{"id": f"{host}/core{core}"} for host in ("a", "b") for core in range(2)],
     "edges": [
@@ -95,6 +96,46 @@ def test_nodes_inside_hosts_are_cores_of_theirs(cli: Run) -> None:
     assert {line.split()[2] for line in out.splitlines()} == {"slot=0", "slot=1"}
 
 
+@pytest.mark.parametrize("hosts", [["--node-topology", TWO_NUMA], ["--slots", "16"]])
+def test_ranks_of_mpi_and_openmp_have_cores_of_their_own(cli: Run, hosts: list[str]) -> None:
+    """Four ranks of four cores on each of four hosts, none of which is left empty, and no order above block."""
+    ask = ["halo:4x4", "--cluster", "cluster.conf", *hosts, "--cores-per-rank", "4"]
+    status, out, err = cli(*ask, "--emit", "prrte", "--json", "report.json")
+    cores = ["0:0-3", "0:4-7", "0:8-11", "0:12-15"] if "--slots" not in hosts else ["0-3", "4-7", "8-11", "12-15"]
+    bound = sorted(line.partition("=")[2] for line in out.splitlines())
+    assert (status, bound) == (0, sorted(f"n{host} slot={own}" for host in range(4) for own in cores))
+    assert " -x OMP_NUM_THREADS=4 PROGRAM\n" in err
+    report = json.loads(Path("report.json").read_text())
+    assert report["cost"] <= report["baselines"]["block"]
+
+
+def test_slurm_is_told_the_masks_of_the_ranks_of_a_host(cli: Run) -> None:
+    """Of four cores each, in the domains of the host."""
+    ask = ["halo:4x4", "--cluster", "cluster.conf", "--node-topology", TWO_NUMA, "--cores-per-rank", "4"]
+    status, _, err = cli(*ask, "--emit", "slurm")
+    assert status == 0
+    assert "OMP_NUM_THREADS=4 SLURM_HOSTFILE=FILE srun " in err
+    assert " --cpus-per-task=4 --cpu-bind=mask_cpu:0xf,0xf0,0xf00,0xf000 PROGRAM\n" in err
+
+
+def test_ranks_of_a_host_take_as_many_hosts_as_they_fill(cli: Run) -> None:
+    """Eight ranks, four a host and two a domain, take two hosts of the four."""
+    per = ["--node-topology", TWO_NUMA, "--ranks-per", "node=4,numa=2"]
+    status, out, _ = cli("halo:4x2", "--cluster", "cluster.conf", *per, "--emit", "csv")
+    rows = [line.split(",") for line in out.splitlines()[1:]]
+    assert (status, len({row[2] for row in rows})) == (0, 2)
+    assert sorted(row[4] for row in rows) == sorted(["core0", "core1", "core8", "core9"] * 2)
+
+
+@pytest.mark.parametrize(("units", "cores"), [("numa", "0-7"), ("socket", "0-15"), ("host", "0-15")])
+def test_ranks_are_bound_to_units_of_several_cores(cli: Run, units: str, cores: str) -> None:
+    """Or to none of a host, which is all of its cores."""
+    ask = ["ring:4", "--cluster", "cluster.conf", "--node-topology", TWO_NUMA, "--units", units]
+    status, out, _ = cli(*ask, "--emit", "csv")
+    rows = [line.split(",") for line in out.splitlines()[1:]]
+    assert (status, {row[5] for row in rows}, len({row[2] for row in rows})) == (0, {cores}, 4)
+
+
 def test_cores_of_a_machine_are_stated_beside_its_hosts(cli: Run) -> None:
     """Ranks that talk to each other share a host, and slots are the cores inside it."""
     whole = ["--cluster", "cluster.conf", "--allocation", "n0,n1", "--node-topology", "tree:2@1"]
@@ -164,6 +205,31 @@ def test_gpus_of_a_machine_are_units_of_hosts(cli: Run) -> None:
             ["--cluster", "cluster.conf", "--node-topology", "n0=tree:2@1"],
             "node_topology",
             "expected the inside of every node that holds tasks, got none for 'n2'",
+        ),
+        (
+            ["--cluster", "cluster.conf", "--node-topology", TWO_NUMA, "--cores-per-rank", "17"],
+            "cores_per_rank",
+            "expected at most 16, the cores of a host, got 17",
+        ),
+        (
+            ["--cluster", "cluster.conf", "--slots", "16", "--cores-per-rank", "17"],
+            "cores_per_rank",
+            "expected at most 16, the slots of a host, got 17",
+        ),
+        (["--cluster", "cluster.conf", "--cores-per-rank", "2"], "cores_per_rank", "expected the inside of hosts"),
+        (["--cluster", "cluster.conf", "--cores-per-rank", "0"], "cores_per_rank", "from 1 to 1048576, got 0"),
+        (["--cluster", "cluster.conf", "--ranks-per", "node=3"], "ranks_per", "expected as many ranks as fill hosts"),
+        (["--cluster", "cluster.conf", "--ranks-per", "core=2"], "ranks_per", "parts out of node, socket, numa, l3"),
+        (["--cluster", "cluster.conf", "--ranks-per", "numa=2"], "ranks_per", "expected node alone for hosts whose"),
+        (
+            ["--cluster", "cluster.conf", "--slots", "2", "--ranks-per", "node=4"],
+            "ranks_per",
+            "expected at most 2 for each node, got node=4",
+        ),
+        (
+            ["--cluster", "cluster.conf", "--ranks-per", "node=2", "--nodes", "3"],
+            "nodes",
+            "expected 2, as 4 ranks fill hosts of 2 each, got 3",
         ),
         (["--cluster", "none.conf"], "cluster", "cannot read 'none.conf'"),
         (["--cluster", "cluster.conf", "--allocation", "n7"], "allocation/0", "expected nodes of the topology"),
