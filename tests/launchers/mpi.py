@@ -33,3 +33,24 @@ def count_cores() -> int:
     """Return the number of cores, each of one or more processors, that this process may use."""
     devices = Path("/sys/devices/system/cpu")
     return len({(devices / f"cpu{cpu}/topology/thread_siblings_list").read_text() for cpu in os.sched_getaffinity(0)})
+
+
+def simulate(machine: Path, ranks: int, hosts: int, slots: int, *words: object) -> str:
+    """Return the map of ranks that Open MPI 5 makes of hosts that are simulated by the XML of a machine.
+
+    Skip where TIGER_TEST_MPI5 does not name its mpirun.
+    """
+    mpirun = os.environ.get("TIGER_TEST_MPI5")
+    if mpirun is None:
+        pytest.skip("TIGER_TEST_MPI5 does not name mpirun of Open MPI 5")
+    options = {
+        "ras": "simulator",
+        "ras_simulator_num_nodes": hosts,
+        "ras_simulator_slots": slots,
+        "ras_simulator_topo_files": machine,
+        "hwloc_use_topo_file": machine,
+    }
+    stated = [str(word) for option in options.items() for word in ("--prtemca", *option)]
+    command = [mpirun, *stated, "--do-not-launch", "--display", "map", *map(str, words), "-n", str(ranks), "true"]
+    root = AS_ROOT | {name.replace("OMPI", "PRTE"): value for name, value in AS_ROOT.items()}
+    return subprocess.run(command, env=os.environ | root, capture_output=True, text=True, timeout=60).stdout

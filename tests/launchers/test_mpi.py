@@ -1,5 +1,6 @@
 """Rank orders taken by real programs: the rank file by Open MPI's mpirun, the permutation by mpi4py and by C."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import tiger
 from tests.launchers import mpi
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+DATA = Path(__file__).parents[1] / "data" / "hwloc"
 pytestmark = pytest.mark.slow
 # What every rank says: its number, and the processors that it is bound to.
 SAY = "import os; print(os.environ['OMPI_COMM_WORLD_RANK'], *sorted(os.sched_getaffinity(0)))"
@@ -47,6 +49,46 @@ def test_mpirun_starts_ranks_on_stated_slots(tmp_path):
     (tmp_path / "ranks").write_text(report.emit("openmpi"))
     made = mpi.run("mpirun", "--rankfile", tmp_path / "ranks", "-n", count, "--report-bindings", "true")
     assert dict(REPORTED.findall(made.stderr)) == {str(rank): str(rank) for rank in range(count)}
+
+
+@pytest.mark.parametrize("machine", [DATA / "two_numa.xml", EXAMPLES / "two_sockets.xml"])
+def test_prrte_binds_ranks_of_mpi_and_openmp_to_their_cores(tmp_path, machine):
+    """Four ranks of four cores on each of four hosts, in the map of Open MPI 5 itself."""
+    (tmp_path / "hosts.txt").write_text("".join(f"nodeA{host}\n" for host in range(4)))
+    ask = {"node_topology": machine, "cores_per_rank": 4}
+    report = tiger.assign("halo:4x4", tmp_path / "hosts.txt", **ask)
+    (tmp_path / "ranks").write_text(report.emit("prrte"))
+    made = mpi.simulate(machine, 16, 4, 16, "--map-by", f"rankfile:file={tmp_path / 'ranks'}")
+    found = {int(rank): (host, cores) for host, rank, cores in read_map(made)}
+    wanted = [(at.host, f"{at.cores[0]}-{at.cores[-1]}") for at in report.rank_order.bindings]
+    assert [found[rank] for rank in range(16)] == wanted
+    assert sorted(found.values()) == [(f"nodeA{k}", own) for k in range(4) for own in ("0-3", "12-15", "4-7", "8-11")]
+
+
+def read_map(made):
+    """Yield host, rank and cores of every process in the map of PRRTE."""
+    host, rank = "", ""
+    for line in made.splitlines():
+        if found := re.search(r"Data for node: (\S+)", line):
+            host = found[1]
+        elif found := re.search(r"Data for proc: \[.*,(\d+)\]", line):
+            rank = found[1]
+        elif found := re.search(r"Binding: .*\[core:L([0-9,-]+)\]", line):
+            yield host, rank, found[1]
+
+
+def test_the_wrapper_binds_under_mpirun(tmp_path):
+    """Every rank is on the processors that it is mapped to, in reverse."""
+    mpi.require()
+    cpus = sorted(os.sched_getaffinity(0))[:4]
+    cores = "".join(f'<object type="Core"><object type="PU" os_index="{cpu}"/></object>' for cpu in cpus)
+    (tmp_path / "machine.xml").write_text(MACHINE.format(cores))
+    pins = {str(rank): f"core{core}" for rank, core in enumerate(reversed(range(len(cpus))))}
+    report = tiger.assign(f"ring:{len(cpus)}", tmp_path / "machine.xml", pinned=pins)
+    (tmp_path / "wrapper").write_text(report.emit("wrapper"))
+    words = ("--bind-to", "none", "-n", len(cpus), "sh", tmp_path / "wrapper", sys.executable, "-c", SAY)
+    bound = [line.split() for line in mpi.run("mpirun", "--oversubscribe", *words).stdout.splitlines()]
+    assert {int(rank): own for rank, *own in bound} == {k: [str(cpu)] for k, cpu in enumerate(reversed(cpus))}
 
 
 @pytest.fixture
