@@ -43,9 +43,10 @@ def assign(call: AssignCall) -> Report:
     the same. `units` takes other parts of a machine that lstopo describes than its cores, and `cores_per_rank`
     groups of these; `ranks_per`, such as "node=4,socket=2", limits the tasks of hosts and their parts, and takes as
     many hosts as these fill. Hosts with more slots than their even share of the tasks take that share alone
-    (`tiger.run.spread`), unless `pack` leaves it to the search. With `nodes` so many are taken out of those that may hold tasks (`tiger.run.node_choice`). With `emit`,
-    the name of a launcher, the report has the order of tasks as ranks for it in `emitted`; what no launcher of that
-    name takes is refused before anything is solved. The remaining arguments are those of `tiger.solve`.
+    (`tiger.run.spread`), unless `pack` leaves it to the search. With `nodes` so many are taken out of those that may
+    hold tasks (`tiger.run.node_choice`). With `emit`, the name of a launcher, the report has the order of tasks as
+    ranks for it in `emitted`; what no launcher of that name takes is refused before anything is solved. The remaining
+    arguments are those of `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
