@@ -74,7 +74,8 @@ def test_hardware_may_be_switches_of_slurm(cli: Run) -> None:
     Path("topology.conf").write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n2\nSwitchName=c Switches=a,b\n")
     status, out, _ = cli("assign", "pair.json", "--topology", "topology.conf", "--json", "-")
     assert (status, json.loads(out)["cost"]) == (0, 4)
-    assert cli("assign", "pair.json", "--topology", "topology.conf", "--slots", "2")[1].startswith("solved: cost 0")
+    ask = ("assign", "pair.json", "--topology", "topology.conf", "--slots", "2", "--pack")
+    assert cli(*ask)[1].startswith("solved: cost 0")
     Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n")
     outcome = cli("assign", "pair.json", "--topology", "topology.conf")
     assert is_refused(outcome, "topology")
@@ -121,7 +122,7 @@ def test_another_objective_leads_the_summary(cli: Run) -> None:
 def test_hyperedges_are_paid_once(cli: Run) -> None:
     """The summary leads with multicasts; objectives of pairs and models for export are refused, with the field."""
     Path("team.hgr").write_text("2 4 1\n3 1 2 3\n2 4 1\n")
-    arguments = ("team.hgr", "--topology", "grid:4", "--slots", "2")
+    arguments = ("team.hgr", "--topology", "grid:4", "--slots", "2", "--pack")
     status, out, _ = cli("assign", *arguments)
     assert status == 0
     assert out.startswith("solved: multicast 3")
