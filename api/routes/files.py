@@ -12,7 +12,7 @@ from tiger.api.routes.document import encode
 from tiger.api.seams.files import Draft
 from tiger.errors import InputError
 from tiger.expert_maps.maps.formats import FILES as MAPS
-from tiger.launchers.formats import LAUNCHERS
+from tiger.launchers.formats import LAUNCHERS, describe_command
 from tiger.mapping.drawing.view import view_mapping
 from tiger.model.document import Document
 from tiger.model.problem import Problem
@@ -45,8 +45,8 @@ def mapping_files(report: Report, problem: Problem) -> Iterator[Draft]:
         # Tasks that share a node one after the other are no ranks.
         return
     if order is not None:
-        for launcher in LAUNCHERS.values():
-            yield _draft(launcher.file, launcher.use(order), partial(launcher.write, order))
+        for name, launcher in LAUNCHERS.items():
+            yield _draft(launcher.file, describe_command(name, order), partial(launcher.write, order))
 
 
 def circuit_files(report: "CircuitReport", device: "Device") -> Iterator[Draft]:

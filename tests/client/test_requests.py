@@ -100,6 +100,19 @@ def test_units_of_machines_go_along() -> None:
     assert asked.read(report.to_dict()).emitted == "g01:2\n"
 
 
+def test_cores_and_ranks_of_hosts_go_along() -> None:
+    """The service divides the hardware itself, as is done here for the text of a launcher."""
+    machine = EXAMPLES / "two_sockets.xml"
+    ask = {"node_topology": machine, "cores_per_rank": 4, "ranks_per": "node=2", "pack": True, "emit": "prrte"}
+    asked = assignment("ring:4", EXAMPLES / "topologies" / "hosts4.txt", **ask)
+    document = body(asked)
+    assert (document["cores_per_rank"], document["ranks_per"], document["pack"]) == (4, "node=2", True)
+    assert "nodes" not in document
+    report = tiger.assign("ring:4", EXAMPLES / "topologies" / "hosts4.txt", **ask)
+    emitted = asked.read(report.to_dict()).emitted
+    assert (emitted, len({line.partition("=")[2][:3] for line in emitted.splitlines()})) == (report.emitted, 2)
+
+
 def test_bug_the_order_of_allocated_hardware_goes_along() -> None:
     """A graph has no order of launchers, so that a service would count another block order."""
     links = Links.unit([(0, 1), (1, 2), (2, 3)])

@@ -106,7 +106,7 @@ def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None
 
 def describe_use(name: str, order: RankOrder) -> str:
     """Return the command that takes the text of a launcher with its binding, and the slots left free, a line each."""
-    lines, free = [_add_binding(name, find_launcher(name).use(order), order)], order.free
+    lines, free = [describe_command(name, order)], order.free
     if order.slots_given and free:
         shown = ", ".join(f"{count} on {describe(host)}" for host, count in list(free.items())[:LISTED])
         more = f" and {len(free) - LISTED} more hosts" if len(free) > LISTED else ""
@@ -114,9 +114,9 @@ def describe_use(name: str, order: RankOrder) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _add_binding(name: str, command: str, order: RankOrder) -> str:
-    """Return a command with what it says of cores and threads, and a line on what it cannot say."""
-    text = describe_binding(name, order)
+def describe_command(name: str, order: RankOrder) -> str:
+    """Return the command that takes the text of a launcher, with what it says of cores and threads and what it cannot."""
+    text, command = describe_binding(name, order), find_launcher(name).use(order)
     options = "".join(f"{option} " for option in text.options)
     whole = " ".join([*text.variables, command.replace("PROGRAM", f"{options}PROGRAM", 1)])
     return whole if text.remark is None else f"{whole}\n{text.remark}"

@@ -184,6 +184,24 @@ def test_units_of_a_machine_reach_the_problem(line: dict[str, Any], asked: dict[
         assert (asked["problem"].topology.names[-1], asked["problem"].topology.host) == (name, "g01")
 
 
+def test_cores_and_ranks_of_hosts_reach_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Three hosts of 16 slots take a rank each, of four cores, or all are on one of them."""
+    fields = {"slots": 16, "cores_per_rank": 4}
+    with pytest.raises(InputError, match="stop"):
+        ASSIGN.answer(ask(line, **fields), LIMITS)
+    made = asked["problem"].topology
+    assert (made.slots.tolist(), made.cores_per_rank, asked["nodes"]) == ([1, 1, 1], 4, None)
+    with pytest.raises(InputError, match="stop"):
+        ASSIGN.answer(ask(line, **fields, pack=True), LIMITS)
+    assert asked["problem"].topology.slots.tolist() == [4, 4, 4]
+    with pytest.raises(InputError, match="stop"):
+        ASSIGN.answer(ask(line, **fields, ranks_per="node=3"), LIMITS)
+    assert asked["nodes"] == 1
+    for stated, field in (({"cores_per_rank": 17}, "cores_per_rank"), ({"ranks_per": "node=2"}, "ranks_per")):
+        with pytest.raises(InputError, match=f"^{field}: expected "):
+            ASSIGN.answer(ask(line, **fields | stated), LIMITS)
+
+
 @pytest.mark.parametrize(
     ("names", "field"), [([], "allocation"), (["0", "0"], "allocation/1"), (["9"], "allocation/0")]
 )

@@ -1,0 +1,66 @@
+"""Slots for several cores, and ranks of each host."""
+
+import networkx as nx
+import pytest
+
+from tiger.errors import InputError
+from tiger.mapping.entry import problem_of
+
+
+def state(tasks: int, **options):
+    """Return the problem of tasks without messages."""
+    return problem_of(nx.empty_graph(tasks), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "slots"),
+    [
+        ({"slots": 16, "cores_per_rank": 5}, [3, 3, 3]),
+        ({"slots": 16, "cores_per_rank": 16}, [1, 1, 1]),
+        ({"slots": 16, "cores_per_rank": 4, "ranks_per": "node=3"}, [3, 3, 3]),
+        ({"ranks_per": "node=3"}, [3, 3, 3]),
+        ({"ranks_per": "node=9"}, [9, 9, 9]),
+        ({"ranks_per": "node=3", "cores_per_rank": 8}, [3, 3, 3]),
+    ],
+)
+def test_slots_of_hosts_are_for_cores(options, slots) -> None:
+    """As many of them as a rank needs, and no more than each host is to have."""
+    problem = state(9, topology="grid:3", pack=True, **options)
+    assert (problem.topology.slots.tolist(), problem.topology.slots_stated) == (slots, True)
+
+
+def test_hosts_with_too_few_slots_take_none() -> None:
+    """Where others have as many as a rank needs."""
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: 8, 1: 2, 2: 4}, "slots")
+    hardware = problem_of(nx.empty_graph(2), graph, slots=None, rule="capacity").topology
+    assert hardware.slots_stated
+    assert state(3, topology=graph, cores_per_rank=4).topology.slots.tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"topology": "grid:3", "cores_per_rank": 2}, "cores_per_rank: expected the inside of hosts beside it"),
+        ({"topology": "grid:3", "slots": 2, "cores_per_rank": 3}, "cores_per_rank: expected at most 2, the slots of"),
+        ({"topology": "grid:3", "ranks_per": "numa=1"}, "ranks_per: expected node alone for hosts whose inside"),
+        ({"topology": "grid:3", "ranks_per": "node=4"}, "ranks_per: expected as many ranks as fill hosts of 4 each"),
+        (
+            {"topology": "tree:2@9", "node_topology": "tree:4@1", "cores_per_rank": 2},
+            "cores_per_rank: expected hosts with slots beside it, or machines that lstopo describes, got other units",
+        ),
+        ({"topology": "grid:3", "cores_per_rank": 0}, "cores_per_rank: expected a whole number from 1 to"),
+        ({"topology": "grid:3", "cores_per_rank": "4"}, "cores_per_rank: expected a whole number from 1 to"),
+    ],
+)
+def test_what_hosts_cannot_give_is_refused(options, message) -> None:
+    """The option at fault is named."""
+    with pytest.raises(InputError) as caught:
+        state(9, **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_units_without_known_cores_are_limited_too() -> None:
+    """Two of the four on each host, in its two halves."""
+    problem = state(4, topology="tree:2@9", node_topology="tree:2x2@1,4", ranks_per="node=2")
+    assert problem.topology.slots.tolist() == [1, 0, 1, 0] * 2
