@@ -115,7 +115,7 @@ def describe_use(name: str, order: RankOrder) -> str:
 
 
 def describe_command(name: str, order: RankOrder) -> str:
-    """Return the command that takes the text of a launcher, with what it says of cores and threads and what it cannot."""
+    """Return the command that takes the text of a launcher, with what it says of cores and threads or cannot say."""
     text, command = describe_binding(name, order), find_launcher(name).use(order)
     options = "".join(f"{option} " for option in text.options)
     whole = " ".join([*text.variables, command.replace("PROGRAM", f"{options}PROGRAM", 1)])
