@@ -23,13 +23,15 @@ class BindingText(NamedTuple):
     remark: str | None = None
 
 
-def write_numbers(numbers: Iterable[int], to: str = "-", between: str = ",") -> str:
+def write_numbers(numbers: Sequence[int]) -> str:
     """Return numbers as ranges, in their order: `0-3,8`."""
+    if len(numbers) == 1:
+        return str(numbers[0])
     runs = list[str]()
     for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         own = [number for _, number in group]
-        runs.append(f"{own[0]}{to}{own[-1]}" if len(own) > 1 else str(own[0]))
-    return between.join(runs)
+        runs.append(f"{own[0]}-{own[-1]}" if len(own) > 1 else str(own[0]))
+    return ",".join(runs)
 
 
 def write_mask(cpus: Iterable[int]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -88,23 +88,19 @@ class LaunchNodes:
         host, _, unit = node.partition(INSIDE)
         return host, unit or None
 
-    def bind(self, slots: Mapping[str, Sequence[int]]) -> dict[str, list[Resources]]:
-        """Return what the ranks on each node are bound to, whose slots in the host are listed in their order.
+    def share(self, ranks: Mapping[str, int]) -> dict[str, Resources]:
+        """Return what the ranks on each node are bound to, whose numbers are given: they share its cores out."""
+        if not self.resources:
+            return {}
+        own = dict(zip(self.names, self.resources, strict=True))
+        return {node: _share(own[node], self.cores_per_rank, count) for node, count in ranks.items()}
 
-        The ranks on a node share its cores out to their threads; without known cores, slot k of a host has the k-th
-        `cores_per_rank` of it.
-        """
+    def take(self, slot: int) -> Resources:
+        """Return what a slot of a host is bound to without known cores: the next `cores_per_rank`, if that is given."""
         size = self.cores_per_rank
-        if self.resources:
-            position = {name: k for k, name in enumerate(self.names)}
-            own = {node: self.resources[position[node]] for node in slots}
-            return {node: [_share(own[node], size, len(taken))] * len(taken) for node, taken in slots.items()}
         if size is None:
-            return {node: [UNBOUND] * len(taken) for node, taken in slots.items()}
-        return {
-            node: [Resources(cores=tuple(range(k * size, (k + 1) * size)), threads=size) for k in taken]
-            for node, taken in slots.items()
-        }
+            return UNBOUND
+        return Resources(cores=tuple(range(slot * size, (slot + 1) * size)), threads=size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,21 +150,18 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
         host, _ = nodes.locate(node)
         first[node] = hosts.setdefault(host, 0)
         hosts[host] += slots
-    chosen = dict[str, list[int]]()
-    for task in tasks:
-        node = mapping[task]
-        taken = chosen.setdefault(node, [])
-        if len(taken) >= room.get(node, 0):
+    ranks = Counter(mapping[task] for task in tasks)
+    for node, count in ranks.items():
+        if count > room.get(node, 0):
             raise InputError(
                 FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
             )
-        taken.append(first[node] + len(taken))
-    bound, places = nodes.bind(chosen), {node: nodes.locate(node) for node in chosen}
-    following = {node: iter(zip(taken, bound[node], strict=True)) for node, taken in chosen.items()}
-    bindings = []
+    shared, filled, bindings = nodes.share(ranks), Counter[str](), []
     for task in tasks:
-        (host, unit), (slot, own) = places[mapping[task]], next(following[mapping[task]])
-        bindings.append(RankBinding(task, host, slot, unit, own))
+        node = mapping[task]
+        (host, unit), slot = nodes.locate(node), first[node] + filled[node]
+        bindings.append(RankBinding(task, host, slot, unit, shared[node] if shared else nodes.take(slot)))
+        filled[node] += 1
     return RankOrder(bindings=tuple(bindings), hosts=hosts, slots_given=nodes.slots_given)
 
 
@@ -176,7 +169,7 @@ def _share(own: Resources, size: int | None, ranks: int) -> Resources:
     """Return the resources of a node with the threads that each of its ranks has cores for."""
     if size is None and len(own.cores) > 1:
         size = max(1, len(own.cores) // ranks)
-    return own._replace(threads=size)
+    return own if own.threads == size else own._replace(threads=size)
 
 
 def check_hosts(order: RankOrder) -> None:

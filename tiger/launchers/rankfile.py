@@ -29,7 +29,7 @@ def _write_cores(order: RankOrder, binding: RankBinding) -> str:
     """Return the cores of a binding, as which slots of a stated number count."""
     if len(binding.cores) > 1 and binding.bound.package is not None:
         number, first = binding.bound.package
-        return f"{number}:{write_numbers(core - first for core in binding.cores)}"
+        return f"{number}:{write_numbers([core - first for core in binding.cores])}"
     if binding.cores:
         return write_numbers(binding.cores)
     where = describe(binding.host if binding.unit is None else f"{binding.host}/{binding.unit}")
