@@ -3,6 +3,7 @@
 import networkx as nx
 import pytest
 
+import tiger
 from tiger.errors import InputError
 from tiger.mapping.entry import problem_of
 
@@ -58,6 +59,13 @@ def test_what_hosts_cannot_give_is_refused(options, message) -> None:
     with pytest.raises(InputError) as caught:
         state(9, **options)
     assert str(caught.value).startswith(message)
+
+
+def test_hosts_as_a_whole_bind_nothing() -> None:
+    """Ranks may use all slots of theirs as cores, with threads for some of them."""
+    report = tiger.assign("ring:4", "tree:2@1", slots=8, cores_per_rank=4, units="host")
+    assert {(at.cores, at.bound.threads) for at in report.rank_order.bindings} == {(tuple(range(8)), 4)}
+    assert report.rank_order.counts == {"0": 2, "1": 2}
 
 
 def test_units_without_known_cores_are_limited_too() -> None:

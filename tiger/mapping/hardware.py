@@ -155,7 +155,8 @@ def _place_nodes(
 def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
     """Raise InputError of `units` unless some part is a machine, and all machines have units of that name."""
     first = [part.names[0] for part in parts if part.host is not None]
-    if not first:
+    # A host as a whole needs no description of its inside.
+    if not first and units != "host":
         raise InputError("units", "expected them with a machine, such as lstopo describes one, got other hardware")
     for name in first:
         if not name.startswith(units):

@@ -12,6 +12,7 @@ from tiger.launchers.formats import LauncherName, check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.problem import Problem
+from tiger.model.resources import Resources
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
@@ -64,12 +65,15 @@ def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) 
     size = options.cores_per_rank
     divided = any(own.cores for own in hardware.resources)
     if divided or (size is None and options.ranks_per is None):
-        return replace(hardware, cores_per_rank=size), terms
+        return hardware if size is None else replace(hardware, cores_per_rank=size), terms
     most = None if options.ranks_per is None else _read_node(options.ranks_per)
     if hardware.host is not None or len(set(hardware.machines.tolist())) < hardware.size:
         return _limit_units(hardware, size, most), terms
     known = terms.slots is not None or hardware.slots_stated
     slots = hardware.slots if terms.slots is None else np.where(hardware.slots > 0, terms.slots, 0)
+    if options.units == "host" and known:
+        whole = tuple(Resources(cores=tuple(range(count))) for count in slots.tolist())
+        hardware = replace(hardware, resources=whole)
     if size is not None and known:
         if slots.max() < size:
             raise InputError(CORES, f"expected at most {slots.max()}, the slots of a host, got {size}")
