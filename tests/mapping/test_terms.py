@@ -66,6 +66,9 @@ def test_hosts_as_a_whole_bind_nothing() -> None:
     report = tiger.assign("ring:4", "tree:2@1", slots=8, cores_per_rank=4, units="host")
     assert {(at.cores, at.bound.threads) for at in report.rank_order.bindings} == {(tuple(range(8)), 4)}
     assert report.rank_order.counts == {"0": 2, "1": 2}
+    report = tiger.assign("ring:4", "tree:2@1", slots=2, units="host")
+    assert [(at.cores, at.bound.threads) for at in report.rank_order.bindings] == [((0, 1), 1)] * 4
+    assert tiger.assign("ring:4", "tree:2@1", units="host").rank_order.bindings[0].cores == ()
 
 
 def test_units_without_known_cores_are_limited_too() -> None:

@@ -64,11 +64,19 @@ def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) 
     """
     size = options.cores_per_rank
     divided = any(own.cores for own in hardware.resources)
-    if divided or (size is None and options.ranks_per is None):
+    if divided or (size is None and options.ranks_per is None and options.units != "host"):
         return hardware if size is None else replace(hardware, cores_per_rank=size), terms
     most = None if options.ranks_per is None else _read_node(options.ranks_per)
     if hardware.host is not None or len(set(hardware.machines.tolist())) < hardware.size:
         return _limit_units(hardware, size, most), terms
+    return _divide_hosts(hardware, terms, options, most)
+
+
+def _divide_hosts(
+    hardware: Topology, terms: Constraints, options: UnitOptions, most: int | None
+) -> tuple[Topology, Constraints]:
+    """Return hosts, of which slots alone are known, with those for ranks, at most `most` each if that is given."""
+    size = options.cores_per_rank
     known = terms.slots is not None or hardware.slots_stated
     slots = hardware.slots if terms.slots is None else np.where(hardware.slots > 0, terms.slots, 0)
     if options.units == "host" and known:
@@ -78,13 +86,15 @@ def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) 
         if slots.max() < size:
             raise InputError(CORES, f"expected at most {slots.max()}, the slots of a host, got {size}")
         slots = slots // size
-    elif most is None:
+    elif size is not None and most is None:
         what = "expected the inside of hosts beside it (--node-topology), or their slots (--slots, --ranks-per node=N)"
         raise InputError(CORES, f"{what}, got neither")
     if most is not None:
         if known and slots.max() < most:
             raise InputError(RANKS_PER, f"expected at most {slots.max()} for each node, got node={most}")
         slots = np.minimum(slots, most) if known else np.where(slots > 0, most, 0)
+    if not known and most is None:
+        return hardware, terms
     return replace(hardware.with_slots(slots), slots_stated=True, cores_per_rank=size), replace(terms, slots=None)
 
 
@@ -102,7 +112,8 @@ def _limit_units(hardware: Topology, size: int | None, most: int | None) -> Topo
     """Return units of hosts, without known cores, with a number of slots on each host."""
     if size is not None or most is None:
         what = "expected hosts with slots beside it, or machines that lstopo describes"
-        raise InputError(CORES, f"{what}, got other units such as {describe(hardware.names[0])}")
+        field = "units" if size is None else CORES
+        raise InputError(field, f"{what}, got other units such as {describe(hardware.names[0])}")
     return limit_hosts(hardware, most)
 
 
