@@ -51,7 +51,7 @@ def test_rank_files_have_the_cores_of_packages() -> None:
     [
         ("openmpi", "mpirun --rankfile FILE -n 4 -x OMP_NUM_THREADS=2 PROGRAM"),
         ("prrte", " -x OMP_NUM_THREADS=2 PROGRAM"),
-        ("slurm", " --cpus-per-task=4 --cpu-bind=mask_cpu:0x33,0xcc PROGRAM"),
+        ("slurm", " --cpu-bind=mask_cpu:0x33,0xcc PROGRAM"),
         ("mpich", " -bind-to user:0+4+1+5,2+6+3+7 PROGRAM"),
         ("intel", "OMP_NUM_THREADS=2 I_MPI_PIN_DOMAIN='[0x33,0xcc]' mpiexec "),
     ],

@@ -132,11 +132,8 @@ def _tell_intel(order: RankOrder) -> BindingText:
 
 
 def _write_srun(local: list[Processors]) -> BindingText:
-    """Return the options of srun."""
-    # Ranks that are bound to the same processors share these in the allocation.
-    each = len(set().union(*local)) // len(local)
-    sizes = (f"--cpus-per-task={each}",) if each else ()
-    return BindingText(options=(*sizes, f"--cpu-bind=mask_cpu:{','.join(map(write_mask, local))}"))
+    """Return the option of srun; `--cpus-per-task` would imply `--exact`, and leave out processors of the masks."""
+    return BindingText(options=(f"--cpu-bind=mask_cpu:{','.join(map(write_mask, local))}",))
 
 
 def _write_hydra(local: list[Processors]) -> BindingText:
