@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from tiger.launchers.order import RankBinding, RankOrder
+from tiger.model.resources import UNBOUND
 
 LISTS = "--emit wrapper binds them as mapped, whichever launcher starts them"
 Processors = tuple[int, ...]
@@ -53,8 +54,8 @@ def list_variables(binding: RankBinding) -> dict[str, str]:
 
 
 def describe_binding(launcher: str, order: RankOrder) -> BindingText:
-    """Return what a launcher is told of cores, devices and threads; nothing where neither is known."""
-    if all(binding.bound.threads is None and not binding.bound.cores for binding in order.bindings):
+    """Return what a launcher is told of cores, devices and threads; nothing where none is known."""
+    if all(binding.bound == UNBOUND for binding in order.bindings):
         return BindingText()
     tell = _TELLERS.get(launcher)
     if tell is None:
