@@ -21,7 +21,7 @@ from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.patterns import spec as patterns
 from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.options import HardwareArguments, SolveArguments
-from tiger.mapping.terms import check_emission, share_hardware
+from tiger.mapping.terms import HostChoice, check_emission, share_hardware
 from tiger.model.constraints import Constraints
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
@@ -66,7 +66,8 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
     terms = take(Constraints, request).by_usual(source.rule)
     bounded = request.time_limit_s is not None
-    posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), request.nodes)
+    choice = HostChoice(request.nodes, request.start)
+    posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
     check_emission(request.emit, posed)
     arguments = take(
         SolveArguments,

@@ -75,3 +75,13 @@ def test_units_without_known_cores_are_limited_too() -> None:
     """Two of the four on each host, in its two halves."""
     problem = state(4, topology="tree:2@9", node_topology="tree:2x2@1,4", ranks_per="node=2")
     assert problem.topology.slots.tolist() == [1, 0, 1, 0] * 2
+
+
+def test_bug_a_packed_mapping_is_improved_where_it_is() -> None:
+    """Its slots stay open beside those of even shares, so that it is a mapping that the problem allows."""
+    packed = tiger.assign("ring:4", "grid:3", slots=4, pack=True)
+    assert packed.cost == 0
+    again = tiger.assign("ring:4", "grid:3", slots=4, start=packed)
+    assert (again.cost, again.moved) == (0, 0)
+    with pytest.raises(InputError, match=r"^start: expected a mapping that the problem allows"):
+        tiger.assign("ring:4", "grid:3", slots=2, start=packed)

@@ -12,7 +12,7 @@ from tiger.formats.hardware.units import UnitOptions
 from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import AssignArguments, AssignCall, HardwareArguments, Pins, ProblemArguments
-from tiger.mapping.terms import SharedProblem, check_emission, share_hardware
+from tiger.mapping.terms import HostChoice, SharedProblem, check_emission, share_hardware
 from tiger.model.constraints import Constraints
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
@@ -59,22 +59,22 @@ def pose_problem(arguments: AssignArguments) -> SharedProblem:
 
     Raises InputError for what no launcher takes.
     """
-    posed = _share_problem(arguments, arguments.nodes)
+    posed = _share_problem(arguments, HostChoice(arguments.nodes, arguments.start))
     check_emission(arguments.emit, posed)
     return posed
 
 
 def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
-    return _share_problem(arguments, None).problem
+    return _share_problem(arguments, HostChoice()).problem
 
 
-def _share_problem(arguments: ProblemArguments, nodes: int | None) -> SharedProblem:
+def _share_problem(arguments: ProblemArguments, choice: HostChoice) -> SharedProblem:
     """Return the problem on the nodes that may be taken."""
     source = _tasks(arguments.tasks)
     hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
     terms = narrow(Constraints, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
-    return share_hardware(source.tasks, hardware, terms.by_usual(source.rule), narrow(UnitOptions, arguments), nodes)
+    return share_hardware(source.tasks, hardware, terms.by_usual(source.rule), narrow(UnitOptions, arguments), choice)
 
 
 # For callers that write the model of a problem, or read samples of it.

@@ -1,5 +1,6 @@
 """The terms on which tasks share hosts: slots for several cores each, ranks of each host, even shares."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ from tiger.formats.hardware.parts import CORES
 from tiger.formats.hardware.units import RANKS_PER, UnitOptions, parse_ranks_per
 from tiger.launchers.formats import LauncherName, check_fit
 from tiger.launchers.order import LaunchNodes
+from tiger.mapping.options import Start
+from tiger.mapping.start import name_start
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.problem import Problem
 from tiger.model.resources import Resources
@@ -21,6 +24,13 @@ from tiger.run.node_choice import open_slots
 from tiger.run.spread import limit_hosts, spread_tasks
 
 
+class HostChoice(NamedTuple):
+    """Say how many hosts are taken, all with None, and from what mapping a search starts, if from any."""
+
+    nodes: int | None = None
+    start: Start | None = None
+
+
 class SharedProblem(NamedTuple):
     """Hold a problem on the hosts that may be taken, and how many of them are, all with None."""
 
@@ -29,14 +39,15 @@ class SharedProblem(NamedTuple):
 
 
 def share_hardware(
-    tasks: TaskGraph, hardware: Topology, terms: Constraints, options: UnitOptions, nodes: int | None = None
+    tasks: TaskGraph, hardware: Topology, terms: Constraints, options: UnitOptions, choice: HostChoice
 ) -> SharedProblem:
     """Return the problem of tasks on hardware whose slots are divided as options say and shared out evenly.
 
-    With ranks of each host given, as many hosts are taken as that fills. Raises InputError of `cores_per_rank` and
+    With ranks of each host given, as many hosts are taken as that fills. The slots of a mapping to start from stay,
+    whatever an even share is. Raises InputError of `cores_per_rank` and
     `ranks_per` where hosts cannot be filled so.
     """
-    divided = options.cores_per_rank is not None or options.ranks_per is not None
+    divided, nodes = options.cores_per_rank is not None or options.ranks_per is not None, choice.nodes
     hardware, terms = _divide_slots(hardware, terms, options)
     if (divided or terms.pack) and hardware.slots_stated and (hardware.slots > 1).any():
         terms = terms.by_usual("capacity")
@@ -47,8 +58,17 @@ def share_hardware(
     if not terms.pack:
         # What is no number of nodes is refused where it is used.
         count = nodes if type(nodes) is int and nodes > 0 else None
-        problem = spread_tasks(problem, count, terms.imbalance)
+        spread = spread_tasks(problem, count, terms.imbalance)
+        problem = spread if choice.start is None else _keep_start(problem, spread, choice.start)
     return SharedProblem(problem, nodes)
+
+
+def _keep_start(problem: Problem, spread: Problem, start: Start) -> Problem:
+    """Return the problem of even shares with those slots open too that a mapping to start from takes."""
+    topology, taken = problem.topology, Counter(name_start(start).values())
+    counts = np.array([taken[name] for name in topology.names], np.int64)
+    slots = np.maximum(spread.topology.slots, np.minimum(counts, topology.slots))
+    return replace(problem, topology=topology.with_slots(slots))
 
 
 def check_emission(launcher: LauncherName | None, posed: SharedProblem) -> None:
