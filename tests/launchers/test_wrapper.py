@@ -47,6 +47,12 @@ def test_a_rank_has_its_core_its_gpu_and_its_card(script: Path, variable: str) -
     assert start(script, {variable: "1"})[0] == cpus[:1]
 
 
+def test_bug_the_rank_of_a_daemon_is_not_that_of_its_processes(script: Path) -> None:
+    """Hydra starts a daemon on every host by srun inside a job of Slurm, and its processes inherit that number."""
+    _, found = start(script, {"SLURM_PROCID": "0", "PMI_RANK": "1"})
+    assert found["CUDA_VISIBLE_DEVICES"] == "2"
+
+
 @pytest.mark.parametrize("variables", [{}, {"PMI_RANK": "2"}])
 def test_other_ranks_are_refused(script: Path, variables: dict[str, str]) -> None:
     """The program is not started."""

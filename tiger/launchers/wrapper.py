@@ -1,6 +1,6 @@
 """A shell script that starts a program as a rank, bound to its cores, whichever launcher starts the script.
 
-The rank is that of the launcher's variable: of Open MPI, Slurm, PMIx, Hydra and Intel MPI, PALS, Flux and torchrun.
+The rank is that of the launcher's variable: of Open MPI, PMIx, Hydra and Intel MPI, PALS, Flux, Slurm and torchrun.
 """
 
 import shlex
@@ -9,7 +9,8 @@ from tiger.errors import InputError
 from tiger.launchers.binding import list_variables, write_numbers
 from tiger.launchers.order import FIELD, RankBinding, RankOrder
 
-RANKS = ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK", "RANK")
+# Slurm comes after those that start their daemons by srun, whose number the processes of these inherit.
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK", "SLURM_PROCID", "RANK")
 
 
 def write(order: RankOrder) -> str:
