@@ -154,6 +154,25 @@ def test_the_same_is_offered_as_commands(page: Any, url: str, faults: list[str])
     assert "--pin" not in shell.inner_text()
 
 
+def test_ranks_with_several_cores_are_asked_for_in_the_form(page: Any, url: str) -> None:
+    """Their options are with the others, and what a launcher takes has the cores."""
+    page.goto(url)
+    page.get_by_label("or paste it").fill("ring:4")
+    page.get_by_label("Specification").fill("tree:2x2@1,10")
+    page.get_by_text("More options").click()
+    page.get_by_label("slots", exact=True).fill("8")
+    page.get_by_label("cores per rank").fill("4")
+    page.get_by_label("ranks per", exact=True).fill("node=2")
+    page.get_by_label("pack", exact=True).select_option(label="yes")
+    page.get_by_text("The same from elsewhere").click()
+    shell = page.locator("pre[aria-label='Command line']").inner_text()
+    words = ["tiger assign ring:4", "--slots 8", "--pack", "--cores-per-rank 4", "--ranks-per node=2"]
+    assert [word in shell for word in words] == [True] * len(words)
+    run_job(page)
+    rows = [line.split(",") for line in save(page, "ranks.csv").decode().splitlines()[1:]]
+    assert (sorted(row[-5] for row in rows), len({tuple(row[2:-7]) for row in rows})) == (["0-3"] * 2 + ["4-7"] * 2, 2)
+
+
 def test_examples_run_as_they_are(page: Any, url: str) -> None:
     """Their graphs, hardware and fields come along, pins included; penalties that the solver neal tunes are shown."""
     page.goto(url)

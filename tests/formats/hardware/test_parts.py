@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.formats.hardware.description import read_xml
@@ -47,6 +49,35 @@ def test_groups_are_cut_out_of_caches_where_that_loses_none() -> None:
     assert cores_of(divide(text, cores_per_rank=2)) == [(0, 1), (2, 3), (4, 5)]
     uneven = text.replace(core * 3, core * 5, 1)
     assert cores_of(divide(uneven, cores_per_rank=3)) == [(0, 1, 2), (5, 6, 7)]
+
+
+MACHINES = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@given(caches=MACHINES, size=st.integers(1, 9))
+def test_groups_are_as_many_as_domains_have_room_for(caches: list[list[int]], size: int) -> None:
+    """Each inside one domain unless a rank needs more than the largest has, and no core in two."""
+    memory = '<object type="Group"><object type="NUMANode"/>'
+    domains = [f"{memory}{''.join(map(write_cache, own))}</object>" for own in caches]
+    counts = [sum(own) for own in caches]
+    text = f'<topology version="2.0"><object type="Machine">{"".join(domains)}</object></topology>'
+    domain_of = [k for k, count in enumerate(counts) for _ in range(count)]
+    if size > sum(counts):
+        return
+    groups = cores_of(divide(text, cores_per_rank=size))
+    cores = [core for own in groups for core in own]
+    assert (len(set(cores)), {len(own) for own in groups}) == (len(cores), {size})
+    if size <= max(counts):
+        assert len(groups) == sum(count // size for count in counts)
+        assert all(len({domain_of[core] for core in own}) == 1 for own in groups)
+    else:
+        assert len(groups) == sum(counts) // size
+
+
+def write_cache(cores: int) -> str:
+    """Return a cache with some cores."""
+    core = '<object type="Core"/>'
+    return f'<object type="L3Cache">{core * cores}</object>'
 
 
 def test_processors_and_packages_follow_the_cores() -> None:
