@@ -56,7 +56,7 @@ def read_machine(elements: Sequence[Element], units: UnitName = "core") -> Level
     # Units of several cores are joined by whoever asks for them.
     kind = units if units in _FINDERS else "core"
     places = _FINDERS[kind](elements)
-    at_cores = [k for k, element in enumerate(elements) if _type(element) == "Core"]
+    at_cores = places if kind == "core" else [k for k, element in enumerate(elements) if _type(element) == "Core"]
     cores = list_cores(elements, at_cores)
     # Memory is a child of what it is local to, beside the cores or the caches around them.
     local = {element.parent for element in elements if _type(element) == _MEMORY}
