@@ -1025,6 +1025,11 @@ export interface PlaceRequest {
   objective?: "throughput" | "latency" | "both";
   /** In the mode dag, has no edge run backwards between the devices of a line. */
   contiguous?: boolean;
+  /**
+   * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
+   * without this.
+   */
+  precision?: "fp8" | "bf16" | "fp16" | "fp32" | null;
   /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
   optimizer?: "adam" | "adam-bf16" | "adam-8bit" | "sgd";
   /** The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32. */
@@ -1232,6 +1237,11 @@ export interface PlanRequest {
    * that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  /**
+   * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
+   * without this.
+   */
+  precision?: "fp8" | "bf16" | "fp16" | "fp32" | null;
   /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
   optimizer?: "adam" | "adam-bf16" | "adam-8bit" | "sgd";
   /** The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32. */

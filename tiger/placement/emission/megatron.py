@@ -11,7 +11,8 @@ from tiger.training.layouts.modules import count_layers
 from tiger.training.models.layers import LayerKind
 from tiger.training.models.transformer import is_made_of_shape
 
-# Flags of gradients and optimizers that are not Megatron-LM's default.
+# Flags of numbers and optimizers that are not Megatron-LM's default.
+PRECISIONS = {"bf16": ("--bf16",), "fp16": ("--fp16",), "fp8": ("--bf16", "--fp8-format hybrid")}
 GRADIENTS = {"bf16": ("--grad-reduce-in-bf16",), "fp32": ("--accumulate-allreduce-grads-in-fp32",)}
 OPTIMIZERS = {
     "sgd": ("--optimizer sgd",),
@@ -57,6 +58,7 @@ def _training_flags(deployment: Deployment) -> list[str]:
         *(["--recompute-granularity selective"] if setup.recompute == "selective" else []),
         *(["--recompute-granularity full --recompute-method uniform"] if setup.recompute == "full" else []),
         *(["--recompute-num-layers 1"] if setup.recompute == "full" else []),
+        *PRECISIONS.get(setup.precision or "", ()),
         *GRADIENTS.get(setup.gradients or "", ()),
         *OPTIMIZERS.get(setup.optimizer, ()),
     ]

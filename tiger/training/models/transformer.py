@@ -34,6 +34,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     """
     check_size(f"{FIELD}/layers", shape.layers + shape.predictors + 2, max_layers)
     check_setup(setup, shape)
+    shape = setup.adapt(shape)
     alike = shapes_of_layers(shape)
     parts = _list_parts(shape, alike, setup)
     tokens = 1 / setup.context
