@@ -315,7 +315,7 @@ export interface Decision {
  * Hold a choice: sizes of the groups, the schedule, and how a replica's part of the batch is cut. `microbatch` is the
  * number of sequences in each of `microbatches`, None where a model says only what one costs. `context` devices share
  * every sequence, experts are dealt out among `expert`, and `sharding` and `recompute` say what is shared out and what
- * is computed again.
+ * is computed again, of the first `recompute_layers` of a stage, None for all.
  */
 export interface Degrees {
   pipeline: number;
@@ -329,6 +329,7 @@ export interface Degrees {
   expert: number;
   sharding: "none" | "zero-1" | "zero-2" | "zero-3";
   recompute: "none" | "selective" | "full";
+  recompute_layers: number | null;
 }
 
 /** Describe a device. */
@@ -589,6 +590,7 @@ export interface GivenPlan {
   expert: number;
   sharding: "none" | "zero-1" | "zero-2" | "zero-3";
   recompute: "none" | "selective" | "full";
+  recompute_layers: number | null;
   iteration_s: number | null;
   memory_bytes: number;
   memory_share: number;
@@ -1089,6 +1091,11 @@ export interface PlaceRequest {
   /** What backward passes compute again: scores of attention (selective), or all of a layer but its input (full). */
   recompute?: "none" | "selective" | "full";
   /**
+   * Decoder layers of every stage, the first of each, that backward passes compute again with `recompute` full; all of
+   * them without it.
+   */
+  recompute_layers?: number | null;
+  /**
    * Layers of every stage as they run now, on devices in the order of the cluster, to be reported beside the plan
    * found, which is never slower where this one fits: a layout of Megatron-LM (`Ettt|(tt|)*14,ttL`), `parts` of
    * DeepSpeed (`[0, 4, 9]`), decoder layers as in `VLLM_PP_LAYER_PARTITION` (`8,8,9,7`), or the text of a script or of
@@ -1300,6 +1307,11 @@ export interface PlanRequest {
    * searched over without it.
    */
   recompute?: "none" | "selective" | "full" | null;
+  /**
+   * Decoder layers of every stage, the first of each, that backward passes compute again with `recompute` full, which
+   * it states as well; all of them without it.
+   */
+  recompute_layers?: number | null;
   /** The schedule; searched over without it. */
   schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
   /** Stages a device where they are interleaved; searched over without it. */
@@ -1375,6 +1387,7 @@ export interface RankedPlan {
   expert: number;
   sharding: "none" | "zero-1" | "zero-2" | "zero-3";
   recompute: "none" | "selective" | "full";
+  recompute_layers: number | null;
   iteration_s: number;
   memory_share: number;
   bubble: number;

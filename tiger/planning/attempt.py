@@ -64,7 +64,9 @@ def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> A
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
     evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
     closest, lacking, roomy = None, np.inf, True
-    for plan in _plans(layers, cluster, candidate.choice):
+    # Searches for cuts add up costs of layers, which are those of even cuts.
+    even = layers.between(even_plan(layers, candidate.choice).cuts)
+    for plan in _plans(even, cluster, candidate.choice):
         value = evaluator.value(plan)
         excess = 0.0 if value < np.inf else evaluator.excess_bytes(plan)
         roomy = roomy and not excess

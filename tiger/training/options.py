@@ -17,6 +17,7 @@ SHARDING = Spelling(
     "weights too (zero-3, FSDP)."
 )
 RECOMPUTE = Spelling("What is not held but computed again: scores of attention, or all but the input of a layer.")
+RECOMPUTE_LAYERS = Spelling("The first layers of every stage that are fully recomputed; all without it.", metavar="N")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -183,6 +183,9 @@ def test_how_a_model_is_trained_is_written(deploy: Deploy) -> None:
         "--use-precision-aware-optimizer",
         "--exp-avg-dtype bf16",
     ]
+    some = layers_of_shape(shape, setup=replace(first, recompute_layers=2))
+    text_of_some = write(replace(deploy((0, 2, 4), grid), layers=some))
+    assert "--recompute-method block \\\n--recompute-num-layers 2 \\\n" in text_of_some
     what = "context 2, expert 2, sharding zero-1, recompute full, optimizer adam-bf16"
     assert f"# memory and time are those of training with {what}\n" in text
     assert parse(text).stages == ("Et", "tL")

@@ -56,12 +56,17 @@ def _training_flags(deployment: Deployment) -> list[str]:
         *(["--use-distributed-optimizer"] if setup.sharding != "none" or setup.optimizer == "adam-bf16" else []),
         *([f"--use-megatron-fsdp --data-parallel-sharding-strategy {strategy}"] if strategy else []),
         *(["--recompute-granularity selective"] if setup.recompute == "selective" else []),
-        *(["--recompute-granularity full --recompute-method uniform"] if setup.recompute == "full" else []),
-        *(["--recompute-num-layers 1"] if setup.recompute == "full" else []),
+        *(_full_recompute(setup.recompute_layers) if setup.recompute == "full" else []),
         *PRECISIONS.get(setup.precision or "", ()),
         *GRADIENTS.get(setup.gradients or "", ()),
         *OPTIMIZERS.get(setup.optimizer, ()),
     ]
+
+
+def _full_recompute(layers: int | None) -> list[str]:
+    """Return the flags that recompute the first layers of every stage, all for None."""
+    method, count = ("uniform", 1) if layers is None else ("block", layers)
+    return [f"--recompute-granularity full --recompute-method {method}", f"--recompute-num-layers {count}"]
 
 
 def stages_of(deployment: Deployment) -> tuple[str, ...]:

@@ -70,6 +70,9 @@ def _list_options(setup: TrainingSetup, dtype: str) -> Iterator[tuple[str, str, 
         yield "sharding", sharding, replace(setup, sharding=sharding)
     for recompute in RECOMPUTES[RECOMPUTES.index(setup.recompute) + 1 :]:
         yield "recompute", recompute, replace(setup, recompute=recompute)
+    if setup.recompute_layers is not None:
+        more = 2 * setup.recompute_layers
+        yield "recompute_layers", str(more), replace(setup, recompute_layers=more)
     if not setup.sequence_parallel:
         yield "sequence_parallel", "true", replace(setup, sequence_parallel=True)
     if setup.gradients is None and dtype in ("fp8", "bf16"):

@@ -79,7 +79,7 @@ class GridCostModel:
     def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Self:
         """Return the costs of a model on a cluster between cuts."""
         p, d, t = degrees.shape
-        begins = np.array(cuts[:-1])
+        layers, begins = layers.between(cuts), np.array(cuts[:-1])
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
         calls = np.maximum(layers.reductions, 1)
         sizes, which = np.unique(layers.reduced_bytes / calls, return_inverse=True)

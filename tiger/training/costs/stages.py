@@ -97,7 +97,7 @@ def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: In
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
     """Return the costs of the stages of every replica."""
-    cuts, grid = np.array(plan.cuts), plan.grid
+    layers, cuts, grid = layers.between(plan.cuts), np.array(plan.cuts), plan.grid
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
     activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
     spent_s = [passes_s(layers, cluster, ranks) for ranks in grid]

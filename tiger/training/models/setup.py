@@ -23,10 +23,11 @@ class TrainingSetup:
     Of all these the experts of a layer are dealt out among `expert`. `sharding` says what the ranks with the same
     parameters share out: of ZeRO's stages the first is Megatron's distributed optimizer, the third is FSDP.
     `recompute` leaves out scores of attention (selective) or all of a decoder layer but its input (full), and computes
-    it again in the backward pass. With `sequence_parallel` tensor-parallel ranks share all that is held. An
-    `offload` of so many bytes a second keeps what layers hold in the memory of the host. `gradients` (default: fp16 for
-    fp16, else fp32) is the type that gradients are added up and sent in. `precision` and `sequence` (default: those of
-    the model) are the type that products are computed in, and the number of tokens in a sequence.
+    it again in the backward pass; full, of the first `recompute_layers` (default: all) of every stage. With
+    `sequence_parallel` tensor-parallel ranks share all that is held. An `offload` of so many bytes a second keeps what
+    layers hold in the memory of the host. `gradients` (default: fp16 for fp16, else fp32) is the type that gradients
+    are added up and sent in. `precision` and `sequence` (default: those of the model) are the type that products are
+    computed in, and the number of tokens in a sequence.
     """
 
     tensor: int = 1
@@ -35,6 +36,7 @@ class TrainingSetup:
     expert: int = 1
     sharding: Sharding = "none"
     recompute: Recompute = "none"
+    recompute_layers: int | None = None
     optimizer: Optimizer = "adam"
     gradients: Gradients | None = None
     sequence_parallel: bool = True
@@ -59,7 +61,7 @@ class TrainingSetup:
 
 NO_SETUP = TrainingSetup()
 # What a plan chooses of it.
-CHOSEN = ("tensor", "data", "context", "expert", "sharding", "recompute")
+CHOSEN = ("tensor", "data", "context", "expert", "sharding", "recompute", "recompute_layers")
 # Sizes of groups that any layers have.
 PLAIN = ("tensor", "data")
 # What also changes a model that serves: how many tokens its cache has room for.
@@ -85,6 +87,8 @@ def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
     if setup.gradients not in (None, "fp32", own):
         known = "fp32" if own is None else f"fp32 or {own}"
         raise InputError("gradients", f"expected {known} with {trained.dtype}, got {describe(setup.gradients)}")
+    if setup.recompute_layers is not None and setup.recompute != "full":
+        raise InputError("recompute_layers", f"expected none without recompute full, got {setup.recompute_layers}")
     # Each of two halves of a sequence is cut, as early tokens have less attention to compute than late ones.
     if setup.context > 1 and trained.sequence % (2 * setup.context):
         reason = f"expected twice it to divide the sequence ({trained.sequence})"
