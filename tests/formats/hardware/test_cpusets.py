@@ -31,7 +31,7 @@ def test_a_set_may_have_no_end():
 @pytest.mark.parametrize("text", ["", "0x", "3-5", "0x123456789", "0x1 ,0x1", "," * 40_000, "0xf...f0x1"])
 def test_other_text_is_refused(text):
     """With the line."""
-    with pytest.raises(InputError, match="^topology: line 7: cpuset: expected a set such as 0x000000ff, got"):
+    with pytest.raises(InputError, match=r"^topology: line 7: cpuset: expected a set such as 0x000000ff, got"):
         read(text)
 
 

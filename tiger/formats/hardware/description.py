@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong
+from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong, rocm
 from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element, read_elements
@@ -40,6 +40,8 @@ def read_document(document: object) -> DescribedHardware | Topology:
 
 def read_printed(text: str) -> DescribedHardware | Topology:
     """Return the hardware that a command printed; raise InputError of `topology` with the line."""
+    if rocm.is_matrix(text):
+        return rocm.read_machine(text)
     if nvidia.is_matrix(text):
         return nvidia.read_machine(text)
     if infiniband.is_network(text):
@@ -49,7 +51,8 @@ def read_printed(text: str) -> DescribedHardware | Topology:
     other = hosts.find_other(text)
     if other is None:
         return hosts.read_hosts(text)
-    prints = "`nvidia-smi topo -m`, `ibnetdiscover`, `scontrol show topology` or a benchmark of pairs prints"
+    commands = "`nvidia-smi topo -m`, `rocm-smi --showtopo`, `ibnetdiscover`, `scontrol show topology`"
+    prints = f"{commands} or a benchmark of pairs prints"
     what = f"expected hosts, one a line, or what {prints}"
     raise InputError(FIELD, f"line {other[0]}: {what}, got {describe(other[1])}")
 
