@@ -20,13 +20,15 @@ NAMES = ("node", "rack")
 class SwitchTree:
     """Hold hosts under switches that form a tree, or several that do not reach each other.
 
-    `leaf[h]` is the switch of host `h`, `parent[s]` the switch above switch `s`, -1 above a root.
+    `leaf[h]` is the switch of host `h`, `parent[s]` the switch above switch `s`, -1 above a root. `remarks` are what a
+    reader found odd.
     """
 
     hosts: tuple[str, ...]
     switches: tuple[str, ...]
     leaf: IntArray
     parent: IntArray
+    remarks: tuple[str, ...] = ()
 
     @property
     def distances(self) -> dict[str, float]:
@@ -49,7 +51,8 @@ class SwitchTree:
         _check_rise(distances, strictly=fanouts is None)
         if fanouts is not None:
             metric = TreeMetric(fanouts, tuple(distances.values()))
-            return Topology(names=self.hosts, metric=metric, switches=self._name_subtrees(levels))
+            subtrees = self._name_subtrees(levels)
+            return Topology(names=self.hosts, metric=metric, switches=subtrees, remarks=self.remarks)
         count = len(self.hosts)
         _check_irregular(count + len(self.switches))
         below = np.flatnonzero(self.parent >= 0)
@@ -58,7 +61,7 @@ class SwitchTree:
         if not distances.keys().isdisjoint(given):
             links = replace(links, weight=self._lengths(np.array([0.0, *distances.values()]), below))
         slots = np.repeat([1, 0], [count, len(self.switches)])
-        return Topology.from_links(self.hosts + self.switches, links, slots)
+        return replace(Topology.from_links(self.hosts + self.switches, links, slots), remarks=self.remarks)
 
     def _levels(self) -> list[IntArray]:
         """Return the switches over every host from the root down, nothing where hosts are not equally deep."""
