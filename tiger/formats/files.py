@@ -24,7 +24,7 @@ from tiger.formats import (
     slurm,
     slurmyaml,
 )
-from tiger.formats.hardware import kubernetes, measured
+from tiger.formats.hardware import kubernetes, measured, scotchtarget
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
 from tiger.formats.hardware.levels import DescribedHardware
 from tiger.formats.hardware.plain import PlainHardware
@@ -147,6 +147,7 @@ _HARDWARE: dict[str, Callable[[str], DescribedHardware | Topology]] = {
     ".yaml": slurmyaml.read_network,
     ".yml": slurmyaml.read_network,
     ".csv": measured.read_network,
+    ".tgt": scotchtarget.read_target,
     ".txt": lambda text: slurm.read_network(text) if slurm.is_network(text) else read_printed(text),
     ".topo": read_printed,
     ".ibnet": read_printed,
