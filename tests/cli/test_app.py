@@ -75,10 +75,10 @@ def test_hardware_may_be_switches_of_slurm(cli: Run) -> None:
     status, out, _ = cli("assign", "pair.json", "--topology", "topology.conf", "--json", "-")
     assert (status, json.loads(out)["cost"]) == (0, 4)
     assert cli("assign", "pair.json", "--topology", "topology.conf", "--slots", "2")[1].startswith("solved: cost 0")
-    Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n")
+    Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2,n2\n")
     outcome = cli("assign", "pair.json", "--topology", "topology.conf")
     assert is_refused(outcome, "topology")
-    assert "line 2: Nodes: expected hosts once, got 'n1' on line 1 too" in outcome[2]
+    assert "line 2: Nodes: expected hosts once in a list, got 'n2' again" in outcome[2]
 
 
 def test_tasks_may_be_a_pattern(cli: Run) -> None:

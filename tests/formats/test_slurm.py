@@ -108,6 +108,8 @@ def test_bug_a_host_below_two_leaf_switches_was_refused():
     topology = read_topology(UNEVEN.replace("n[3-4]", "n[2-4]"))
     assert table(topology) == table(read_topology(UNEVEN))
     assert topology.remarks == ("hosts below several leaf switches count below the first that lists them: n2",)
+    hidden = UNEVEN.replace("s2 Nodes=n5", "s2 Nodes=n0")
+    assert table(read_topology(hidden)) == [row[:5] for row in table(read_topology(UNEVEN))[:5]]
     regular = read_topology(TREE.replace("n3,n[4]", "n[1-4]"))
     assert (regular.metric, len(regular.remarks)) == (TreeMetric((2, 2), (2.0, 4.0)), 1)
 

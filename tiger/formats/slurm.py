@@ -4,6 +4,7 @@ Source: Slurm, topology.conf(5) and scontrol(1), https://slurm.schedmd.com/topol
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -251,8 +252,9 @@ def _read_leaves(records: Sequence[Record]) -> tuple[dict[str, Record], tuple[st
             first = hosts.setdefault(name, record)
             if first is not record:
                 several[name] = None
-        if len(set(names)) < len(names):
-            raise record.error("Nodes", "expected hosts once in a list, got one again")
+        again = next((name for name, times in Counter(names).items() if times > 1), None)
+        if again is not None:
+            raise record.error("Nodes", f"expected hosts once in a list, got {describe(again)} again")
     if not several:
         return hosts, ()
     more = f" and {len(several) - NAMED} more" if len(several) > NAMED else ""
