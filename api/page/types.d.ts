@@ -72,10 +72,12 @@ export interface AssignRequest {
   /** Distance of units that a level separates, by the name of the level. */
   levels?: Record<string, number> | null;
   /**
-   * Names of the nodes that may hold tasks, in the order in which the launcher fills them; the others only forward
-   * traffic, and no default counts them. All nodes without it.
+   * Names of the nodes that may hold tasks, in the order in which the launcher fills them, or objects that say how many
+   * slots of each; the others only forward traffic, and no default counts them. A name that comes several times has as
+   * many slots. Or the text of a host file, which may have brackets: lines such as `n01 slots=4` or `n01:4`, or
+   * `n[01-03] SLURM_TASKS_PER_NODE=48(x2),20`. All nodes without it.
    */
-  allocation?: string[] | null;
+  allocation?: string | (string | GrantedBody)[] | null;
   /** Links that other jobs use in part; traffic keeps off them. */
   running?: ShareBody[];
   /** Node of every task that must go there. */
@@ -604,6 +606,14 @@ export interface GivenPlan {
   saved: number | null;
   keep: boolean;
   verdict: string;
+}
+
+/** Say how many slots of a node a job has. */
+export interface GrantedBody {
+  /** A node. */
+  node: string;
+  /** Its slots. */
+  slots: number;
 }
 
 /**

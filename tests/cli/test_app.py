@@ -254,7 +254,7 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--imbalance", "nan"], "imbalance"),
         (["--imbalance", "0.5", "--rule", "one-to-one"], "imbalance"),
         (["--allocation", "x q"], "allocation/1"),
-        (["--allocation", "x;x"], "allocation/1"),
+        (["--allocation", "x:2", "--slots", "3"], "slots"),
         (["--allocation", " "], "allocation"),
         (["--allocation", "x[1-"], "allocation/0"),
         (["--allocation", "missing.txt"], "allocation/0"),

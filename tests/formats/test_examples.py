@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tiger.formats.allocation import list_nodes
 from tiger.formats.files import read_tasks, read_topology
-from tiger.formats.hostlist import list_nodes
 from tiger.model.problem import Problem
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
@@ -59,7 +59,7 @@ def test_topology_examples_are_read(path):
 def test_the_allocation_is_four_rows_of_the_torus():
     """Sixteen nodes in two pieces."""
     hardware = read_topology("torus:4x4x4")
-    part = hardware.allocated(list_nodes(FOLDER / "allocation.txt", hardware))
+    part = hardware.allocated(list_nodes(FOLDER / "allocation.txt", hardware.names).names)
     assert (part.hosts.size, part.names[part.hosts[-1]]) == (16, "2,3,3")
 
 

@@ -17,7 +17,7 @@ from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.errors import InputError
-from tiger.formats.hostlist import list_nodes
+from tiger.formats.allocation import list_nodes
 from tiger.mapping.entry import problem_of
 from tiger.mapping.exchange.sample_file import read_samples
 from tiger.topologies.spec import build
@@ -74,7 +74,7 @@ def solve_cluster(path: Path) -> None:
 
 def read_hosts(path: Path) -> None:
     """Read an allocation of a torus."""
-    list_nodes(path, build("torus:4x4x4"))
+    list_nodes(path, build("torus:4x4x4").names)
 
 
 def read_text_circuit(path: Path) -> None:

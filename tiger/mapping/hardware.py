@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from tiger.errors import InputError
+from tiger.formats.allocation import FIELD, list_nodes
 from tiger.formats.files import read_hardware
 from tiger.formats.graphs import topology_of
 from tiger.formats.hardware import composition
@@ -15,9 +16,9 @@ from tiger.formats.hardware.levels import FIELD as LEVELS
 from tiger.formats.hardware.levels import DescribedHardware, fill_distances
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
-from tiger.formats.hostlist import list_nodes
+from tiger.formats.hostfile import HostSlots, NodeSlots, add_slots
 from tiger.formats.linkshares import read_link_shares
-from tiger.mapping.options import HardwareArguments
+from tiger.mapping.options import Allocation, HardwareArguments
 from tiger.model.problem import LARGEST
 from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
@@ -155,28 +156,47 @@ def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
             raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
 
 
-def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
+def _allocate(topology: Topology, allocation: Allocation | None) -> Topology:
     """Return the hardware with slots on the allocated nodes alone."""
-    names = list_allocation(topology, allocation)
-    return topology if names is None else topology.allocated(names)
+    hosts = list_allocation(topology.names, allocation)
+    return topology if hosts is None else topology.allocated(hosts.names, hosts.slots)
 
 
-def list_allocation(topology: Topology, allocation: Iterable[object] | Path | str | None) -> list[str] | None:
-    """Return the names of the nodes that an allocation lists, in its order; None where all may hold tasks.
+def list_allocation(known: Sequence[str], allocation: object) -> HostSlots | None:
+    """Return the nodes that an allocation lists out of those known, in its order; None where all may hold tasks.
 
-    A set has no order: its names are in that of the topology.
+    A set has no order: its names are in that of the topology. Slots are those of a mapping, and as many as a
+    name comes often. Raises TypeError for what is no `Allocation`.
     """
     if allocation is None:
         return None
-    if isinstance(allocation, str | Path):
-        return list_nodes(allocation, topology)
-    if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
-        raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
-    names = [read_name(f"allocation/{k}", node) for k, node in enumerate(allocation)]
+    if isinstance(allocation, str | Path | FileText):
+        return list_nodes(allocation, known)
+    if isinstance(allocation, Mapping):
+        return add_slots(FIELD, [_read_granted(node, slots) for node, slots in allocation.items()])
+    if not isinstance(allocation, Iterable):
+        what = "expected allocation as nodes, a mapping from node to slots, text or a path"
+        raise TypeError(f"{what}, got {type(allocation).__name__}")
+    nodes = [_read_node(position, node) for position, node in enumerate(allocation)]
     if isinstance(allocation, set | frozenset):
-        number = {name: k for k, name in enumerate(topology.names)}
-        names.sort(key=lambda name: number.get(name, topology.size))
-    return names
+        number = {name: k for k, name in enumerate(known)}
+        nodes.sort(key=lambda node: number.get(node.node, len(number)))
+    return add_slots(FIELD, nodes)
+
+
+def _read_node(position: int, node: object) -> NodeSlots:
+    """Return a node of a list, which may have its slots beside it."""
+    if isinstance(node, NodeSlots):
+        return node
+    return NodeSlots(read_name(f"{FIELD}/{position}", node))
+
+
+def _read_granted(node: object, slots: object) -> NodeSlots:
+    """Return a node of a mapping with its slots."""
+    name = read_name(FIELD, node)
+    if isinstance(slots, bool) or not isinstance(slots, Integral):
+        raise TypeError(f"expected allocation[{name!r}] as a whole number of slots, got {type(slots).__name__}")
+    return NodeSlots(name, int(slots))
 
 
 def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:

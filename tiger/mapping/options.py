@@ -64,6 +64,7 @@ class Pins(Protocol):
 
 
 Start = Union[Pins, "Report", Path, str]
+Allocation = Union[Mapping[object, int], Iterable[object], "FileText", Path, str]
 # The option `start` of all that improves a mapping.
 START = spelled(
     "The mapping to improve, never to end above: a report, a JSON object {task: node} or a CSV file task,node.",
@@ -201,13 +202,13 @@ class HardwareArguments:
             "Units of a machine that lstopo describes, as which tasks run; its cores without.", panel="Hardware"
         ),
     )
-    allocation: Iterable[object] | Path | str | None = field(
+    allocation: "Allocation | None" = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            "The nodes that may hold tasks, in the launcher's order: a file, or names separated by blanks or "
-            "';', also as n[0-3,7].",
-            metavar="FILE|NAMES",
+            "The nodes that may hold tasks, in the launcher's order: a host file, or names separated by blanks or "
+            "';', also as n[0-3,7] or n01:4; `slurm`: those of the job that runs this.",
+            metavar="FILE|NAMES|slurm",
             panel="Hardware",
         ),
     )

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.allocation import resolve_names
 from tiger.formats.hardware.plain import find_nearest
-from tiger.formats.hostlist import resolve_names
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
 from tiger.model.text import FileText
 from tiger.model.topology import Links, Topology
+from tiger.model.values import WHOLE_LIMIT
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 
@@ -60,7 +61,7 @@ def find_insides(nodes: Topology, hosts: Sequence[str | None]) -> IntArray:
     position = {name: k for k, name in enumerate(nodes.names)}
     which = np.full(nodes.size, -1)
     for k, listed in enumerate(hosts):
-        names = resolve_names(FIELD, listed or "", nodes)
+        names = resolve_names(FIELD, listed or "", nodes.names)
         if not names:
             raise InputError(FIELD, f"expected hosts for each of {len(hosts)} insides, got none")
         for name in names:
@@ -88,11 +89,23 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
         raise InputError(FIELD, "expected memory stated inside the nodes alone, got it for the nodes of the network")
     if len({inside.memory is None for inside in insides}) > 1:
         raise InputError(FIELD, "expected memory stated inside all nodes or none, got it inside some")
+    _check_granted(network, insides, which)
     outer, inner = network.metric, insides[0].metric
     if len(insides) == 1 and isinstance(outer, TreeMetric) and isinstance(inner, TreeMetric):
         metric = TreeMetric(outer.fanouts + inner.fanouts, inner.distances + outer.distances)
         return _compose_trees(network, insides[0], metric, inner)
     return _compose_tables(network, insides, which)
+
+
+def _check_granted(network: Topology, insides: Sequence[Topology], which: IntArray) -> None:
+    """Raise InputError of `allocation` for a node with more slots than its inside states."""
+    if not network.slots_granted:
+        return
+    room = np.array([inside.slots.sum() if inside.slots_stated else WHOLE_LIMIT for inside in insides])[which]
+    for host, slots in zip(network.hosts.tolist(), room.tolist(), strict=True):
+        if network.slots[host] > slots:
+            what = f"expected at most {slots} slots on {describe(network.names[host])}, which its inside has"
+            raise InputError("allocation", f"{what}, got {network.slots[host]}")
 
 
 def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inner: TreeMetric) -> Topology:
@@ -106,10 +119,11 @@ def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inne
         names=names,
         metric=metric,
         switches=switches if len({*names, *switches}) == len(names) + len(switches) else (),
-        slots=np.where(network.slots[node] > 0, inside.slots[unit], 0),
+        slots=_share_slots(network, node, inside.slots[unit]),
         cost=network.cost[node] + inside.cost[unit],
         memory=None if inside.memory is None else inside.memory[unit],
-        slots_stated=inside.slots_stated,
+        slots_stated=inside.slots_stated or network.slots_granted,
+        slots_granted=network.slots_granted,
         host=network.host,
         turn=network.turn[node],
         remarks=network.remarks + inside.remarks,
@@ -153,14 +167,32 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
         metric=DenseMetric(lock(_measure(network, insides, which, hubs))),
         links=None if links is None else _hang_units(network, links, insides, which),
         switches=() if wired is None else wired.switches,
-        slots=np.concatenate([slots[unit], none]),
+        slots=np.concatenate([_share_slots(network, node, slots[unit]), none]),
         cost=np.concatenate([network.cost[node] + cost[unit], none]),
         memory=np.concatenate([memory[unit], none]) if memory.size else None,
-        slots_stated=any(inside.slots_stated for inside in insides),
+        slots_stated=network.slots_granted or any(inside.slots_stated for inside in insides),
+        slots_granted=network.slots_granted,
         host=network.host,
         turn=np.concatenate([network.turn[node], none]),
         remarks=(*network.remarks, *chain.from_iterable(inside.remarks for inside in insides)),
     )
+
+
+def _share_slots(network: Topology, node: IntArray, slots: IntArray) -> IntArray:
+    """Return the slots of units: their own, or those that their nodes are granted, spread evenly over them.
+
+    `node[k]` is the node of unit k, one node's units behind the other's; they share in proportion to their own slots.
+    """
+    own = np.where(network.slots[node] > 0, slots, 0)
+    if not network.slots_granted:
+        return own
+    total = np.bincount(node, own, network.size).astype(np.int64)
+    upto = np.cumsum(own)
+    upto -= (upto - own)[np.searchsorted(node, node)]
+    whole, rest = np.divmod(network.slots[node], np.maximum(total[node], 1))
+    # Rounded up, so that the first unit has the first slot; in two parts, as a product may leave the range of int64.
+    ends, begins = (part * whole - -part * rest // np.maximum(total[node], 1) for part in (upto, upto - own))
+    return np.asarray(ends - begins, np.int64)
 
 
 def _list_amounts(insides: Sequence[Topology]) -> tuple[list[IntArray], list[FloatArray], list[IntArray]]:
