@@ -64,8 +64,8 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
 
     shared = share(request, executor)
     source = read_tasks(request.tasks, limits)
-    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
     terms = take(Constraints, request).by_usual(source.rule)
+    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
     bounded = request.time_limit_s is not None
     problem = open_slots(build_problem(source.tasks, topology, terms), request.nodes)
     if request.emit is not None:

@@ -61,8 +61,9 @@ def pose_problem(arguments: AssignArguments) -> Problem:
 def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
-    hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
     terms = narrow(Constraints, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
+    given = choose_hardware(source.topology, narrow(HardwareArguments, arguments))
+    hardware = build_hardware(given, terms.named)
     return build_problem(source.tasks, hardware, terms.by_usual(source.rule))
 
 

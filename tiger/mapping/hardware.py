@@ -1,6 +1,6 @@
 """The hardware of a problem: the network between nodes, what is inside them, and what of both a job may use."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -18,12 +18,12 @@ from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.hostfile import HostSlots, NodeSlots, add_slots
 from tiger.formats.linkshares import read_link_shares
-from tiger.mapping.options import Allocation, HardwareArguments
+from tiger.mapping.options import HardwareArguments
 from tiger.model.problem import LARGEST
 from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.values import read_name
-from tiger.model.wording import describe
+from tiger.model.wording import INSIDE, describe
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -33,27 +33,37 @@ if TYPE_CHECKING:
 NODE_STEPS = 5.0
 
 
-def build_hardware(arguments: HardwareArguments) -> Topology:
+def build_hardware(arguments: HardwareArguments, named: Collection[str] = ()) -> Topology:
     """Return the hardware of a call, whose allocation and running jobs are those of its nodes.
 
+    With an allocation, nodes may be left out that are neither of it nor between those, nor `named` or around such.
     Without a stated distance between nodes, and with an inside, the nearest two are five times as far apart as the
     farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `units`, `allocation`,
     `running`.
     """
     _check_units(arguments.units)
     network = read_network(arguments.topology, arguments.labels, arguments.units)
+    known = network.names
     insides = list_insides(arguments.node_topology)
     readings = [_read_inside(inside, arguments.units) for inside in insides]
     stated = _check_levels(arguments.levels, [network, *readings])
     parts = [reading.topology(stated) for reading in readings]
     distances = _place_nodes(network.distances, stated, parts) if parts else stated
+    hosts, shares = list_allocation(known, arguments.allocation), list_shares(arguments.running)
+    if hosts is not None and not set(known).isdisjoint(hosts.names):
+        # Links that others use stay, and so do nodes around units that are named.
+        ends = (end for share in shares for end in (share.a, share.b))
+        around = (name.partition(INSIDE)[0] for name in named)
+        network = network.cut({*hosts.names, *named, *around, *ends})
     whole = network.topology(distances)
     if arguments.units is not None:
         _check_machines(arguments.units, [whole, *parts])
-    nodes = _share(_allocate(whole, arguments.allocation), arguments.running)
+    nodes = whole if hosts is None else whole.allocated(hosts.names, hosts.slots)
+    if shares or isinstance(arguments.running, str | Path):
+        nodes = nodes.shared(shares)
     if not parts:
         return nodes
-    return composition.compose(nodes, parts, find_insides(nodes, [inside.hosts for inside in insides]))
+    return composition.compose(nodes, parts, find_insides(nodes, [inside.hosts for inside in insides], known))
 
 
 def choose_hardware(own: Topology | None, arguments: HardwareArguments) -> HardwareArguments:
@@ -156,12 +166,6 @@ def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
             raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
 
 
-def _allocate(topology: Topology, allocation: Allocation | None) -> Topology:
-    """Return the hardware with slots on the allocated nodes alone."""
-    hosts = list_allocation(topology.names, allocation)
-    return topology if hosts is None else topology.allocated(hosts.names, hosts.slots)
-
-
 def list_allocation(known: Sequence[str], allocation: object) -> HostSlots | None:
     """Return the nodes that an allocation lists out of those known, in its order; None where all may hold tasks.
 
@@ -197,12 +201,6 @@ def _read_granted(node: object, slots: object) -> NodeSlots:
     if isinstance(slots, bool) or not isinstance(slots, Integral):
         raise TypeError(f"expected allocation[{name!r}] as a whole number of slots, got {type(slots).__name__}")
     return NodeSlots(name, int(slots))
-
-
-def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:
-    """Return the hardware with the parts of its links that running jobs leave."""
-    shares = list_shares(running)
-    return topology.shared(shares) if shares or isinstance(running, str | Path) else topology
 
 
 def list_shares(running: Iterable[tuple[object, object, float]] | Path | str) -> list[LinkShare]:

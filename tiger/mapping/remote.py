@@ -105,25 +105,23 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
     takes.
     """
     insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
-    source = arguments.topology
-    # Without hardware the tasks have their own.
-    network = whole if source is None else read_network(source, arguments.labels, arguments.units).topology({})
+    source = whole if arguments.topology is None else arguments.topology
+    described = read_network(source, arguments.labels, arguments.units)
+    # Specifications and files go as they are, and say nothing of the order of hosts.
+    network = None if isinstance(source, str | Path | FileText) else described.topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
-    allocated = list_allocation(network.names, arguments.allocation)
+    allocated = list_allocation(described.names, arguments.allocation)
+    if allocated is None and network is not None:
+        allocated = _list_turns(network)
     return {
-        "topology": None if source is None else _state_network(source, network),
+        "topology": None if arguments.topology is None else _state_source("topology", network or source),
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,
         "units": arguments.units,
-        "allocation": _state_allocation(_list_turns(network) if allocated is None else allocated),
+        "allocation": _state_allocation(allocated),
         "running": shares or None,
     }
-
-
-def _state_network(source: object, network: Topology) -> NetworkSource:
-    """Return a specification or a file as it is, and other hardware as a graph."""
-    return _state_source("topology", source if isinstance(source, str | Path | FileText) else network)
 
 
 def _state_allocation(hosts: HostSlots | None) -> list[object] | None:

@@ -32,6 +32,11 @@ class Constraints(SharingOptions):
     pinned: Mapping[str, str] = field(default_factory=dict)
     forbidden: Collection[tuple[str, str]] = frozenset()
 
+    @property
+    def named(self) -> set[str]:
+        """Return the nodes that pins and forbidden pairs name."""
+        return {*self.pinned.values(), *(node for _, node in self.forbidden)}
+
     def __post_init__(self) -> None:
         """Check the bounds of slots and imbalance."""
         if self.slots is not None:

@@ -54,7 +54,7 @@ def test_slots_that_nodes_are_granted_spread_over_their_units(inside, granted, s
     """Evenly, from the first unit on, and never more or fewer than the node has."""
     network = build("tree:2@9").allocated(["0", "1"], np.array(granted))
     whole = compose(network, [build(inside)], np.zeros(2, np.int64))
-    assert [slots for name, slots in zip(whole.names, whole.slots.tolist(), strict=True) if "/" in name] == slots
+    assert [count for name, count in zip(whole.names, whole.slots.tolist(), strict=True) if "/" in name] == slots
     assert (whole.slots_stated, whole.slots_granted) == (True, True)
 
 

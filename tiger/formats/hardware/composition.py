@@ -51,23 +51,24 @@ def list_insides(given: "Mapping[str, Path | str] | Sequence[HostContents] | Pat
     return insides
 
 
-def find_insides(nodes: Topology, hosts: Sequence[str | None]) -> IntArray:
+def find_insides(nodes: Topology, hosts: Sequence[str | None], known: Sequence[str]) -> IntArray:
     """Return which of the lists every node that holds tasks is in; None stands for all nodes.
 
-    Raises InputError of `node_topology` for a node that is in none or in two, and for a list without any.
+    Lists may name all nodes that are known, of which those of an allocation may be the only ones left. Raises
+    InputError of `node_topology` for a node that is in none or in two, and for a list without any.
     """
     if hosts[0] is None:
         return np.zeros(len(nodes.hosts), np.int64)
-    position = {name: k for k, name in enumerate(nodes.names)}
-    which = np.full(nodes.size, -1)
+    found = dict[str, int]()
     for k, listed in enumerate(hosts):
-        names = resolve_names(FIELD, listed or "", nodes.names)
+        names = resolve_names(FIELD, listed or "", known)
         if not names:
             raise InputError(FIELD, f"expected hosts for each of {len(hosts)} insides, got none")
         for name in names:
-            if which[position[name]] >= 0:
+            if name in found:
                 raise InputError(FIELD, f"expected different nodes, got {describe(name)} twice")
-            which[position[name]] = k
+            found[name] = k
+    which = np.array([found.get(name, -1) for name in nodes.names])
     missing = nodes.hosts[which[nodes.hosts] < 0]
     if missing.size:
         name = describe(nodes.names[missing[0]])

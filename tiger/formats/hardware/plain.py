@@ -1,6 +1,6 @@
 """Hardware without names of levels, as of a SPEC or of links: all one can state is how far its nearest two are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +34,15 @@ class PlainHardware:
     nodes: Topology
     level: str
     find_rates: Callable[[], MessageRates] = MessageRates
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the nodes."""
+        return self.nodes.names
+
+    def cut(self, needed: Collection[str]) -> "PlainHardware":  # noqa: ARG002 (all nodes are measured)
+        """Return the hardware as it is, whatever a job needs of it."""
+        return self
 
     @property
     def distances(self) -> dict[str, float]:
