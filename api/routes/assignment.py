@@ -25,6 +25,7 @@ from tiger.mapping.options import HardwareArguments, SolveArguments
 from tiger.model.constraints import Constraints, build_problem
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
+from tiger.model.wiring import Wiring
 from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
 from tiger.topologies import spec
@@ -112,10 +113,10 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
     )
 
 
-def read_network(stated: str | dict[str, object]) -> Topology | FileText:
+def read_network(stated: str | dict[str, object]) -> Topology | Wiring | FileText:
     """Return the hardware of a node-link graph or of a specification, or the text of a file; raise InputError."""
     if isinstance(stated, dict) and "text" not in stated:
-        return nodelink.read_topology(stated)
+        return nodelink.read_wiring(stated)
     return _read_source("topology", stated)
 
 

@@ -102,6 +102,24 @@ def test_costs_and_loads_are_those_of_the_whole_site(seed, draw, stated):
     }
 
 
+def test_limits_count_what_is_allocated():
+    """Four hosts of a tree of 9,000 that is not regular, with what is between them and around what is named."""
+    leaves = "".join(f"SwitchName=s{k} Nodes=n[{90 * k}-{90 * k + 88 + k % 2}]\n" for k in range(100))
+    site = FileText("topology.conf", leaves + "SwitchName=top Switches=s[0-99]")
+    with pytest.raises(InputError, match="at most 8192 hosts and switches, of an allocation where there is one, got"):
+        build_hardware(HardwareArguments(site))
+    part = build_hardware(HardwareArguments(site, allocation="n[0-1],n900:2"), {"n4", "n5/core0"})
+    assert part.names == ("n0", "n1", "n4", "n5", "n900", "s0", "s10", "top")
+    assert part.slots.tolist() == [1, 1, 0, 0, 2, 0, 0, 0]
+    running = [("n88", "s0", 0.5), ("s7", "top", 0.25)]
+    busy = build_hardware(HardwareArguments(site, allocation="n[0-1]", running=running))
+    assert busy.names == ("n0", "n1", "n88", "s0", "s7", "top")
+    units = build_hardware(
+        HardwareArguments(site, node_topology={"n[0-88],n[900-988]": "ring:3"}, allocation="n1,n900")
+    )
+    assert [units.names[k] for k in units.hosts] == ["n1/0", "n1/1", "n1/2", "n900/0", "n900/1", "n900/2"]
+
+
 def test_nodes_may_differ_inside():
     """Hosts are listed as an allocation is; those that hold no tasks need no inside."""
     insides = {"n[00-01]": "tree:2@1", "n02": "tree:3@1"}

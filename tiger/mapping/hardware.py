@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, get_args
 from tiger.errors import InputError
 from tiger.formats.allocation import FIELD, list_nodes
 from tiger.formats.files import read_hardware
-from tiger.formats.graphs import topology_of
+from tiger.formats.graphs import wiring_of
 from tiger.formats.hardware import composition
 from tiger.formats.hardware.composition import HostContents, find_insides, list_insides
 from tiger.formats.hardware.levels import FIELD as LEVELS
 from tiger.formats.hardware.levels import DescribedHardware, fill_distances
+from tiger.formats.hardware.linked import LinkedHardware
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.hostfile import HostSlots, NodeSlots, add_slots
@@ -23,6 +24,7 @@ from tiger.model.problem import LARGEST
 from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.values import read_name
+from tiger.model.wiring import Wiring
 from tiger.model.wording import INSIDE, describe
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def _check_units(units: str | None) -> None:
 
 
 def read_network(
-    source: "nx.Graph | Topology | Path | str | FileText | None",
+    source: "nx.Graph | Topology | Wiring | Path | str | FileText | None",
     labels: Sequence[str] | None = None,
     units: UnitName | None = None,
 ) -> DescribedHardware:
@@ -98,8 +100,10 @@ def read_network(
         return read_hardware(str(source) if isinstance(source, Path) else source, "node", labels, units)
     if labels is not None:
         raise InputError("labels", "expected them with a file of nodes of Kubernetes, got other hardware")
-    nodes = source if isinstance(source, Topology) else topology_of(check_graph("topology", source))
-    return PlainHardware(nodes, "node")
+    if isinstance(source, Topology):
+        return PlainHardware(source, "node")
+    wiring = source if isinstance(source, Wiring) else wiring_of(check_graph("topology", source))
+    return LinkedHardware(wiring, "node")
 
 
 def check_graph(what: str, source: object) -> "nx.Graph":

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tiger.model.tasks import TaskGraph
     from tiger.model.text import FileText
     from tiger.model.topology import Topology
+    from tiger.model.wiring import Wiring
     from tiger.run.report import Report
 
 
@@ -160,7 +161,7 @@ class SolveCall(WatchOptions, SolveArguments):
 class HardwareArguments:
     """Hold hardware in any form: the nodes, their insides, distances of levels, and what a job may use."""
 
-    topology: "nx.Graph | Topology | Path | str | FileText | None" = field(
+    topology: "nx.Graph | Topology | Wiring | Path | str | FileText | None" = field(
         default=None,
         metadata=spelled(
             "Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",

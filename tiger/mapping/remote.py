@@ -108,13 +108,13 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
     source = whole if arguments.topology is None else arguments.topology
     described = read_network(source, arguments.labels, arguments.units)
     # Specifications and files go as they are, and say nothing of the order of hosts.
-    network = None if isinstance(source, str | Path | FileText) else described.topology({})
+    stated = source if isinstance(source, str | Path | FileText) else described.topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
     allocated = list_allocation(described.names, arguments.allocation)
-    if allocated is None and network is not None:
-        allocated = _list_turns(network)
+    if allocated is None and isinstance(stated, Topology):
+        allocated = _list_turns(stated)
     return {
-        "topology": None if arguments.topology is None else _state_source("topology", network or source),
+        "topology": None if arguments.topology is None else _state_source("topology", stated),
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,

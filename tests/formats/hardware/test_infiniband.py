@@ -13,12 +13,18 @@ from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.hardware import infiniband
-from tiger.formats.hardware.infiniband import read_fabric, read_network
+from tiger.formats.hardware.infiniband import read_network
 from tiger.model.text import FileText
+from tiger.model.topology import Topology
 
 FOLDER = Path(__file__).resolve().parents[3]
 EXAMPLE = (FOLDER / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")
 GROUPED = (FOLDER / "tests" / "data" / "infiniband" / "grouped.txt").read_text("utf-8")
+
+
+def read_fabric(text: str) -> Topology:
+    """Return the whole of a fabric, measured."""
+    return read_network(text).topology({})
 
 
 def test_adapters_of_a_host_are_one_node():
@@ -64,7 +70,7 @@ def test_bug_adapters_that_name_no_host_were_hosts():
 def test_many_adapters_that_name_no_host_are_counted():
     """The first five by their names."""
     more = "".join(f'\nCa\t1 "H-{k}"\t\t# "MT4129 ConnectX7 Mellanox Technologies"\n' for k in range(69))
-    assert read_network(EXAMPLE + more).nodes.remarks[0].endswith("69 of them: H-0, H-1, H-2, H-3, H-4 and 64 more")
+    assert read_network(EXAMPLE + more).wiring.remarks[0].endswith("69 of them: H-0, H-1, H-2, H-3, H-4 and 64 more")
 
 
 def test_a_fabric_without_a_host_is_refused():
@@ -141,7 +147,7 @@ def test_bad_lines_are_named(change, reason):
     text = EXAMPLE.replace(*change, 1)
     assert text != EXAMPLE
     with pytest.raises(InputError, match=f"^topology: {reason}"):
-        read_fabric(text)
+        read_network(text).topology({})
 
 
 @pytest.mark.slow
@@ -150,4 +156,5 @@ def test_bad_lines_are_named(change, reason):
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but hosts or bad input comes of one."""
     with suppress(InputError):
-        assert read_fabric(data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, GROUPED]))))).hosts.size > 0
+        text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, GROUPED]))))
+        assert read_fabric(text).hosts.size > 0

@@ -6,6 +6,7 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong, rocm
 from tiger.formats.hardware.levels import DescribedHardware
+from tiger.formats.hardware.linked import LinkedHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.topology import Topology
@@ -29,13 +30,13 @@ def read_xml(text: str, units: UnitName = "core") -> DescribedHardware:
     return reader(elements)
 
 
-def read_document(document: object) -> DescribedHardware | Topology:
+def read_document(document: object) -> DescribedHardware:
     """Return the hardware that parsed JSON describes, by what it begins with; raise InputError of `topology`."""
     if kubernetes.is_list(document):
         return kubernetes.read_nodes(document)
     if instances.is_answer(document):
         return instances.read_instances(document)
-    return nodelink.read_topology(document)
+    return LinkedHardware(nodelink.read_wiring(document), "node")
 
 
 def read_printed(text: str) -> DescribedHardware | Topology:

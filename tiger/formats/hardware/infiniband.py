@@ -5,17 +5,18 @@ Source: rdma-core, infiniband-diags/ibnetdiscover.c and its ibnetdiscover(8), ht
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.plain import MessageRates, PlainHardware
+from tiger.formats.hardware.linked import LinkedHardware
+from tiger.formats.hardware.plain import MessageRates
 from tiger.model.text import RawLine
 from tiger.model.topology import Links, Topology
 from tiger.model.units import GIGABYTE
+from tiger.model.wiring import Wiring
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -79,26 +80,19 @@ def is_network(text: str) -> bool:
     return any(_NODE.fullmatch(line.strip()) for line in text.splitlines())
 
 
-def read_network(text: str) -> PlainHardware:
-    """Return the hosts and switches as `read_fabric` does, with the bytes per second of a message between each two.
-
-    That is the widest of the shortest ways. A message crosses one link at a time, of parallel ones the widest.
-    """
-    listing = _read_listing(text)
-    fabric = _join(listing)
-    return PlainHardware(fabric, "node", partial(_find_rates, fabric, listing.nodes, listing.ports))
-
-
-def read_fabric(text: str) -> Topology:
+def read_network(text: str) -> LinkedHardware:
     """Return the hosts, then switches, routers and other adapters without slots, with links of length 1 in GB/s.
 
     Hosts are called by the descriptions of their adapters, `n1` of `n1 HCA-1` and `n1 mlx5_0`. Adapters that are called
     after their model say of no host that it runs anything: they hold no tasks, and a remark counts them, as one does
     with lines of errors in the text. Parallel links are added up. Nodes that aggregate for switches hold no tasks.
-    Without any widths all links carry 1. Raises InputError of `topology` with the line, for a fabric whose adapters all
-    name no host, and for more than 8,192 nodes.
+    Without any widths all links carry 1. The rate of a message between each two is the widest of the shortest ways: it
+    crosses one link at a time, of parallel ones the widest. Raises InputError of `topology` with the line, and for a
+    fabric whose adapters all name no host.
     """
-    return _join(_read_listing(text))
+    listing = _read_listing(text)
+    fabric = _join(listing)
+    return LinkedHardware(fabric, "node", partial(_find_rates, fabric, listing.nodes, listing.ports))
 
 
 def _read_listing(text: str) -> _Listing:
@@ -147,8 +141,8 @@ def _read_width(number: int, comment: str) -> float | None:
     return int(found[1]) * LANE_SPEEDS[found[2]] / 8
 
 
-def _join(listing: _Listing) -> Topology:
-    """Return the topology of all nodes and the ports that join them."""
+def _join(listing: _Listing) -> Wiring:
+    """Return all nodes and the links of the ports that join them."""
     nodes, ports = listing.nodes, listing.ports
     hosts = list(dict.fromkeys(node.name for node in nodes.values() if node.host))
     names = hosts + [node.name for node in nodes.values() if not node.host]
@@ -169,8 +163,8 @@ def _join(listing: _Listing) -> Topology:
             sums[a, b] = sums.get((a, b), 0.0) + (port.width or 1.0)
     ends = np.array(list(sums), np.int64).reshape(-1, 2)
     links = Links(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=np.array(list(sums.values())))
-    fabric = Topology.from_links(tuple(names), links, np.repeat([1, 0], [len(hosts), len(names) - len(hosts)]))
-    return replace(fabric, remarks=_remark(listing))
+    slots = np.repeat([1, 0], [len(hosts), len(names) - len(hosts)])
+    return Wiring(names=tuple(names), links=links, slots=slots, remarks=_remark(listing))
 
 
 def _remark(listing: _Listing) -> tuple[str, ...]:
@@ -190,7 +184,7 @@ def _remark(listing: _Listing) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> MessageRates:
+def _find_rates(fabric: Wiring, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> MessageRates:
     """Return the bytes per second of the widest shortest way between each two nodes, nothing without widths."""
     index = {name: k for k, name in enumerate(fabric.names)}
     widths = dict[tuple[int, int], float]()
@@ -204,8 +198,8 @@ def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End
     different = np.unique(width)[::-1].tolist()
     if len(different) > WIDTH_LIMIT:
         raise InputError(FIELD, f"expected at most {WIDTH_LIMIT} different widths of links, got {len(different)}")
-    everyone = np.arange(fabric.size)
-    hops = fabric.metric.between(everyone[:, None], everyone[None, :])
+    everyone = np.arange(len(fabric.names))
+    hops = fabric.measure().metric.between(everyone[:, None], everyone[None, :])
     rates = np.zeros(hops.shape)
     # The links of one width and more have a way as short as any, or the next narrower ones are needed.
     for narrowest in different:

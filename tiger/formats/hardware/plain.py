@@ -29,11 +29,15 @@ class MessageRates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainHardware:
-    """Hold `nodes` as they are described, the name of the distance of the nearest two, and how to find stated rates."""
+    """Hold `nodes` as they are described, the name of the distance of the nearest two, and how to find stated rates.
+
+    `nearest` is that distance where it is not the one of the nodes here, but of a whole that these are cut from.
+    """
 
     nodes: Topology
     level: str
     find_rates: Callable[[], MessageRates] = MessageRates
+    nearest: float | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,7 +51,7 @@ class PlainHardware:
     @property
     def distances(self) -> dict[str, float]:
         """Return the distance of the nearest two nodes that hold tasks, nothing where none are apart."""
-        nearest = find_nearest(self.nodes)
+        nearest = self.nearest or find_nearest(self.nodes)
         return {} if nearest is None else {self.level: nearest}
 
     def topology(self, given: Mapping[str, float]) -> Topology:
