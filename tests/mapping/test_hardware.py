@@ -120,6 +120,14 @@ def test_limits_count_what_is_allocated():
     assert [units.names[k] for k in units.hosts] == ["n1/0", "n1/1", "n1/2", "n900/0", "n900/1", "n900/2"]
 
 
+def test_links_that_others_use_are_measured_between_what_is_allocated():
+    """A regular tree has no table; of one with 10,000 hosts three and the ends of the link that is in use do."""
+    asked = HardwareArguments("tree:100x100@1,9", allocation="0,0 0,1 1,0", running=[("0,1", "0,0..0,99", 0.5)])
+    nodes = build_hardware(asked)
+    assert (nodes.names, nodes.switches[:2]) == (("0,0", "0,1", "1,0"), ("0,0..0,99", "1,0..1,99"))
+    assert nodes.metric.between(np.array([0, 0, 1]), np.array([1, 2, 2])).tolist() == [1.5, 9, 9.5]
+
+
 def test_nodes_may_differ_inside():
     """Hosts are listed as an allocation is; those that hold no tasks need no inside."""
     insides = {"n[00-01]": "tree:2@1", "n02": "tree:3@1"}

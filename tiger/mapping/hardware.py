@@ -20,11 +20,12 @@ from tiger.formats.hardware.units import UnitName
 from tiger.formats.hostfile import HostSlots, NodeSlots, add_slots
 from tiger.formats.linkshares import read_link_shares
 from tiger.mapping.options import HardwareArguments
+from tiger.model.metrics import DENSE_LIMIT
 from tiger.model.problem import LARGEST
 from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.values import read_name
-from tiger.model.wiring import Wiring
+from tiger.model.wiring import Wiring, keep_between
 from tiger.model.wording import INSIDE, describe
 
 if TYPE_CHECKING:
@@ -52,17 +53,19 @@ def build_hardware(arguments: HardwareArguments, named: Collection[str] = ()) ->
     parts = [reading.topology(stated) for reading in readings]
     distances = _place_nodes(network.distances, stated, parts) if parts else stated
     hosts, shares = list_allocation(known, arguments.allocation), list_shares(arguments.running)
+    # Links that others use stay, and so do nodes around units that are named.
+    needed = {end for share in shares for end in (share.a, share.b)}
+    needed |= {part for name in named for part in (name, name.partition(INSIDE)[0])}
     if hosts is not None and not set(known).isdisjoint(hosts.names):
-        # Links that others use stay, and so do nodes around units that are named.
-        ends = (end for share in shares for end in (share.a, share.b))
-        around = (name.partition(INSIDE)[0] for name in named)
-        network = network.cut({*hosts.names, *named, *around, *ends})
+        network = network.cut(needed.union(hosts.names))
     whole = network.topology(distances)
     if arguments.units is not None:
         _check_machines(arguments.units, [whole, *parts])
     nodes = whole if hosts is None else whole.allocated(hosts.names, hosts.slots)
     if shares or isinstance(arguments.running, str | Path):
-        nodes = nodes.shared(shares)
+        # Regular hardware has had no table so far, and gets one by lengths that are no longer regular.
+        small = hosts is None or nodes.size <= DENSE_LIMIT
+        nodes = (nodes if small else keep_between(nodes, needed) or nodes).shared(shares)
     if not parts:
         return nodes
     return composition.compose(nodes, parts, find_insides(nodes, [inside.hosts for inside in insides], known))

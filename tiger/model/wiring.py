@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray, unset_array
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock, unset_array
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric
 from tiger.model.topology import Links, Topology, distinct_links
 
 
@@ -38,6 +39,34 @@ class Wiring:
             cost=self.cost[kept] if len(self.cost) else self.cost,
             memory=None if self.memory is None else self.memory[kept],
         )
+
+
+def keep_between(topology: Topology, named: Collection[str] = ()) -> Topology | None:
+    """Return the nodes that can hold tasks or are named, and those that may be between two of them.
+
+    Distances are the same. None where there are no links, or more than 8,192 nodes would stay.
+    """
+    wired = topology.with_links()
+    if wired is None or wired.links is None:
+        return None
+    needed = np.array([end in named for end in wired.link_ends], bool)
+    needed[wired.hosts] = True
+    kept, links = cut_links(wired.links, needed)
+    nodes, ends = np.flatnonzero(kept[: wired.size]), np.flatnonzero(kept).tolist()
+    if len(nodes) > DENSE_LIMIT:
+        return None
+    names = [wired.link_ends[end] for end in ends]
+    return replace(
+        wired,
+        names=tuple(names[: len(nodes)]),
+        metric=DenseMetric(lock(wired.metric.between(nodes[:, None], nodes[None, :]))),
+        links=links,
+        switches=tuple(names[len(nodes) :]),
+        slots=wired.slots[nodes],
+        cost=wired.cost[nodes],
+        memory=None if wired.memory is None else wired.memory[nodes],
+        turn=wired.turn[nodes],
+    )
 
 
 def cut_links(links: Links, needed: BoolArray) -> tuple[BoolArray, Links]:

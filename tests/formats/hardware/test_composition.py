@@ -70,6 +70,16 @@ def test_an_inside_that_states_its_slots_has_room_for_those_of_the_node():
         compose(network.allocated(["1"], np.array([7])), [inside], np.zeros(1, np.int64))
 
 
+def test_limits_count_the_nodes_that_hold_tasks(monkeypatch):
+    """Of a tree what is between them stays with its links, of a torus distances alone where that is too much."""
+    monkeypatch.setattr(composition, "NODE_LIMIT", 40)
+    monkeypatch.setattr(composition, "DENSE_LIMIT", 15)
+    tree = compose(build("tree:5x5@1,9").allocated(["0,0", "0,1", "4,4"]), [build("tree:2@0.5")], np.zeros(3, np.int64))
+    assert (tree.names[-3:], tree.switches[0], len(tree.links.u)) == (("0,0", "0,1", "4,4"), "0,0..0,4", 11)
+    torus = compose(build("torus:5x5").allocated(["0,0", "2,2"]), [build("ring:4")], np.zeros(2, np.int64))
+    assert (torus.size, torus.links, torus.metric.between(0, 4)) == (8, None, 4)
+
+
 @pytest.mark.parametrize("kind", ["dense", "links", "grid", "tree"])
 def test_distances_are_those_of_the_inside_and_of_the_nodes(kind, random_topology):
     """Tests all pairs, with an inside of two and one of three units."""
@@ -118,6 +128,7 @@ def test_bad_parts_are_refused(monkeypatch):
     with pytest.raises(InputError, match=r"node_topology: expected 1 to 8192 units and nodes .* got 12288"):
         compose(build("torus:64x64"), [PAIR], nothing)
     monkeypatch.setattr(composition, "NODE_LIMIT", 15)
+    monkeypatch.setattr(composition, "DENSE_LIMIT", 15)
     with pytest.raises(InputError, match="node_topology: expected at most 15 units in all nodes, got 16"):
         compose(build("tree:8@1"), [PAIR], nothing)
     heavy = Topology(names=("a",), metric=TreeMetric((1,), (1.0,)), memory=np.array([1]))

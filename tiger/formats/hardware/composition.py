@@ -20,6 +20,7 @@ from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
 from tiger.model.text import FileText
 from tiger.model.topology import Links, Topology
 from tiger.model.values import WHOLE_LIMIT
+from tiger.model.wiring import keep_between
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 
@@ -82,9 +83,11 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
     A tree whose nodes are trees of one kind is a tree, of up to a million units, with nodes and switches of the network
     as switches. Elsewhere units and nodes are at most 8,192. Where the network has links its nodes stay, without slots,
     and each has a link to its units: half as long as the farthest distance inside, and as much wider than the widest
-    link of the node as that distance is shorter than the least one between nodes. Slots and memory are those of the
-    units; a unit of work costs what node and unit ask together, and units have the turn of their node. Raises
-    InputError of `node_topology` for more units, and for memory that the network states, or some of the insides alone.
+    link of the node as that distance is shorter than the least one between nodes. Where that is too much, nodes go that
+    are not between those that hold tasks, and where it still is, all links. Slots and memory are those of the units,
+    but slots that nodes are granted are spread evenly over theirs; a unit of work costs what node and unit ask
+    together, and units have the turn of their node. Raises InputError of `node_topology` for more units, and for memory
+    that the network states, or some of the insides alone.
     """
     if network.memory is not None:
         raise InputError(FIELD, "expected memory stated inside the nodes alone, got it for the nodes of the network")
@@ -94,7 +97,9 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
     outer, inner = network.metric, insides[0].metric
     if len(insides) == 1 and isinstance(outer, TreeMetric) and isinstance(inner, TreeMetric):
         metric = TreeMetric(outer.fanouts + inner.fanouts, inner.distances + outer.distances)
-        return _compose_trees(network, insides[0], metric, inner)
+        # Of a larger tree the nodes of an allocation may be few enough for a matrix.
+        if metric.size <= NODE_LIMIT or len(which) * inner.size > DENSE_LIMIT:
+            return _compose_trees(network, insides[0], metric, inner)
     return _compose_tables(network, insides, which)
 
 
@@ -148,8 +153,10 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
     """Return the units of all hosts and, where the network has links, its nodes behind them."""
     sizes = np.array([len(inside.hosts) for inside in insides])[which]
     count, wired = int(sizes.sum()), network.with_links()
-    if wired is not None and wired.switches and count > DENSE_LIMIT - network.size:
-        wired = None
+    if wired is not None and count > DENSE_LIMIT - wired.size and (wired.switches or len(which) < wired.size):
+        wired = keep_between(wired)
+        wired = None if wired is None or count > DENSE_LIMIT - wired.size else wired
+        network = wired or network
     links = None if wired is None else wired.links
     hubs = 0 if links is None else network.size
     if not 0 < count <= DENSE_LIMIT - hubs:
