@@ -40,7 +40,9 @@ def test_every_file_is_described():
     """The list names each file."""
     text = (FOLDER / "README.md").read_text()
     assert [
-        path.name for path in [*TASKS, *TOPOLOGIES, FOLDER / "allocation.txt"] if f"`{path.name}`" not in text
+        path.name
+        for path in [*TASKS, *TOPOLOGIES, FOLDER / "allocation.txt", FOLDER / "hostfile.txt"]
+        if f"`{path.name}`" not in text
     ] == []
 
 
@@ -61,6 +63,12 @@ def test_the_allocation_is_four_rows_of_the_torus():
     hardware = read_topology("torus:4x4x4")
     part = hardware.allocated(list_nodes(FOLDER / "allocation.txt", hardware.names).names)
     assert (part.hosts.size, part.names[part.hosts[-1]]) == (16, "2,3,3")
+
+
+def test_the_host_file_is_of_four_hosts():
+    """Their slots are uneven."""
+    names, slots = list_nodes(FOLDER / "hostfile.txt", read_topology(str(FOLDER / "topology.conf")).names)
+    assert (names, slots.tolist()) == (("n02", "n03", "n08", "n09"), [8, 8, 6, 2])
 
 
 def test_the_example_of_the_original_tool():

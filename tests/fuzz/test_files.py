@@ -18,6 +18,8 @@ from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.errors import InputError
 from tiger.formats.allocation import list_nodes
+from tiger.formats.files import read_topology
+from tiger.formats.hardware import hosts
 from tiger.mapping.entry import problem_of
 from tiger.mapping.exchange.sample_file import read_samples
 from tiger.topologies.spec import build
@@ -73,8 +75,9 @@ def solve_cluster(path: Path) -> None:
 
 
 def read_hosts(path: Path) -> None:
-    """Read an allocation of a torus."""
-    list_nodes(path, build("torus:4x4x4").names)
+    """Read an allocation of a torus and of switches, and hosts as hardware."""
+    list_nodes(path, {*build("torus:4x4x4").names, *read_topology(str(EXAMPLES / "topology.conf")).names})
+    hosts.read_hosts(path.read_text(encoding="utf-8"))
 
 
 def read_text_circuit(path: Path) -> None:
@@ -123,7 +126,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "topologies/racks.tgt",
         ),
     ),
-    "allocation": (read_hosts, ("allocation.txt",)),
+    "allocation": (read_hosts, ("allocation.txt", "hostfile.txt")),
     "samples": (read_samples, ("rows.txt", "set.json")),
     "circuit": (
         read_text_circuit,
