@@ -104,7 +104,13 @@ def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
 
 
 def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:
-    """Return grids with devices in order, and where they are not of one speed with the quickest first."""
-    grid = rank_order(choice.shape)
+    """Return grids of devices in order, replicas or pipelines side by side, and of the quickest first if one is."""
+    p, d, t = choice.shape
+    grids = [rank_order(choice.shape)]
+    if p > 1 and d > 1:
+        # Megatron-LM's --use-tp-pp-dp-mapping: many small messages of stages may cost more than gradients do.
+        grids.append(np.swapaxes(rank_order((d, p, t)), 0, 1))
+    if (cluster.speed == cluster.speed[0]).all():
+        return grids
     fastest = np.argsort(-cluster.speed, kind="stable")
-    return [grid] if (cluster.speed == cluster.speed[0]).all() else [grid, fastest[grid]]
+    return [*grids, *(fastest[grid] for grid in grids)]
