@@ -1049,6 +1049,11 @@ export interface PlaceRequest {
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
   /**
+   * Has tensor-parallel devices send while products run, which lose this share of their speed meanwhile; they wait for
+   * messages without it.
+   */
+  overlap_tensor?: number | null;
+  /**
    * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
    * Hugging Face.
    */
@@ -1265,6 +1270,11 @@ export interface PlanRequest {
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
+  /**
+   * Has tensor-parallel devices send while products run, which lose this share of their speed meanwhile; they wait for
+   * messages without it.
+   */
+  overlap_tensor?: number | null;
   /**
    * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
    * Hugging Face.

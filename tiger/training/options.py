@@ -61,6 +61,18 @@ class TrainingOptions:
             ),
         ),
     )
+    overlap_tensor: float | None = field(
+        default=None,
+        metadata=about(
+            "Has tensor-parallel devices send while products run, which lose this share of their speed meanwhile; they "
+            "wait for messages without it.",
+            Spelling("Send tensor-parallel messages behind products, which lose this share of speed.", metavar="SHARE"),
+            ge=0,
+            le=1,
+            allow_inf_nan=False,
+            expected="a number from 0 to 1",
+        ),
+    )
     sequence: int | None = field(
         default=None,
         metadata=about(

@@ -189,6 +189,9 @@ def test_how_a_model_is_trained_is_written(deploy: Deploy) -> None:
     what = "context 2, expert 2, sharding zero-1, recompute full, optimizer adam-bf16"
     assert f"# memory and time are those of training with {what}\n" in text
     assert parse(text).stages == ("Et", "tL")
+    hiding = replace(layers_of_shape(shape), setup=TrainingSetup(tensor=2, overlap_tensor=0.0))
+    wide = replace(deploy((0, 2, 4), np.arange(4).reshape(2, 1, 2)), layers=hiding)
+    assert "--sequence-parallel \\\n--tp-comm-overlap" in write(wide)
     third = TrainingSetup(
         data=2, sharding="zero-3", precision="fp8", optimizer="adam-8bit", offload=1e9, sequence_parallel=False
     )

@@ -59,6 +59,15 @@ def test_without_sequence_parallelism_ranks_do_not_share_ten_bytes():
     assert made(FULL, tensor=4, sequence_parallel=False).held_bytes[1] == (4 * 10 + 24) * WIDE + SCORES
 
 
+def test_products_hide_messages_of_all_pieces_but_one():
+    """Of 4 products with 12 h^2 weights in a layer, and nothing at the ends; only of ranks that share a sequence."""
+    assert made(GPT, tensor=4).hiding_s.tolist() == [0, 0, 0, 0]
+    hiding = 0.75 * 2 * 64 * 12 * 64**2 / 1e9
+    assert made(GPT, tensor=4, overlap_tensor=0.1).hiding_s.tolist() == pytest.approx([0, hiding, hiding, 0])
+    with pytest.raises(InputError, match="overlap_tensor: expected none without sequence_parallel"):
+        made(GPT, tensor=4, overlap_tensor=0.1, sequence_parallel=False)
+
+
 def test_scores_alone_are_computed_again_selectively():
     """They are held while the layer is at work, and take the products of scores once more; flash holds none."""
     whole, less = made(FULL), made(FULL, recompute="selective")

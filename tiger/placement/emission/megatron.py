@@ -51,6 +51,7 @@ def _training_flags(deployment: Deployment) -> list[str]:
     shared = is_made_of_shape(deployment.layers) and setup.sequence_parallel and tensor > 1
     return [
         *(["--sequence-parallel"] if shared else []),
+        *(["--tp-comm-overlap"] if shared and setup.overlap_tensor is not None else []),
         *([f"--context-parallel-size {setup.context}"] if setup.context > 1 else []),
         *([f"--expert-model-parallel-size {setup.expert}"] if setup.expert > 1 else []),
         *(["--use-distributed-optimizer"] if setup.sharding != "none" or setup.optimizer == "adam-bf16" else []),

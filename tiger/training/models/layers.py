@@ -27,15 +27,16 @@ class Layers:
     held all the time, such as weights, gradients and optimizer states, `held_bytes` for every microbatch in flight.
     `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each layer, 0 at both ends; gradients
     of the same size come back. `reduced_bytes` one forward pass of a layer all-reduces among tensor-parallel ranks, in
-    `reductions` calls; the backward pass does the same. They are `scattered` where ranks reduce-scatter them and gather
-    them again, as in sequence parallelism. `tied` names groups of layers that share the parameters of the
-    first of them: a stage that holds several holds them once, and stages that each hold one all-reduce the gradient
-    once in an iteration. `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its
-    code (default: its name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut,
-    0 where any number will do. Beside all that a position holds `working_bytes` of the layer that it is at.
-    `group_traffic` (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup`
-    what the layers were made for. Where only the first layers of a stage are computed again, `partial` says what the
-    others take: costs are then those `between` cuts, and without cuts there is the `least` of both.
+    `reductions` calls; the backward pass does the same, and `hiding_s` of either (default: none) hide as many seconds
+    of these messages. They are `scattered` where ranks reduce-scatter them and gather them again, as in sequence
+    parallelism. `tied` names groups of layers that share the parameters of the first of them: a stage that holds
+    several holds them once, and stages that each hold one all-reduce the gradient once in an iteration. `kinds` say
+    what part of a model a layer is (default: all "layer"), `modules` are names in its code (default: its name). The
+    number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number will do.
+    Beside all that a position holds `working_bytes` of the layer that it is at. `group_traffic` (default: that
+    all-reduce alone) is what ranks with the same layers send each other, and `setup` what the layers were made for.
+    Where only the first layers of a stage are computed again, `partial` says what the others take: costs are then those
+    `between` cuts, and without cuts there is the `least` of both.
     """
 
     names: tuple[str, ...]
@@ -49,6 +50,7 @@ class Layers:
     held_bytes: FloatArray = field(default_factory=unset_array)
     reduced_bytes: FloatArray = field(default_factory=unset_array)
     reductions: FloatArray = field(default_factory=unset_array)
+    hiding_s: FloatArray = field(default_factory=unset_array)
     scattered: bool = False
     kinds: tuple[LayerKind, ...] = ()
     modules: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ class Layers:
             "working_bytes": np.zeros(size),
             "reduced_bytes": np.zeros(size),
             "reductions": np.zeros(size),
+            "hiding_s": np.zeros(size),
         }
         for name, default in defaults.items():
             given = getattr(self, name)

@@ -19,15 +19,16 @@ RECOMPUTES: tuple[Recompute, ...] = get_args(Recompute)
 class TrainingSetup:
     """Say how the ranks of a model hold it, and by what groups.
 
-    Of `data` replicas each is `context` x `tensor` devices wide: `context` ranks share the tokens of every sequence.
-    Of all these the experts of a layer are dealt out among `expert`. `sharding` says what the ranks with the same
-    parameters share out: of ZeRO's stages the first is Megatron's distributed optimizer, the third is FSDP.
-    `recompute` leaves out scores of attention (selective) or all of a decoder layer but its input (full), and computes
-    it again in the backward pass; full, of the first `recompute_layers` (default: all) of every stage. With
-    `sequence_parallel` tensor-parallel ranks share all that is held. An `offload` of so many bytes a second keeps what
-    layers hold in the memory of the host. `gradients` (default: fp16 for fp16, else fp32) is the type that gradients
-    are added up and sent in. `precision` and `sequence` (default: those of the model) are the type that products are
-    computed in, and the number of tokens in a sequence.
+    Of `data` replicas each is `context` x `tensor` devices wide: `context` ranks share the tokens of every sequence. Of
+    all these the experts of a layer are dealt out among `expert`. `sharding` says what the ranks with the same
+    parameters share out: of ZeRO's stages the first is Megatron's distributed optimizer, the third is FSDP. `recompute`
+    leaves out scores of attention (selective) or all of a decoder layer but its input (full), and computes it again in
+    the backward pass; full, of the first `recompute_layers` (default: all) of every stage. With `sequence_parallel`
+    tensor-parallel ranks share all that is held, and with `overlap_tensor` they send while products run, which lose
+    that share of their speed meanwhile. An `offload` of so many bytes a second keeps what layers hold in the memory of
+    the host. `gradients` (default: fp16 for fp16, else fp32) is the type that gradients are added up and sent in.
+    `precision` and `sequence` (default: those of the model) are the type that products are computed in, and the number
+    of tokens in a sequence.
     """
 
     tensor: int = 1
@@ -40,6 +41,7 @@ class TrainingSetup:
     optimizer: Optimizer = "adam"
     gradients: Gradients | None = None
     sequence_parallel: bool = True
+    overlap_tensor: float | None = None
     offload: float | None = None
     precision: Precision | None = None
     sequence: int | None = None
@@ -89,6 +91,9 @@ def check_setup(setup: TrainingSetup, shape: Shape | None) -> None:
         raise InputError("gradients", f"expected {known} with {trained.dtype}, got {describe(setup.gradients)}")
     if setup.recompute_layers is not None and setup.recompute != "full":
         raise InputError("recompute_layers", f"expected none without recompute full, got {setup.recompute_layers}")
+    if setup.overlap_tensor is not None and not setup.sequence_parallel:
+        reason = "expected none without sequence_parallel, whose gathers and scatters alone go piece by piece"
+        raise InputError("overlap_tensor", f"{reason}, got {setup.overlap_tensor:g}")
     # Each of two halves of a sequence is cut, as early tokens have less attention to compute than late ones.
     if setup.context > 1 and trained.sequence % (2 * setup.context):
         reason = f"expected twice it to divide the sequence ({trained.sequence})"

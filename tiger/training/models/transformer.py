@@ -75,6 +75,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         crossing_bytes=tokens * _count_crossing_bytes(shape),
         reduced_bytes=tokens * _column(parts, "reduced_bytes"),
         reductions=_column(parts, "reductions"),
+        hiding_s=_hiding_s(shape, kinds, weight_flops, setup),
         scattered=setup.sequence_parallel,
         kinds=kinds,
         tied=((0, len(parts) - 1),) if shape.shared else (),
@@ -101,6 +102,17 @@ def _recompute_first(shape: Shape, setup: TrainingSetup, first: int) -> Layers:
         working_bytes=kept.working_bytes,
     )
     return replace(again, setup=setup, partial=partial)
+
+
+def _hiding_s(shape: Shape, kinds: Sequence[LayerKind], weight_flops: FloatArray, setup: TrainingSetup) -> FloatArray:
+    """Return the seconds of each layer's products behind which tensor-parallel messages go: none unless they overlap.
+
+    Both are cut into t pieces, of which the first is computed before anything is sent, or the last after all is.
+    Source: Wang et al., ASPLOS 2023, doi:10.1145/3567955.3567959.
+    """
+    decoder = np.array([kind != "embedding" and kind != "head" for kind in kinds])
+    share = (setup.tensor - 1) / setup.tensor if setup.overlap_tensor is not None else 0.0
+    return np.where(decoder, share * weight_flops / shape.flops_per_s, 0.0)
 
 
 def _whole_bytes(shape: Shape, state: StateBytes, setup: TrainingSetup) -> float:
