@@ -50,8 +50,8 @@ export function Plans({ report }) {
 }
 
 /** @param {RankedPlan | Omit<GivenPlan, "breakdown">} plan */
-function nameOf({ pipeline, tensor, data, context = 1, expert = 1, sharding = "none", recompute = "none", schedule, virtual, microbatches, microbatch }) {
+function nameOf({ pipeline, tensor, data, context = 1, expert = 1, sharding = "none", recompute = "none", recompute_layers = null, schedule, virtual, microbatches, microbatch }) {
   const groups = `${context > 1 ? ` CP ${context}` : ""}${expert > 1 ? ` EP ${expert}` : ""}`;
-  const held = `${sharding === "none" ? "" : `, ${sharding}`}${recompute === "none" ? "" : `, ${recompute} recomputation`}`;
+  const held = `${sharding === "none" ? "" : `, ${sharding}`}${recompute === "none" ? "" : `, ${recompute} recomputation${recompute_layers ? ` of ${recompute_layers} a stage` : ""}`}`;
   return `PP ${pipeline} TP ${tensor} DP ${data}${groups}, ${schedule}${virtual > 1 ? ` x ${virtual}` : ""}, ${microbatches}${microbatch === null ? "" : ` of ${microbatch}`}${held}`;
 }

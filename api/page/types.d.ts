@@ -90,10 +90,12 @@ export interface AssignRequest {
   /** Distance of units that a level separates, by the name of the level. */
   levels?: Record<string, number> | null;
   /**
-   * Names of the nodes that may hold tasks, in the order in which the launcher fills them; the others only forward
-   * traffic, and no default counts them. All nodes without it.
+   * Names of the nodes that may hold tasks, in the order in which the launcher fills them, or objects that say how many
+   * slots of each; the others only forward traffic, and no default counts them. A name that comes several times has as
+   * many slots. Or the text of a host file, which may have brackets: lines such as `n01 slots=4` or `n01:4`, or
+   * `n[01-03] SLURM_TASKS_PER_NODE=48(x2),20`. All nodes without it.
    */
-  allocation?: string[] | null;
+  allocation?: string | (string | GrantedBody)[] | null;
   /** Links that other jobs use in part; traffic keeps off them. */
   running?: ShareBody[];
   /** Node of every task that must go there. */
@@ -333,7 +335,7 @@ export interface Decision {
  * Hold a choice: sizes of the groups, the schedule, and how a replica's part of the batch is cut. `microbatch` is the
  * number of sequences in each of `microbatches`, None where a model says only what one costs. `context` devices share
  * every sequence, experts are dealt out among `expert`, and `sharding` and `recompute` say what is shared out and what
- * is computed again.
+ * is computed again, of the first `recompute_layers` of a stage, None for all.
  */
 export interface Degrees {
   pipeline: number;
@@ -347,6 +349,7 @@ export interface Degrees {
   expert: number;
   sharding: "none" | "zero-1" | "zero-2" | "zero-3";
   recompute: "none" | "selective" | "full";
+  recompute_layers: number | null;
 }
 
 /** Describe a device. */
@@ -607,6 +610,7 @@ export interface GivenPlan {
   expert: number;
   sharding: "none" | "zero-1" | "zero-2" | "zero-3";
   recompute: "none" | "selective" | "full";
+  recompute_layers: number | null;
   iteration_s: number | null;
   memory_bytes: number;
   memory_share: number;
@@ -620,6 +624,14 @@ export interface GivenPlan {
   saved: number | null;
   keep: boolean;
   verdict: string;
+}
+
+/** Say how many slots of a node a job has. */
+export interface GrantedBody {
+  /** A node. */
+  node: string;
+  /** Its slots. */
+  slots: number;
 }
 
 /**
@@ -1043,12 +1055,22 @@ export interface PlaceRequest {
   objective?: "throughput" | "latency" | "both";
   /** In the mode dag, has no edge run backwards between the devices of a line. */
   contiguous?: boolean;
+  /**
+   * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
+   * without this.
+   */
+  precision?: "fp8" | "bf16" | "fp16" | "fp32" | null;
   /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
   optimizer?: "adam" | "adam-bf16" | "adam-8bit" | "sgd";
   /** The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32. */
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
+  /**
+   * Has tensor-parallel devices send while products run, which lose this share of their speed meanwhile; they wait for
+   * messages without it.
+   */
+  overlap_tensor?: number | null;
   /**
    * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
    * Hugging Face.
@@ -1101,6 +1123,11 @@ export interface PlaceRequest {
   sharding?: "none" | "zero-1" | "zero-2" | "zero-3";
   /** What backward passes compute again: scores of attention (selective), or all of a layer but its input (full). */
   recompute?: "none" | "selective" | "full";
+  /**
+   * Decoder layers of every stage, the first of each, that backward passes compute again with `recompute` full; all of
+   * them without it.
+   */
+  recompute_layers?: number | null;
   /**
    * Layers of every stage as they run now, on devices in the order of the cluster, to be reported beside the plan
    * found, which is never slower where this one fits: a layout of Megatron-LM (`Ettt|(tt|)*14,ttL`), `parts` of
@@ -1250,12 +1277,22 @@ export interface PlanRequest {
    * that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  /**
+   * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
+   * without this.
+   */
+  precision?: "fp8" | "bf16" | "fp16" | "fp32" | null;
   /** What the optimizer keeps of a parameter: two moments in fp32, in bf16 or in 8 bits, or momentum. */
   optimizer?: "adam" | "adam-bf16" | "adam-8bit" | "sgd";
   /** The type in which gradients are added up and sent; fp16 for fp16 without it, else fp32. */
   gradients?: "fp16" | "bf16" | "fp32" | null;
   /** Has tensor-parallel devices share all activations, norms and dropout included. */
   sequence_parallel?: boolean;
+  /**
+   * Has tensor-parallel devices send while products run, which lose this share of their speed meanwhile; they wait for
+   * messages without it.
+   */
+  overlap_tensor?: number | null;
   /**
    * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
    * Hugging Face.
@@ -1308,6 +1345,11 @@ export interface PlanRequest {
    * searched over without it.
    */
   recompute?: "none" | "selective" | "full" | null;
+  /**
+   * Decoder layers of every stage, the first of each, that backward passes compute again with `recompute` full, which
+   * it states as well; all of them without it.
+   */
+  recompute_layers?: number | null;
   /** The schedule; searched over without it. */
   schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | null;
   /** Stages a device where they are interleaved; searched over without it. */
@@ -1383,6 +1425,7 @@ export interface RankedPlan {
   expert: number;
   sharding: "none" | "zero-1" | "zero-2" | "zero-3";
   recompute: "none" | "selective" | "full";
+  recompute_layers: number | null;
   iteration_s: number;
   memory_share: number;
   bubble: number;

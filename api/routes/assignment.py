@@ -25,6 +25,7 @@ from tiger.mapping.terms import HostChoice, check_emission, share_hardware
 from tiger.model.constraints import Constraints
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
+from tiger.model.wiring import Wiring
 from tiger.run.progress import Progress, ignore
 from tiger.topologies import spec
 
@@ -63,8 +64,8 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
 
     shared = share(request, executor)
     source = read_tasks(request.tasks, limits)
-    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)))
     terms = take(Constraints, request).by_usual(source.rule)
+    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
     bounded = request.time_limit_s is not None
     choice = HostChoice(request.nodes, request.start)
     posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
@@ -112,10 +113,10 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
     )
 
 
-def read_network(stated: str | dict[str, object]) -> Topology | FileText:
+def read_network(stated: str | dict[str, object]) -> Topology | Wiring | FileText:
     """Return the hardware of a node-link graph or of a specification, or the text of a file; raise InputError."""
     if isinstance(stated, dict) and "text" not in stated:
-        return nodelink.read_topology(stated)
+        return nodelink.read_wiring(stated)
     return _read_source("topology", stated)
 
 

@@ -8,16 +8,19 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.closed import Closed, Documented, Pins, Start
-from tiger.api.schemas.files import FileText
+from tiger.api.schemas.files import FileText as FileBody
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
 from tiger.errors import InputError
 from tiger.formats.hardware.units import UnitOptions
+from tiger.formats.hostfile import NodeSlots
 from tiger.formats.patterns import spec as patterns
 from tiger.launchers.formats import EmitOptions
 from tiger.mapping.options import MappingOptions
 from tiger.model.options import about
 from tiger.model.sharing import SharingOptions
+from tiger.model.text import FileText
+from tiger.model.values import WHOLE_LIMIT
 from tiger.qubo.params import CapacityEncoding, IsingParams
 from tiger.topologies import spec
 
@@ -50,9 +53,9 @@ def _check_hardware(value: object) -> object:
     return value
 
 
-Tasks = Annotated[dict[str, object], Documented(TaskGraph | FileText)]
-Hardware = Annotated[dict[str, object], Documented(HardwareGraph | FileText)]
-Inside = Annotated[dict[str, object], Documented(FileText)]
+Tasks = Annotated[dict[str, object], Documented(TaskGraph | FileBody)]
+Hardware = Annotated[dict[str, object], Documented(HardwareGraph | FileBody)]
+Inside = Annotated[dict[str, object], Documented(FileBody)]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Beta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -113,6 +116,14 @@ class ShareBody(Closed):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GrantedBody(Closed):
+    """Say how many slots of a node a job has."""
+
+    node: str = field(metadata=about("A node."))
+    slots: int = field(metadata=about("Its slots.", ge=1, lt=WHOLE_LIMIT))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Graphs:
     """Hold what goes where."""
 
@@ -155,11 +166,13 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Gr
     levels: dict[str, float] | None = field(
         default=None, metadata=about("Distance of units that a level separates, by the name of the level.")
     )
-    allocation: Annotated[list[str], Field(fail_fast=True)] | None = field(
+    allocation: str | Annotated[list[str | GrantedBody], Field(fail_fast=True)] | None = field(
         default=None,
         metadata=about(
-            "Names of the nodes that may hold tasks, in the order in which the launcher fills them; the others only "
-            "forward traffic, and no default counts them. All nodes without it."
+            "Names of the nodes that may hold tasks, in the order in which the launcher fills them, or objects that "
+            "say how many slots of each; the others only forward traffic, and no default counts them. A name that "
+            "comes several times has as many slots. Or the text of a host file, which may have brackets: lines such as "
+            "`n01 slots=4` or `n01:4`, or `n[01-03] SLURM_TASKS_PER_NODE=48(x2),20`. All nodes without it."
         ),
     )
     running: Annotated[list[ShareBody], FailFast(), Field(json_schema_extra={"default": []})] = field(
@@ -178,12 +191,22 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Gr
 
     @property
     def plain(self) -> dict[str, object]:
-        """Return running jobs, forbidden pairs and the options of the QUBOs as Python takes them."""
+        """Return the allocation, running jobs, forbidden pairs and the options of the QUBOs as Python takes them."""
         return {
+            "allocation": self._granted,
             "running": [(share.a, share.b, share.share) for share in self.running],
             "forbidden": [(task, node) for task, node in self.forbidden],
             "ising": self.ising.params,
         }
+
+    @property
+    def _granted(self) -> FileText | list[str | NodeSlots] | None:
+        """Return the nodes of the allocation with their slots, or its text, which is never the name of a file."""
+        if isinstance(self.allocation, str):
+            return FileText("allocation", self.allocation)
+        if self.allocation is None:
+            return None
+        return [given if isinstance(given, str) else NodeSlots(given.node, given.slots) for given in self.allocation]
 
     def measure(self, limits: Limits) -> None:
         """Raise InputError for more than a service allows; graphs are only measured."""

@@ -76,10 +76,10 @@ def test_hardware_may_be_switches_of_slurm(cli: Run) -> None:
     assert (status, json.loads(out)["cost"]) == (0, 4)
     ask = ("assign", "pair.json", "--topology", "topology.conf", "--slots", "2", "--pack")
     assert cli(*ask)[1].startswith("solved: cost 0")
-    Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n")
+    Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2,n2\n")
     outcome = cli("assign", "pair.json", "--topology", "topology.conf")
     assert is_refused(outcome, "topology")
-    assert "line 2: Nodes: expected hosts once, got 'n1' on line 1 too" in outcome[2]
+    assert "line 2: Nodes: expected hosts once in a list, got 'n2' again" in outcome[2]
 
 
 def test_tasks_may_be_a_pattern(cli: Run) -> None:
@@ -255,7 +255,7 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--imbalance", "nan"], "imbalance"),
         (["--imbalance", "0.5", "--rule", "one-to-one"], "imbalance"),
         (["--allocation", "x q"], "allocation/1"),
-        (["--allocation", "x;x"], "allocation/1"),
+        (["--allocation", "x:2", "--slots", "3"], "slots"),
         (["--allocation", " "], "allocation"),
         (["--allocation", "x[1-"], "allocation/0"),
         (["--allocation", "missing.txt"], "allocation/0"),

@@ -77,6 +77,7 @@ def test_progress_shows_the_bound_and_the_gap(
     ("reason", "shown"),
     [
         ("expected one of one-to-one, levels, got 'level'", "; did you mean levels?"),
+        ("expected a divisor of 32, as heads are cut, got 3", ""),
         ("expected KIND:.. with a kind out of grid, torus (such as x), got 'tours:4'", "; did you mean torus?"),
         ("expected one of dgx:n, dgx-1v:n, got 'dxg:1'", "; did you mean dgx?"),
         ("expected one of grid, torus, got 'halo:4'", ""),

@@ -262,6 +262,16 @@ def test_hosts_with_unequal_shares_are_refused_with_advice(cli: Run) -> None:
     assert cli(*ask, "--slots", "1", "--nodes", "3")[0] == 0
 
 
+def test_uneven_hosts_are_given_with_their_slots(cli: Run) -> None:
+    """In a host file or as text, and the number for all hosts is refused beside them by its name."""
+    ask = ["ring:6", "--cluster", "cluster.conf", "--allocation", "n1 slots=4;n0 slots=3;n2 slots=1"]
+    status, out, _ = cli(*ask, "--emit", "mpich")
+    assert (status, sum(int(line.split(":")[1]) for line in out.split())) == (0, 6)
+    status, _, err = cli(*ask, "--pack", "--emit", "torchrun")
+    assert (status, err.endswith("2 slots are free, and 3 slots on 2 of the hosts make shares equal\n")) == (2, True)
+    assert cli(*ask, "--slots", "3")[2].startswith("tiger: error: slots: expected none beside hosts that come with")
+
+
 def test_what_cannot_be_met_has_no_order(cli: Run) -> None:
     """The status says so, and standard output stays empty."""
     status, out, err = cli("ring:9", "--cluster", "cluster.conf", "--slots", "2", "--emit", "slurm")

@@ -119,6 +119,10 @@ def test_bug_the_order_of_allocated_hardware_goes_along() -> None:
     hardware = Topology.from_links(("w", "x", "y", "z"), links).allocated(["z", "w", "y"])
     assert body(assignment(PAIR, hardware))["allocation"] == ["z", "w", "y"]
     assert body(assignment(PAIR, hardware, allocation=["y", "w"]))["allocation"] == ["y", "w"]
+    slots = [{"node": "y", "slots": 3}, {"node": "w", "slots": 1}]
+    assert body(assignment(PAIR, hardware, allocation="y:3 w"))["allocation"] == slots
+    granted = hardware.allocated(["y", "w"], np.array([3, 1]))
+    assert body(assignment(PAIR, granted))["allocation"] == slots
 
 
 def test_graphs_go_with_the_links_that_others_use() -> None:

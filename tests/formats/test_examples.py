@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tiger.formats.allocation import list_nodes
 from tiger.formats.files import read_tasks, read_topology
-from tiger.formats.hostlist import list_nodes
 from tiger.model.problem import Problem
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
@@ -40,7 +40,9 @@ def test_every_file_is_described():
     """The list names each file."""
     text = (FOLDER / "README.md").read_text()
     assert [
-        path.name for path in [*TASKS, *TOPOLOGIES, FOLDER / "allocation.txt"] if f"`{path.name}`" not in text
+        path.name
+        for path in [*TASKS, *TOPOLOGIES, FOLDER / "allocation.txt", FOLDER / "hostfile.txt"]
+        if f"`{path.name}`" not in text
     ] == []
 
 
@@ -59,8 +61,14 @@ def test_topology_examples_are_read(path):
 def test_the_allocation_is_four_rows_of_the_torus():
     """Sixteen nodes in two pieces."""
     hardware = read_topology("torus:4x4x4")
-    part = hardware.allocated(list_nodes(FOLDER / "allocation.txt", hardware))
+    part = hardware.allocated(list_nodes(FOLDER / "allocation.txt", hardware.names).names)
     assert (part.hosts.size, part.names[part.hosts[-1]]) == (16, "2,3,3")
+
+
+def test_the_host_file_is_of_four_hosts():
+    """Their slots are uneven."""
+    names, slots = list_nodes(FOLDER / "hostfile.txt", read_topology(str(FOLDER / "topology.conf")).names)
+    assert (names, slots.tolist()) == (("n02", "n03", "n08", "n09"), [8, 8, 6, 2])
 
 
 def test_the_example_of_the_original_tool():

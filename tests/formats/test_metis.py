@@ -41,6 +41,13 @@ def test_every_fmt_is_understood(text, work):
     assert tasks.traffic.toarray().tolist() == [[0, 1], [0, 0]]
 
 
+def test_bug_further_weights_were_passed_over_in_silence():
+    """A remark says that the first is the work."""
+    (remark,) = read_task_graph("2 1 10 3\n5 9 1 2\n6 9 1 1\n").remarks
+    assert remark == "vertices have 3 weights each, of which the first counts, as work"
+    assert read_task_graph(HOUSE).remarks == ()
+
+
 def test_a_blank_line_is_a_vertex_without_neighbours():
     """Vertex 2 of 3 is alone."""
     assert read_task_graph("3 1\n3\n\n1\n").traffic.toarray().tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]

@@ -15,7 +15,7 @@ from tiger.errors import InputError
 from tiger.formats.files import read_hardware
 from tiger.formats.files import read_topology as read_file
 from tiger.formats.slurm import read_network
-from tiger.model.metrics import DenseMetric, TreeMetric
+from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.text import FileText
 from tiger.model.topology import Topology
 
@@ -27,6 +27,7 @@ SwitchName=s1 Nodes=n3,n[4] LinkSpeed=10   # as many
 SwitchName=top Switches=s[0-1]
 """
 BLOCKS = "BlockName=a Nodes=n[0-1]\nBlockName=b Nodes=n[2-3]\nBlockName=c Nodes=n[4-5]\n"
+RINGS = "RingName=a Nodes=n[01-05]\nringname=b Nodes=n[06-09]\n"
 PRINTED_BLOCKS = """BlockName=a BlockIndex=0 Nodes=n[0-1] BlockSize=2
 BlockName=b BlockIndex=1 Nodes=n[2-3] BlockSize=2
 BlockName=c BlockIndex=2 Nodes=n[4-5] BlockSize=2
@@ -38,7 +39,7 @@ SwitchName=mid Switches=s[0-1]
 SwitchName=s2 Nodes=n5
 SwitchName=top Switches=mid,s2
 """
-VALID = [TREE, BLOCKS + "BlockSizes=2,4\n", PRINTED_BLOCKS, UNEVEN] + [
+VALID = [TREE, RINGS, BLOCKS + "BlockSizes=2,4\n", PRINTED_BLOCKS, UNEVEN] + [
     (EXAMPLES / name).read_text() for name in ("topology.conf", "blocks.conf", "scontrol.conf")
 ]
 
@@ -102,6 +103,37 @@ def test_separate_trees_do_not_reach_each_other():
     assert table(read_topology("SwitchName=a Nodes=n0,n1\nSwitchName=b Nodes=n2\n"))[0] == [0, 2, np.inf]
 
 
+def test_bug_a_host_below_two_leaf_switches_was_refused():
+    """Slurm warns of it; it counts below the first, wherever the second is."""
+    topology = read_topology(UNEVEN.replace("n[3-4]", "n[2-4]"))
+    assert table(topology) == table(read_topology(UNEVEN))
+    assert topology.remarks == ("hosts below several leaf switches count below the first that lists them: n2",)
+    hidden = UNEVEN.replace("s2 Nodes=n5", "s2 Nodes=n0")
+    assert table(read_topology(hidden)) == [row[:5] for row in table(read_topology(UNEVEN))[:5]]
+    regular = read_topology(TREE.replace("n3,n[4]", "n[1-4]"))
+    assert (regular.metric, len(regular.remarks)) == (TreeMetric((2, 2), (2.0, 4.0)), 1)
+
+
+def test_many_hosts_below_two_leaf_switches_are_counted():
+    """The first five by name."""
+    (remark,) = read_topology("SwitchName=a Nodes=n[0-9]\nSwitchName=b Nodes=n[0-9],m\n").remarks
+    assert remark.endswith(": n0, n1, n2, n3, n4 and 5 more")
+
+
+def test_hosts_of_a_ring_are_steps_apart():
+    """Either way around; rings do not reach each other, as nothing says what joins them."""
+    topology = read_topology(RINGS)
+    assert table(topology)[0] == [0, 1, 2, 2, 1, np.inf, np.inf, np.inf, np.inf]
+    assert table(topology)[5][5:] == [0, 1, 2, 1]
+
+
+def test_a_ring_alone_is_a_grid():
+    """As scontrol prints it, too."""
+    topology = read_hardware(FileText("ring.txt", "RingName=a Nodes=n[1-8] RingSize=8\n")).topology({"node": 3.0})
+    assert topology.metric == GridMetric((8,), (True,), 3.0)
+    assert topology.names[:2] == ("n1", "n2")
+
+
 def test_printed_switches_read_as_the_file_they_come_from():
     """What scontrol prints repeats the hosts of all leaves at every level."""
     printed = (EXAMPLES / "scontrol.conf").read_text()
@@ -163,9 +195,9 @@ def test_ten_thousand_hosts_are_read():
     text = leaves + "SwitchName=top Switches=s[0-99]"
     topology = read_topology(text)
     assert (topology.size, topology.metric) == (10_000, TreeMetric((100, 100), (2.0, 4.0)))
-    with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* hosts and switches, got 10100 in"):
+    with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* hosts and switches, .* got 10100 in"):
         read_topology(text.replace("-9999]", "-9998]"))
-    with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* 8192 units, got 9000"):
+    with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* 8192 units, .* got 9000"):
         read_topology("BlockName=a Nodes=a[1-8000]\nBlockName=b Nodes=b[1-1000]")
 
 
@@ -210,7 +242,14 @@ def test_distances_are_shortest_paths(drawn):
             "SwitchName=a Nodes=n\nSwitchName=b Nodes=m Switches=a",
             "line 2: Nodes: expected Nodes or Switches, got both",
         ),
-        ("SwitchName=a Nodes=n\n\nSwitchName=b Nodes=m,n", "line 3: Nodes: expected hosts once, got 'n' on line 1 too"),
+        ("SwitchName=a Nodes=n\n\nSwitchName=b Nodes=m,m", "line 3: Nodes: expected hosts once in a list"),
+        ("BlockName=a Nodes=n\n\nBlockName=b Nodes=m,n", "line 3: Nodes: expected hosts once, got 'n' on line 1 too"),
+        (RINGS + "RingName=c Nodes=n01", "line 3: Nodes: expected hosts once, got 'n01' on line 1 too"),
+        (RINGS + "RingName=a Nodes=m", "line 3: RingName: expected different names, got 'a' on line 1 too"),
+        ("RingName=a Nodes=n[1-17]", "line 1: Nodes: expected at most 16 hosts in a ring, got more"),
+        ("RingName=a", "line 1: RingName: expected Nodes in 'a', got none"),
+        (RINGS + "SwitchName=s Nodes=m", "line 3: SwitchName: expected either switches, blocks or rings in a file"),
+        ("TorusName=t Dims=2x2x2 Nodes=n[1-8]", "line 1: TorusName: expected topology.yaml, as what scontrol prints"),
         ("SwitchName=a Nodes=n\nSwitchName=a Nodes=m", "line 2: SwitchName: .*, got 'a' on line 1 too"),
         (
             "SwitchName=a Nodes=n\nSwitchName=b Switches=a\nSwitchName=c Switches=a",
@@ -228,8 +267,8 @@ def test_distances_are_shortest_paths(drawn):
         ("SwitchName=a Nodes=n[3-0]", "line 1: Nodes: expected brackets such as"),
         ("SwitchName=a Nodes=n[0-9][0-999999]", "line 1: Nodes: expected at most 1,048,576 names in all lists, got 10"),
         ("SwitchName=a Nodes=,", "line 1: Nodes: expected names, got ','"),
-        ("SwitchName=a Nodes=n\nBlockName=b Nodes=m", "line 2: BlockName: expected either switches or blocks"),
-        ("# nothing", "expected lines SwitchName=.. or BlockName=.., got none"),
+        ("SwitchName=a Nodes=n\nBlockName=b Nodes=m", "line 2: BlockName: expected either switches, blocks or"),
+        ("# nothing", "expected lines SwitchName=.., BlockName=.. or RingName=.., got none"),
         ("BlockName=a", "line 1: BlockName: expected Nodes in 'a', got none"),
         (BLOCKS + "BlockSizes=2,6", "line 4: BlockSizes: expected a size and rising powers of two times it, got '2,6'"),
         (BLOCKS + "BlockSizes=4,2", "line 4: BlockSizes: expected a size and rising powers"),

@@ -11,10 +11,13 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.slurmyaml import read_network
-from tiger.model.metrics import TreeMetric
+from tiger.model.metrics import GridMetric, TreeMetric
 
-EXAMPLE = (Path(__file__).resolve().parents[2] / "examples" / "topologies" / "topology.yaml").read_text("utf-8")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "topologies"
+EXAMPLE = (EXAMPLES / "topology.yaml").read_text("utf-8")
 TREE = "- topology: t\n  tree:\n    switches:\n      - switch: s\n        nodes: n[0-1]\n"
+RING = "- topology: t\n  ring:\n    rings:\n      - ring: r\n        nodes: n[1-4]\n"
+TORUS = (EXAMPLES / "torus.yaml").read_text("utf-8")
 
 
 def metric(text):
@@ -33,13 +36,38 @@ def test_without_a_default_the_first_counts():
     assert metric(EXAMPLE.replace("true", "false")) == TreeMetric((2, 4), (1.0, 2.0))
 
 
+def test_rings_are_read():
+    """As those of topology.conf are."""
+    assert metric(RING) == GridMetric((4,), (True,))
+
+
+def test_a_flat_default_gives_way_to_one_that_lists_hosts():
+    """With a remark that names it, whatever that is."""
+    flat = "- topology: f\n  cluster_default: true\n  flat:\n    alpha_step_rank: true\n"
+    (remark,) = read_network(flat + TREE).topology({}).remarks
+    assert remark == "the default topology is flat and lists no hosts: the topology 't' counts in its place"
+    assert (
+        read_network(flat + RING.replace("topology: t\n  ", "")).topology({}).remarks[0].endswith("counts in its place")
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("a: 1", "line 1: expected a list of topologies"),
         ("[]", "line 1: expected a list of topologies"),
         ("- 3", "line 1: expected an object that states a topology"),
-        ("- topology: f\n  flat: true", "expected tree or block in the topology that counts, got 'topology, flat'"),
+        (
+            "- topology: f\n  flat: true",
+            "line 2: flat: expected a topology that lists hosts, which a flat one does not",
+        ),
+        (
+            "- topology: f\n  cube: true",
+            "expected tree, block, ring or torus3d in the topology that counts, got 'topol",
+        ),
+        ("# none\n", "expected YAML, got none"),
+        (RING.replace("rings", "wheels"), "line 3: expected rings, got none"),
+        (RING.replace("n[1-4]", "n[1-40]"), "line 4: nodes: expected at most 16 hosts in a ring, got more"),
         (TREE + "---\n- 3", "line 7: expected one document, got another"),
         (TREE.replace("n[0-1]", "&x n0"), "line 5: expected values without anchors and aliases"),
         (TREE.replace("n[0-1]", "*x"), "line 5: expected values without anchors and aliases"),
@@ -94,4 +122,6 @@ def test_bug_keys_were_called_as_in_another_file(text, reason):
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but hosts or bad input comes of one."""
     with suppress(InputError):
-        assert read_network(data.draw(damaged(EXAMPLE))).topology({}).size > 0
+        assert (
+            read_network(data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, RING, TORUS]))))).topology({}).size > 0
+        )

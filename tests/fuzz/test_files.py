@@ -17,7 +17,9 @@ from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.scan import CircuitLimits
 from tiger.errors import InputError
-from tiger.formats.hostlist import list_nodes
+from tiger.formats.allocation import list_nodes
+from tiger.formats.files import read_topology
+from tiger.formats.hardware import hosts
 from tiger.mapping.entry import problem_of
 from tiger.mapping.exchange.sample_file import read_samples
 from tiger.topologies.spec import build
@@ -73,8 +75,9 @@ def solve_cluster(path: Path) -> None:
 
 
 def read_hosts(path: Path) -> None:
-    """Read an allocation of a torus."""
-    list_nodes(path, build("torus:4x4x4"))
+    """Read an allocation of a torus and of switches, and hosts as hardware."""
+    list_nodes(path, {*build("torus:4x4x4").names, *read_topology(str(EXAMPLES / "topology.conf")).names})
+    hosts.read_hosts(path.read_text(encoding="utf-8"))
 
 
 def read_text_circuit(path: Path) -> None:
@@ -116,9 +119,14 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "topologies/hosts4.txt",
             "topologies/measured4.csv",
             "topologies/osu4.txt",
+            "topologies/rocm4.txt",
+            "topologies/xgmi4.xml",
+            "topologies/rings.conf",
+            "topologies/torus.yaml",
+            "topologies/racks.tgt",
         ),
     ),
-    "allocation": (read_hosts, ("allocation.txt",)),
+    "allocation": (read_hosts, ("allocation.txt", "hostfile.txt")),
     "samples": (read_samples, ("rows.txt", "set.json")),
     "circuit": (
         read_text_circuit,
@@ -146,6 +154,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "clusters/uneven4.json",
             "clusters/workstation4.topo",
             "nvlinks4.xml",
+            "topologies/xgmi4.xml",
         ),
     ),
 }

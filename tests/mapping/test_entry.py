@@ -258,6 +258,22 @@ def test_bug_the_verdict_knew_no_order_but_that_of_the_topology() -> None:
     assert [*given.mapping.values()] == ["0,0", "0,0", "1,0", "1,0", "0,1", "0,1", "1,1", "1,1"]
 
 
+@pytest.mark.parametrize("given", [{(3, 3): 3, "0,0": 1}, "3,3:3 0,0", ["3,3", (3, 3), "0,0", "3,3"]])
+def test_an_allocation_may_have_slots(given: object) -> None:
+    """Blocks fill them in the order of the hosts, and turns leave out those that are full."""
+    report = assign(chain(4), "grid:4x4", allocation=given, solver="identity")
+    assert [*report.mapping.values()] == ["3,3", "3,3", "3,3", "0,0"]
+    assert (report.rule, report.baselines.block, report.baselines.cyclic) == ("capacity", 6, 12)
+
+
+def test_slots_beside_those_of_an_allocation_are_refused() -> None:
+    """Unless they are the same; rule one-to-one leaves them free."""
+    with pytest.raises(InputError, match="as '0' with 3, got 2") as caught:
+        problem_of(chain(4), "ring:4", allocation={"1": 2, "0": 3}, slots=2)
+    assert caught.value.field == "slots"
+    assert problem_of(chain(4), "ring:4", allocation={"1": 2, "0": 2}, slots=2).topology.slots.tolist() == [2, 2, 0, 0]
+
+
 def test_imbalance_scales_what_an_allocation_gives() -> None:
     """Three slots each by default or as stated, half more, rounded down; none elsewhere."""
     for slots in (None, 3):
@@ -301,19 +317,19 @@ def test_a_pin_outside_the_allocation_cannot_be_met() -> None:
     assert [violation.message for violation in report.violations] == [said]
 
 
-@pytest.mark.parametrize("given", [{"0": "1"}, 3])
+@pytest.mark.parametrize("given", [{"0": "1"}, {"0": True}, 3])
 def test_an_allocation_of_another_type(given: object) -> None:
-    """A mapping says too much and a number too little."""
-    with pytest.raises(TypeError, match="expected allocation as nodes, text or a path"):
+    """A mapping to anything but numbers says too much, and a number too little."""
+    with pytest.raises(TypeError, match=r"expected allocation( as nodes, a mapping|\['0'\] as a whole number)"):
         assign(chain(2), "ring:4", allocation=given)
 
 
 @pytest.mark.parametrize(
     ("given", "field"),
-    [([], "allocation"), (["0", "9"], "allocation/1"), ([[]], "allocation/0"), ("0 0", "allocation/1")],
+    [([], "allocation"), (["0", "9"], "allocation/1"), ([[]], "allocation/0"), ({"0": 0}, "allocation")],
 )
 def test_allocations_are_checked(given: object, field: str) -> None:
-    """Unknown, repeated and missing nodes are bad input."""
+    """Unknown and missing nodes are bad input, and so are slots that are none."""
     with pytest.raises(InputError) as caught:
         assign(chain(2), "ring:4", allocation=given)
     assert caught.value.field == field

@@ -1,11 +1,15 @@
 """Slots for several cores, and ranks of each host."""
 
+from pathlib import Path
+
 import networkx as nx
 import pytest
 
 import tiger
 from tiger.errors import InputError
 from tiger.mapping.entry import problem_of
+
+TWO_NUMA = Path(__file__).parents[1] / "data" / "hwloc" / "two_numa.xml"
 
 
 def state(tasks: int, **options):
@@ -85,3 +89,17 @@ def test_bug_a_packed_mapping_is_improved_where_it_is() -> None:
     assert (again.cost, again.moved) == (0, 0)
     with pytest.raises(InputError, match=r"^start: expected a mapping that the problem allows"):
         tiger.assign("ring:4", "grid:3", slots=2, start=packed)
+
+
+@pytest.mark.parametrize("inside", [None, TWO_NUMA])
+def test_slots_of_host_files_are_for_cores(inside) -> None:
+    """A host of eight slots has room for two ranks of four cores, one of two for none, whatever is inside."""
+    granted = {"0": 16, "1": 2, "2": 8}
+    report = tiger.assign("ring:6", "grid:3", allocation=granted, node_topology=inside, cores_per_rank=4)
+    assert report.rank_order.counts == {"0": 4, "2": 2}
+    whole = tiger.assign("ring:6", "grid:3", allocation=granted, node_topology=inside, cores_per_rank=4, units="host")
+    assert whole.rank_order.counts == {"0": 4, "2": 2}
+    with pytest.raises(InputError, match=r"^cores_per_rank: expected at most 16, "):
+        tiger.assign("ring:6", "grid:3", allocation=granted, node_topology=inside, cores_per_rank=17)
+    with pytest.raises(InputError, match=r"^slots: expected none beside hosts that come with their slots"):
+        tiger.assign("ring:6", "grid:3", allocation=granted, slots=4, cores_per_rank=4)

@@ -180,6 +180,12 @@ def test_allocated_nodes_keep_their_slots_and_the_others_lose_theirs():
     assert part.with_slots([0, 0, 1]).launch_hosts.tolist() == [2]
 
 
+def test_allocated_nodes_have_the_slots_that_are_granted():
+    """By the order of the names, and as stated."""
+    part = Topology(names=NAMES, metric=LINE).allocated([NAMES[2], NAMES[0]], np.array([5, 7]))
+    assert (part.slots.tolist(), part.slots_stated, part.slots_granted) == ([7, 0, 5], True, True)
+
+
 def test_bug_units_of_a_machine_are_filled_in_its_order():
     """A launcher binds processes to cores by their number, whatever the order of an allocation."""
     part = Topology(names=NAMES, metric=LINE, host="m").allocated([NAMES[2], NAMES[0]])

@@ -49,6 +49,8 @@ def test_the_lightest_way_to_hold_layers_comes_first(shape: dict[str, object], c
     assert not any(first.is_lighter(second) for first, second in ((known[0], known[0]), (known[1], known[2])))
     alone = families(model, cluster, replace(params, data=1))
     assert [(each.sharding, each.recompute) for each in alone] == [("none", "none"), ("none", "full")]
+    some = families(model, cluster, replace(params, recompute_layers=2))
+    assert {(each.recompute, each.recomputed) for each in some} == {("full", 2)}
     assert len(list(families(Model(model.given), cluster, PlanParams(batch=8, tensor=1, data=2)))) == 1
 
 

@@ -1,6 +1,7 @@
 """Tests of what no plan of a family goes below."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,6 +136,19 @@ def test_bounds_are_below_plans_of_any_setup(
     seconds, held = evaluator.seconds(plan), evaluator.memory_bytes(plan).max()
     assert max(floors.work_s(2), floors.cuts_s("1f1b", 2)[-1]) <= seconds * (1 + 1e-12)
     assert max(floors.need_bytes("1f1b", 1, 2), floors.cut_bytes("1f1b", 2)[-1]) <= held * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("hiding", [None, 0.0, 0.3])
+def test_bounds_are_below_plans_that_hide_messages(cluster_of: Make, hiding: float | None) -> None:
+    """Slow devices hide more than the quickest, by which passes are bounded."""
+    shape = Shape(layers=4, hidden=64, heads=4, vocabulary=100, sequence=32, gated=True, flops=1e9)
+    family = Family(tensor=2, data=2, microbatch=1, microbatches=4)
+    layers = layers_of_shape(shape, setup=family.setup(PlanParams(overlap_tensor=hiding)))
+    cluster = replace(cluster_of((0, 0, 0, 0, 1, 1, 1, 1)), speed=np.repeat([1.0, 0.25], 4))
+    floors = FamilyBounds.of(layers, cluster, LinkCurves.of(cluster), family)
+    choice = Choice(family=family, pipeline=2, schedule="1f1b")
+    seconds = make_evaluator(layers, cluster, choice).seconds(Plan(cuts=(0, 3, 6), grid=rank_order(choice.shape)))
+    assert max(floors.work_s(2), floors.cuts_s("1f1b", 2)[-1]) <= seconds * (1 + 1e-12)
 
 
 MEASURED = {

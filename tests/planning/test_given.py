@@ -40,6 +40,7 @@ def test_what_is_left_out_is_as_frameworks_have_it() -> None:
     family = Family(tensor=2, data=2, microbatch=2, microbatches=4, sharding="zero-1", recompute="full")
     assert choice == Choice(family=family, pipeline=2, schedule="interleaved", virtual=3)
     assert options == PlanOptions(given=options.given, batch=16)
+    assert choose("pp=2,recompute_layers=1")[1].family.setup(options).recompute_layers == 1
     assert choose("pp=2,schedule=interleaved", batch=16)[1].virtual == 2
     assert choose_given(model_of({"transformer": SHAPE}), cluster_of((0,)), PlanOptions()) == (PlanOptions(), None)
 
@@ -60,6 +61,7 @@ def test_what_is_left_out_is_as_frameworks_have_it() -> None:
         ("tp=4,pp=4", "given/tp", "<= 8 devices"),
         ("cp=3", "given/cp", "expected twice it to divide the sequence"),
         ("ep=2", "given/ep", "expected 1, as the model has no experts"),
+        ("recompute=none,recompute_layers=2", "given/recompute_layers", "expected none without recompute full, got 2"),
         ("sharding=zero", "given/sharding", "expected one of none, zero-1"),
         ("schedule=2f2b", "given/schedule", "expected one of gpipe"),
         ("vp=2,schedule=1f1b", "given/vp", "expected the schedule interleaved beside it"),

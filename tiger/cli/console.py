@@ -133,7 +133,7 @@ def warn(text: str) -> None:
 def _suggest(reason: str) -> str:
     """Return a question about the nearest word that could have stood there, if any is near and none is named yet."""
     found = _LISTED.search(reason)
-    if found is None or "; did you mean " in reason:
+    if found is None or found["got"].isdecimal() or "; did you mean " in reason:
         return ""
     known = [word.partition(":")[0] for word in found["known"].split(", ")]
     near = get_close_matches(found["got"].lstrip(_QUOTE).lower(), known, 1)

@@ -24,9 +24,10 @@ from tiger.formats import (
     slurm,
     slurmyaml,
 )
-from tiger.formats.hardware import kubernetes, measured
+from tiger.formats.hardware import kubernetes, measured, scotchtarget
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
 from tiger.formats.hardware.levels import DescribedHardware
+from tiger.formats.hardware.linked import LinkedHardware
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.patterns import spec as patterns
@@ -116,7 +117,7 @@ def _name_level(hardware: DescribedHardware | Topology, level: str) -> Described
     """Return hardware as it is, but with a name for the one level of what does not name its levels."""
     if isinstance(hardware, Topology):
         return PlainHardware(hardware, level)
-    return replace(hardware, level=level) if isinstance(hardware, PlainHardware) else hardware
+    return replace(hardware, level=level) if isinstance(hardware, PlainHardware | LinkedHardware) else hardware
 
 
 def _read_qaplib(text: str) -> TaskFile:
@@ -147,6 +148,7 @@ _HARDWARE: dict[str, Callable[[str], DescribedHardware | Topology]] = {
     ".yaml": slurmyaml.read_network,
     ".yml": slurmyaml.read_network,
     ".csv": measured.read_network,
+    ".tgt": scotchtarget.read_target,
     ".txt": lambda text: slurm.read_network(text) if slurm.is_network(text) else read_printed(text),
     ".topo": read_printed,
     ".ibnet": read_printed,

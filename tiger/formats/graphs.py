@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tiger.formats import nodelink
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.model.wiring import Wiring
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -16,8 +17,13 @@ def task_graph_of(graph: "nx.Graph") -> TaskGraph:
 
 
 def topology_of(graph: "nx.Graph") -> Topology:
-    """Return the topology of an undirected networkx graph; attributes and errors as in `nodelink.read_topology`."""
-    return nodelink.read_topology(_node_link(graph))
+    """Return the topology of an undirected networkx graph, as `wiring_of` does, at its distances."""
+    return wiring_of(graph).measure()
+
+
+def wiring_of(graph: "nx.Graph") -> Wiring:
+    """Return nodes and links of an undirected networkx graph; attributes and errors as in `nodelink.read_wiring`."""
+    return nodelink.read_wiring(_node_link(graph))
 
 
 def _node_link(graph: "nx.Graph") -> dict[str, object]:

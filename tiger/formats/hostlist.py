@@ -1,81 +1,17 @@
-"""Lists of nodes as text: names one after another, or host lists with brackets as Slurm writes them."""
+"""Host lists with brackets as Slurm writes them, such as n[0-3,7],m0."""
 
 import re
-from contextlib import suppress
 from itertools import product
-from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.model.text import read_text
-from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 
-FIELD = "allocation"
-_COMMENT = re.compile(r"#[^\n]*")
 _PIECE = re.compile(r"(?:[^,\[]|\[[^\]]*\]?)+")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 # What no name holds beside its brackets.
 _OUTSIDE = re.compile(r"[\s\[\]]")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-
-
-def list_nodes(source: str | Path, topology: Topology) -> list[str]:
-    """Return the names of the nodes that a text lists, or, where it lists none of the topology, a file of that name.
-
-    Names are separated by blanks, semicolons or line ends, in a file also by comments from `#` on; since names may hold
-    commas themselves, a comma separates them only where the whole is no name. `n[0-3,07]` stands for n0 to n3 and n07.
-    Raises InputError of `allocation` for text that names something else, and for a file that cannot be read.
-    """
-    if isinstance(source, Path):
-        return resolve_names(FIELD, _COMMENT.sub("", read_text(source, FIELD)), topology)
-    try:
-        return resolve_names(FIELD, source, topology)
-    except InputError as error:
-        if _is_file(source):
-            return list_nodes(Path(source), topology)
-        if len(source.split()) == 1:
-            raise InputError(error.field, f"{error.reason}; there is no file of that name either") from None
-        raise
-
-
-def _is_file(text: str) -> bool:
-    """Return whether there is a file of a name, which may be no name that the system takes."""
-    with suppress(OSError, ValueError):
-        return Path(text).is_file()
-    return False
-
-
-def resolve_names(field: str, text: str, topology: Topology) -> list[str]:
-    """Return the names of nodes in a text; raise InputError of a field, with the position, for anything else."""
-    known, names = set(topology.names), list[str]()
-    for word in filter(None, re.split(r"[\s;]+", text)):
-        meant = _resolve(field, word, known)
-        unknown = [name for name in meant if name not in known]
-        if unknown:
-            # Where nothing in it is a name, it is unclear whether its commas were meant to separate.
-            got = describe(word) if len(unknown) == len(meant) else f"{describe(unknown[0])} in {describe(word)}"
-            what = "expected nodes of the topology, separated by blanks, semicolons or lines"
-            raise InputError(f"{field}/{len(names) + meant.index(unknown[0])}", f"{what}, got {got}")
-        names += meant
-    return names
-
-
-def _resolve(field: str, word: str, known: set[str]) -> list[str]:
-    """Return the parts of a word: one name, one pattern, or those between its commas outside brackets."""
-    if word in known:
-        return [word]
-    with suppress(InputError):
-        whole = _expand_known(field, word, known)
-        if known.issuperset(whole):
-            return whole
-    pieces = split_list(word)
-    return [name for piece in pieces for name in ([piece] if piece in known else _expand_known(field, piece, known))]
-
-
-def _expand_known(field: str, piece: str, known: set[str]) -> list[str]:
-    """Return the names that text with brackets stands for, at most as many as there are nodes."""
-    return expand(field, piece, len(known), f"the {len(known)} nodes of the topology")
 
 
 def read_list(field: str, where: str, text: str, most: int) -> list[str]:

@@ -42,9 +42,9 @@ class Vertices(NamedTuple):
 def read_task_graph(text: str) -> TaskGraph:
     """Return the undirected task graph of a METIS file, tasks named `1` to `n`.
 
-    The first vertex weight is the work, an edge weight the traffic; vertex sizes and further weights are ignored. Every
-    edge stands on the lines of both its ends and counts once. Weights may be any finite numbers >= 0. Raises InputError
-    of `tasks` with the line at fault. Source: METIS 5.1.0 manual, section 4.1.1.
+    The first vertex weight is the work, an edge weight the traffic; vertex sizes play no part, nor do further weights,
+    of which a remark says so. Every edge stands on the lines of both its ends and counts once. Weights may be any
+    finite numbers >= 0. Raises InputError of `tasks` with the line at fault. Source: METIS 5.1.0 manual, section 4.1.1.
     """
     header, start, number = _find_header(text)
     try:
@@ -60,7 +60,14 @@ def read_task_graph(text: str) -> TaskGraph:
         found = f"{len(neighbours)} neighbours"
         raise InputError("tasks", f"expected {header.edges} edges, each on two lines, got {found}")
     names = tuple(map(str, range(1, header.vertices + 1)))
-    return TaskGraph(names=names, traffic=fold(names, degrees, neighbours, traffic), work=work, directed=False)
+    several = f"vertices have {header.weights} weights each, of which the first counts, as work"
+    return TaskGraph(
+        names=names,
+        traffic=fold(names, degrees, neighbours, traffic),
+        work=work,
+        directed=False,
+        remarks=(several,) if header.weights > 1 else (),
+    )
 
 
 def _find_header(text: str) -> tuple[MetisHeader, int, int]:

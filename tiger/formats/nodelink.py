@@ -1,6 +1,6 @@
 """Graphs as parsed JSON in the node-link form of networkx, checked value by value."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ from tiger.model.hyperedges import Hyperedges
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.model.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
+from tiger.model.wiring import Wiring
 from tiger.model.wording import describe
 
 Record = dict[str, object]
@@ -75,7 +76,12 @@ def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
 
 
 def read_topology(data: object, field: str = "topology") -> Topology:
-    """Return the topology that an undirected node-link object states; distances are shortest paths over its links.
+    """Return the topology that an undirected node-link object states, as `read_wiring` does, at its distances."""
+    return read_wiring(data, field).measure()
+
+
+def read_wiring(data: object, field: str = "topology") -> Wiring:
+    """Return nodes and links that an undirected node-link object states; distances are shortest paths over its links.
 
     Node attributes `slots` (default 1), `cost` (per unit of work, default 0) and `memory` (bytes; on every node or on
     none); edge attributes `weight` (length > 0, default 1) and `bandwidth` (> 0, default 1). Other attributes are
@@ -92,10 +98,15 @@ def read_topology(data: object, field: str = "topology") -> Topology:
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
     slots = [check_whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
     cost = [check_amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
-    bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
-    given = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
-    remarks = _remarks(graph, NODE, LINK)
-    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=given, remarks=remarks)
+    return Wiring(
+        names=graph.names,
+        links=_links(graph),
+        slots=np.array(slots),
+        cost=np.array(cost),
+        memory=_room(graph, places),
+        slots_stated=any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True)),
+        remarks=_remarks(graph, NODE, LINK),
+    )
 
 
 def read_graph(data: object, field: str) -> NodeLinkGraph:

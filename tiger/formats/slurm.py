@@ -1,9 +1,10 @@
-"""Slurm's description of a network: `topology.conf` of topology/tree and topology/block, `scontrol show topology`.
+"""Slurm's description of a network: `topology.conf` of topology/tree, /block and /ring, `scontrol show topology`.
 
 Source: Slurm, topology.conf(5) and scontrol(1), https://slurm.schedmd.com/topology.conf.html.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -11,8 +12,10 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.levels import DescribedHardware, Level, LevelHardware
+from tiger.formats.hardware.levels import Level, LevelHardware
+from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.switches import SwitchTree
+from tiger.formats.hardware.tori import Torus, join_tori
 from tiger.formats.hostlist import read_list
 from tiger.model.arrays import IntArray
 from tiger.model.text import RawLine, read_wholes
@@ -26,8 +29,17 @@ KEYS = {
     "BlockName": ("Nodes", "BlockIndex", "BlockSize"),
     "AggregatedBlock": ("Nodes", "BlockIndex", "BlockSize"),
     "BlockSizes": (),
+    "RingName": ("Nodes", "RingSize"),
 }
-NUMBERS = ("LinkSpeed", "Level", "BlockIndex", "BlockSize")
+# What the records of a file are, by their kinds: one of these alone.
+SHAPES = (("SwitchName",), ("BlockName", "AggregatedBlock", "BlockSizes"), ("RingName",))
+NUMBERS = ("LinkSpeed", "Level", "BlockIndex", "BlockSize", "RingSize")
+# What scontrol prints of topology/torus3d.
+TORUS = "TorusName"
+# Slurm's MAX_RING_SIZE.
+RING_LIMIT = 16
+# Hosts in a remark; more are counted.
+NAMED = 5
 # Slurm itself gives up at some 20 levels of switches.
 LEVEL_LIMIT = 32
 # Slurm's default without BlockSizes: pairs of blocks, pairs of pairs and so on, up to 16 blocks.
@@ -36,7 +48,8 @@ DEFAULT_FACTORS = (1, 2, 4, 8, 16)
 FACTOR_LIMIT = 1 << 15
 _KNOWN = {key.lower(): key for kind, others in KEYS.items() for key in (kind, *others)}
 _PAIR = re.compile(r'([^\s=]+)\s*=\s*(?:"([^"]*)"|([^\s="]+))(?:\s+|$)')
-_LINE = re.compile(rf"\s*(?:{'|'.join(KEYS)})\s*=", re.IGNORECASE)
+Network = SwitchTree | LevelHardware | PlainHardware
+_LINE = re.compile(rf"\s*(?:{'|'.join([*KEYS, TORUS])})\s*=", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +79,30 @@ class Record:
 
 
 def is_network(text: str) -> bool:
-    """Return whether a line of a text begins with what a switch or a block begins with."""
+    """Return whether a line of a text begins with what a switch, a block, a ring or a torus begins with."""
     return any(_LINE.match(line) for line in text.split("\n"))
 
 
-def read_network(text: str) -> DescribedHardware:
+def read_network(text: str) -> Network:
     """Return the hosts of a `topology.conf` or of what `scontrol show topology` prints, in the order of its lists.
 
     Under switches two hosts are as far apart as there are links between them, and those of separate trees do not reach
-    each other. Hosts of a block are 1 apart, and 1 more for each larger block that BlockSizes aggregates. LinkSpeed
-    plays no part, as in Slurm. Raises InputError of `topology` with the line and the key at fault.
+    each other. A host below several leaf switches counts below the first, with a remark. Hosts of a block are 1 apart,
+    and 1 more for each larger block that BlockSizes aggregates; those of a ring as many as there are steps between
+    them. LinkSpeed plays no part, as in Slurm. Raises InputError of `topology` with the line and the key at fault.
     """
     return read_records(list(_read_records(text)))
 
 
-def read_records(records: Sequence[Record]) -> DescribedHardware:
-    """Return the hosts that records state, either of switches or of blocks."""
-    trees = [record for record in records if record.kind == "SwitchName"]
-    others = [record for record in records if record.kind != "SwitchName"]
-    if trees and others:
-        second = max(trees[0], others[0], key=lambda record: record.line)
-        raise second.error(second.kind, "expected either switches or blocks in a file, got both")
-    return read_switches(trees) if trees else _read_blocks(others)
+def read_records(records: Sequence[Record]) -> Network:
+    """Return the hosts that records state, either of switches, of blocks or of rings."""
+    switches, blocks, rings = ([record for record in records if record.kind in kinds] for kinds in SHAPES)
+    firsts = sorted((each[0] for each in (switches, blocks, rings) if each), key=lambda record: record.line)
+    if len(firsts) > 1:
+        raise firsts[1].error(firsts[1].kind, "expected either switches, blocks or rings in a file, got several")
+    if rings:
+        return _read_rings(rings)
+    return read_switches(switches) if switches else _read_blocks(blocks)
 
 
 def read_switches(records: Sequence[Record]) -> SwitchTree:
@@ -114,7 +129,7 @@ def read_switches(records: Sequence[Record]) -> SwitchTree:
                 raise record.error("Switches", f"expected switches below one switch each, got {where}")
             parent[child] = k
     _check_depths(records, parent)
-    hosts = _read_hosts(leaves)
+    hosts, remarks = _read_leaves(leaves)
     for name, leaf in hosts.items():
         if name in index:
             where = f"{describe(name)}, a switch on line {records[index[name]].line}"
@@ -124,14 +139,29 @@ def read_switches(records: Sequence[Record]) -> SwitchTree:
         switches=tuple(index),
         leaf=np.array([index[leaf.name] for leaf in hosts.values()]),
         parent=parent,
+        remarks=remarks,
     )
+
+
+def _read_rings(records: Sequence[Record]) -> PlainHardware:
+    """Return the hosts of rings, which do not reach each other."""
+    _index(records)
+    for record in records:
+        if "Nodes" not in record.values:
+            raise record.error("RingName", f"expected {record.word('Nodes')} in {describe(record.name)}, got none")
+    members: dict[str, list[str]] = {record.name: [] for record in records}
+    for name, record in _read_hosts(records).items():
+        members[record.name].append(name)
+        if len(members[record.name]) > RING_LIMIT:
+            raise record.error("Nodes", f"expected at most {RING_LIMIT} hosts in a ring, got more")
+    return join_tori([Torus(name, (len(hosts),), tuple(hosts)) for name, hosts in members.items()])
 
 
 def _read_blocks(records: Sequence[Record]) -> LevelHardware:
     """Return the hosts of blocks, which aggregate as they follow one another."""
     blocks = [record for record in records if record.kind == "BlockName"]
     if not blocks:
-        raise InputError(FIELD, "expected lines SwitchName=.. or BlockName=.., got none")
+        raise InputError(FIELD, "expected lines SwitchName=.., BlockName=.. or RingName=.., got none")
     index = _index(blocks)
     for record in blocks:
         if "Nodes" not in record.values:
@@ -212,6 +242,26 @@ def _read_hosts(records: Sequence[Record]) -> dict[str, Record]:
     return hosts
 
 
+def _read_leaves(records: Sequence[Record]) -> tuple[dict[str, Record], tuple[str, ...]]:
+    """Return the hosts of leaf switches, each with the first that lists it, and a remark on those of several."""
+    hosts, several, count = dict[str, Record](), dict[str, None](), 0
+    for record in records:
+        names = _read_list(record, "Nodes", NODE_LIMIT - count)
+        count += len(names)
+        for name in names:
+            first = hosts.setdefault(name, record)
+            if first is not record:
+                several[name] = None
+        again = next((name for name, times in Counter(names).items() if times > 1), None)
+        if again is not None:
+            raise record.error("Nodes", f"expected hosts once in a list, got {describe(again)} again")
+    if not several:
+        return hosts, ()
+    more = f" and {len(several) - NAMED} more" if len(several) > NAMED else ""
+    named = f"{', '.join(list(several)[:NAMED])}{more}"
+    return hosts, (f"hosts below several leaf switches count below the first that lists them: {named}",)
+
+
 def _read_list(record: Record, key: str, most: int) -> list[str]:
     """Return the names of a host list, up to a limit."""
     return read_list(FIELD, f"line {record.line}: {record.word(key)}", record.values[key], most)
@@ -227,6 +277,9 @@ def _read_records(text: str) -> Iterator[Record]:
             if pair is None:
                 raise InputError(FIELD, f"line {number}: expected KEY=VALUE, got {describe(line[at:])}")
             key = _KNOWN.get(pair[1].lower())
+            if pair[1].lower() == TORUS.lower():
+                what = "expected topology.yaml, as what scontrol prints of a torus does not say which host is where"
+                raise InputError(FIELD, f"line {number}: {TORUS}: {what}")
             if key is None:
                 known = ", ".join(_KNOWN.values())
                 raise InputError(FIELD, f"line {number}: expected a key out of {known}, got {describe(pair[1])}")

@@ -89,6 +89,9 @@ def _advise(order: RankOrder) -> str:
     count = _find_share(ranks, sorted(order.hosts.values(), reverse=True))
     if count is None or any(binding.unit is not None for binding in order.bindings):
         return free
+    if len({*order.hosts.values()}) > 1:
+        # Each host has its own number, which one for all cannot replace.
+        return f"{free}, and {ranks // count} slots on {count} of the hosts make shares equal"
     return f"{free}, and --nodes {count} --slots {ranks // count} makes shares equal"
 
 

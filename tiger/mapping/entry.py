@@ -32,11 +32,11 @@ def assign(call: AssignCall) -> Report:
     a topology) or as value types; a `.dat` file brings its own distances. Without a rule it is `levels` for a `.ram`
     file, `capacity` where `slots` or `imbalance` is given, else one-to-one where the nodes suffice, else capacity with
     ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
-    `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
-    (`tiger.formats.hostlist`), in the order in which the launcher fills them; the others only forward traffic, and no
-    default counts them. Ids in it, in `pinned`
-    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`.
-    `running` says what parts of links other jobs use, as triples (node, node, share) or a file of those
+    `allocation` says which nodes may hold tasks, by their ids, as {id: slots}, as text with their names, or as a host
+    file (`tiger.formats.allocation`), in the order in which the launcher fills them; the others only forward traffic,
+    and no default counts them. With slots above 1 the rule is capacity, and other `slots` are refused. Ids in it, in
+    `pinned` {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is
+    `1,2`. `running` says what parts of links other jobs use, as triples (node, node, share) or a file of those
     (`tiger.formats.linkshares`): traffic keeps off them. `node_topology` says what is inside the nodes, for all or as
     {hosts: file}, so that tasks go to units NODE/UNIT, and `levels` how far apart units are that different levels
     separate, such as {"socket": 4, "node": 20} (`tiger.mapping.hardware`); `allocation` and `running` name nodes all
@@ -72,8 +72,9 @@ def state_problem(arguments: ProblemArguments) -> Problem:
 def _share_problem(arguments: ProblemArguments, choice: HostChoice) -> SharedProblem:
     """Return the problem on the nodes that may be taken."""
     source = _tasks(arguments.tasks)
-    hardware = build_hardware(choose_hardware(source.topology, narrow(HardwareArguments, arguments)))
     terms = narrow(Constraints, arguments, pinned=_pins(arguments.pinned), forbidden=_pairs(arguments.forbidden))
+    given = choose_hardware(source.topology, narrow(HardwareArguments, arguments))
+    hardware = build_hardware(given, terms.named)
     return share_hardware(source.tasks, hardware, terms.by_usual(source.rule), narrow(UnitOptions, arguments), choice)
 
 

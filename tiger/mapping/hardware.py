@@ -1,31 +1,38 @@
 """The hardware of a problem: the network between nodes, what is inside them, and what of both a job may use."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tiger.errors import InputError
+from tiger.formats.allocation import FIELD, list_nodes
 from tiger.formats.files import read_hardware
-from tiger.formats.graphs import topology_of
+from tiger.formats.graphs import wiring_of
 from tiger.formats.hardware import composition
 from tiger.formats.hardware.composition import HostContents, compose, find_insides, list_insides
 from tiger.formats.hardware.levels import FIELD as LEVELS
 from tiger.formats.hardware.levels import DescribedHardware, LevelHardware, fill_distances
-from tiger.formats.hardware.parts import divide_machine
+from tiger.formats.hardware.linked import LinkedHardware
+from tiger.formats.hardware.parts import CORES, divide_machine
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hardware.units import UnitName, UnitOptions
-from tiger.formats.hostlist import list_nodes
+from tiger.formats.hostfile import HostSlots, NodeSlots, add_slots
 from tiger.formats.linkshares import read_link_shares
 from tiger.mapping.options import HardwareArguments
+from tiger.model.arrays import IntArray
 from tiger.model.checking import check_values
+from tiger.model.metrics import DENSE_LIMIT
 from tiger.model.options import narrow
 from tiger.model.problem import LARGEST
 from tiger.model.text import FileText
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.values import read_name
-from tiger.model.wording import describe
+from tiger.model.wiring import Wiring, keep_between
+from tiger.model.wording import INSIDE, describe
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,9 +42,10 @@ if TYPE_CHECKING:
 NODE_STEPS = 5.0
 
 
-def build_hardware(arguments: HardwareArguments) -> Topology:
+def build_hardware(arguments: HardwareArguments, named: Collection[str] = ()) -> Topology:
     """Return the hardware of a call, whose allocation and running jobs are those of its nodes.
 
+    With an allocation, nodes may be left out that are neither of it nor between those, nor `named` or around such.
     Without a stated distance between nodes, and with an inside, the nearest two are five times as far apart as the
     farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `units`, `allocation`,
     `running`.
@@ -45,20 +53,50 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     options = narrow(UnitOptions, arguments)
     check_values(options)
     network = read_network(arguments.topology, arguments.labels, arguments.units)
+    known = network.names
     insides = list_insides(arguments.node_topology)
     readings = [_divide(_read_inside(inside, arguments.units), options) for inside in insides]
     network = network if readings else _divide(network, options)
     stated = _check_levels(arguments.levels, [network, *readings])
     parts = [reading.topology(stated) for reading in readings]
     distances = _place_nodes(network.distances, stated, parts) if parts else stated
+    hosts, shares = list_allocation(known, arguments.allocation), list_shares(arguments.running)
+    # Links that others use stay, and so do nodes around units that are named.
+    needed = {end for share in shares for end in (share.a, share.b)}
+    needed |= {part for name in named for part in (name, name.partition(INSIDE)[0])}
+    if hosts is not None and not set(known).isdisjoint(hosts.names):
+        network = network.cut(needed.union(hosts.names))
     whole = network.topology(distances)
     if arguments.units is not None:
         _check_machines(arguments.units, [whole, *parts])
-    nodes = _share(_allocate(whole, arguments.allocation), arguments.running)
+    nodes = whole if hosts is None else whole.allocated(hosts.names, hosts.slots)
+    if shares or isinstance(arguments.running, str | Path):
+        # Regular hardware has had no table so far, and gets one by lengths that are no longer regular.
+        small = hosts is None or nodes.size <= DENSE_LIMIT
+        nodes = (nodes if small else keep_between(nodes, needed) or nodes).shared(shares)
     if not parts:
         return nodes
-    which = find_insides(nodes, [inside.hosts for inside in insides])
+    which = find_insides(nodes, [inside.hosts for inside in insides], known)
+    nodes, which = _divide_granted(nodes, parts, which, options)
     return composition.fill_nodes(nodes, parts, which) if options.units == "host" else compose(nodes, parts, which)
+
+
+def _divide_granted(
+    nodes: Topology, insides: Sequence[Topology], which: IntArray, options: UnitOptions
+) -> tuple[Topology, IntArray]:
+    """Return nodes whose granted slots are for the cores of each rank, and which inside each that has some is of.
+
+    They are no more than the insides are divided into.
+    """
+    size = options.cores_per_rank
+    if not nodes.slots_granted or (size is None and options.ranks_per is None):
+        return nodes, which
+    slots = nodes.slots // (size or 1)
+    room = np.array([inside.slots.sum() if inside.slots_stated else slots.max() for inside in insides])
+    slots[nodes.hosts] = np.minimum(slots[nodes.hosts], room[which])
+    if not slots.any():
+        raise InputError(CORES, f"expected at most {nodes.slots.max()}, the slots of a host, got {size}")
+    return nodes.with_slots(slots), which[slots[nodes.hosts] > 0]
 
 
 def choose_hardware(own: Topology | None, arguments: HardwareArguments) -> HardwareArguments:
@@ -71,7 +109,7 @@ def choose_hardware(own: Topology | None, arguments: HardwareArguments) -> Hardw
 
 
 def read_network(
-    source: "nx.Graph | Topology | Path | str | FileText | None",
+    source: "nx.Graph | Topology | Wiring | Path | str | FileText | None",
     labels: Sequence[str] | None = None,
     units: UnitName | None = None,
 ) -> DescribedHardware:
@@ -87,8 +125,10 @@ def read_network(
         return read_hardware(str(source) if isinstance(source, Path) else source, "node", labels, units)
     if labels is not None:
         raise InputError("labels", "expected them with a file of nodes of Kubernetes, got other hardware")
-    nodes = source if isinstance(source, Topology) else topology_of(check_graph("topology", source))
-    return PlainHardware(nodes, "node")
+    if isinstance(source, Topology):
+        return PlainHardware(source, "node")
+    wiring = source if isinstance(source, Wiring) else wiring_of(check_graph("topology", source))
+    return LinkedHardware(wiring, "node")
 
 
 def check_graph(what: str, source: object) -> "nx.Graph":
@@ -163,34 +203,41 @@ def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
             raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
 
 
-def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
-    """Return the hardware with slots on the allocated nodes alone."""
-    names = list_allocation(topology, allocation)
-    return topology if names is None else topology.allocated(names)
+def list_allocation(known: Sequence[str], allocation: object) -> HostSlots | None:
+    """Return the nodes that an allocation lists out of those known, in its order; None where all may hold tasks.
 
-
-def list_allocation(topology: Topology, allocation: Iterable[object] | Path | str | None) -> list[str] | None:
-    """Return the names of the nodes that an allocation lists, in its order; None where all may hold tasks.
-
-    A set has no order: its names are in that of the topology.
+    A set has no order: its names are in that of the topology. Slots are those of a mapping, and as many as a
+    name comes often. Raises TypeError for what is no `Allocation`.
     """
     if allocation is None:
         return None
-    if isinstance(allocation, str | Path):
-        return list_nodes(allocation, topology)
-    if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
-        raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
-    names = [read_name(f"allocation/{k}", node) for k, node in enumerate(allocation)]
+    if isinstance(allocation, str | Path | FileText):
+        return list_nodes(allocation, known)
+    if isinstance(allocation, Mapping):
+        return add_slots(FIELD, [_read_granted(node, slots) for node, slots in allocation.items()])
+    if not isinstance(allocation, Iterable):
+        what = "expected allocation as nodes, a mapping from node to slots, text or a path"
+        raise TypeError(f"{what}, got {type(allocation).__name__}")
+    nodes = [_read_node(position, node) for position, node in enumerate(allocation)]
     if isinstance(allocation, set | frozenset):
-        number = {name: k for k, name in enumerate(topology.names)}
-        names.sort(key=lambda name: number.get(name, topology.size))
-    return names
+        number = {name: k for k, name in enumerate(known)}
+        nodes.sort(key=lambda node: number.get(node.node, len(number)))
+    return add_slots(FIELD, nodes)
 
 
-def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:
-    """Return the hardware with the parts of its links that running jobs leave."""
-    shares = list_shares(running)
-    return topology.shared(shares) if shares or isinstance(running, str | Path) else topology
+def _read_node(position: int, node: object) -> NodeSlots:
+    """Return a node of a list, which may have its slots beside it."""
+    if isinstance(node, NodeSlots):
+        return node
+    return NodeSlots(read_name(f"{FIELD}/{position}", node))
+
+
+def _read_granted(node: object, slots: object) -> NodeSlots:
+    """Return a node of a mapping with its slots."""
+    name = read_name(FIELD, node)
+    if isinstance(slots, bool) or not isinstance(slots, Integral):
+        raise TypeError(f"expected allocation[{name!r}] as a whole number of slots, got {type(slots).__name__}")
+    return NodeSlots(name, int(slots))
 
 
 def list_shares(running: Iterable[tuple[object, object, float]] | Path | str) -> list[LinkShare]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tiger.model.tasks import TaskGraph
     from tiger.model.text import FileText
     from tiger.model.topology import Topology
+    from tiger.model.wiring import Wiring
     from tiger.run.report import Report
 
 
@@ -64,6 +65,7 @@ class Pins(Protocol):
 
 
 Start = Union[Pins, "Report", Path, str]
+Allocation = Union[Mapping[object, int], Iterable[object], "FileText", Path, str]
 # The option `start` of all that improves a mapping.
 START = spelled(
     "The mapping to improve, never to end above: a report, a JSON object {task: node} or a CSV file task,node.",
@@ -159,7 +161,7 @@ class SolveCall(WatchOptions, SolveArguments):
 class HardwareArguments(UnitOptions):
     """Hold hardware in any form: the nodes, their insides, distances of levels, and what a job may use."""
 
-    topology: "nx.Graph | Topology | Path | str | FileText | None" = field(
+    topology: "nx.Graph | Topology | Wiring | Path | str | FileText | None" = field(
         default=None,
         metadata=spelled(
             "Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
@@ -194,13 +196,13 @@ class HardwareArguments(UnitOptions):
         kw_only=True,
         metadata=LABELS,
     )
-    allocation: Iterable[object] | Path | str | None = field(
+    allocation: "Allocation | None" = field(
         default=None,
         kw_only=True,
         metadata=spelled(
-            "The nodes that may hold tasks, in the launcher's order: a file, or names separated by blanks or "
-            "';', also as n[0-3,7].",
-            metavar="FILE|NAMES",
+            "The nodes that may hold tasks, in the launcher's order: a host file, or names separated by blanks or "
+            "';', also as n[0-3,7] or n01:4; `slurm`: those of the job that runs this.",
+            metavar="FILE|NAMES|slurm",
             panel="Hardware",
         ),
     )

@@ -9,6 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.files import is_pattern, is_topology_file
 from tiger.formats.hardware.composition import HostContents, list_insides
 from tiger.formats.hardware.units import UnitOptions
+from tiger.formats.hostfile import HostSlots
 from tiger.mapping.entry import pose_problem
 from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
@@ -105,30 +106,41 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
     takes.
     """
     insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
-    source = arguments.topology
-    # Without hardware the tasks have their own.
-    network = whole if source is None else read_network(source, arguments.labels, arguments.units).topology({})
+    source = whole if arguments.topology is None else arguments.topology
+    described = read_network(source, arguments.labels, arguments.units)
+    # Specifications and files go as they are, and say nothing of the order of hosts.
+    stated = source if isinstance(source, str | Path | FileText) else described.topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
-    allocated = list_allocation(network, arguments.allocation)
+    allocated = list_allocation(described.names, arguments.allocation)
+    if allocated is None and isinstance(stated, Topology):
+        allocated = _list_turns(stated)
     return {
-        "topology": None if source is None else _state_network(source, network),
+        "topology": None if arguments.topology is None else _state_source("topology", stated),
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,
         **asdict(narrow(UnitOptions, arguments)),
-        "allocation": _list_turns(network) if allocated is None else allocated,
+        "allocation": _state_allocation(allocated),
         "running": shares or None,
     }
 
 
-def _state_network(source: object, network: Topology) -> NetworkSource:
-    """Return a specification or a file as it is, and other hardware as a graph."""
-    return _state_source("topology", source if isinstance(source, str | Path | FileText) else network)
+def _state_allocation(hosts: HostSlots | None) -> list[object] | None:
+    """Return the nodes of an allocation if there is one, with their slots where it has some."""
+    if hosts is None:
+        return None
+    if hosts.slots is None:
+        return [*hosts.names]
+    return [{"node": name, "slots": slots} for name, slots in zip(hosts.names, hosts.slots.tolist(), strict=True)]
 
 
-def _list_turns(network: Topology) -> list[str] | None:
+def _list_turns(network: Topology) -> HostSlots | None:
     """Return the nodes in the order in which launchers fill them, where that is not the order of the topology."""
-    return [network.names[host] for host in network.launch_hosts] if network.turn.any() else None
+    if not network.turn.any():
+        return None
+    hosts = network.launch_hosts
+    slots = network.slots[hosts] if network.slots_granted else None
+    return HostSlots(tuple(network.names[host] for host in hosts.tolist()), slots)
 
 
 def _state_source(field: str, source: "str | Path | FileText | Topology") -> NetworkSource:

@@ -13,7 +13,7 @@ from tiger.launchers.formats import LauncherName, check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapping.options import Start
 from tiger.mapping.start import name_start
-from tiger.model.constraints import Constraints, build_problem
+from tiger.model.constraints import Constraints, build_problem, check_granted
 from tiger.model.problem import Problem
 from tiger.model.resources import Resources
 from tiger.model.tasks import TaskGraph
@@ -96,6 +96,7 @@ def _divide_hosts(
     hardware: Topology, terms: Constraints, options: UnitOptions, most: int | None
 ) -> tuple[Topology, Constraints]:
     """Return hosts, of which slots alone are known, with those for ranks, at most `most` each if that is given."""
+    check_granted(hardware, terms)
     size = options.cores_per_rank
     known = terms.slots is not None or hardware.slots_stated
     slots = hardware.slots if terms.slots is None else np.where(hardware.slots > 0, terms.slots, 0)

@@ -32,6 +32,11 @@ class Constraints(SharingOptions):
     pinned: Mapping[str, str] = field(default_factory=dict)
     forbidden: Collection[tuple[str, str]] = frozenset()
 
+    @property
+    def named(self) -> set[str]:
+        """Return the nodes that pins and forbidden pairs name."""
+        return {*self.pinned.values(), *(node for _, node in self.forbidden)}
+
     def __post_init__(self) -> None:
         """Check the bounds of slots and imbalance."""
         if self.slots is not None:
@@ -46,14 +51,27 @@ class Constraints(SharingOptions):
 def build_problem(tasks: TaskGraph, topology: Topology, terms: Constraints) -> Problem:
     """Choose the rule and the slots that the constraints leave open, and build the problem.
 
-    Raises InputError for more than a slot, or imbalance, under a rule that is not capacity, and where `Problem` does.
+    Raises InputError for more than a slot, or imbalance, under a rule that is not capacity, for other slots than nodes
+    are granted, and where `Problem` does.
     """
+    check_granted(topology, terms)
     rule = _rule(tasks, topology, terms)
     if rule == "capacity":
         topology = topology.with_slots(_slots(tasks.size, topology, terms))
     if terms.slots is not None:
         topology = replace(topology, slots_stated=True)
     return Problem(tasks=tasks, topology=topology, rule=rule, pinned=terms.pinned, forbidden=terms.forbidden)
+
+
+def check_granted(topology: Topology, terms: Constraints) -> None:
+    """Raise InputError of `slots` for other slots than nodes are granted."""
+    if not topology.slots_granted or terms.slots is None:
+        return
+    other = topology.hosts[topology.slots[topology.hosts] != terms.slots]
+    if other.size:
+        node, slots = topology.names[other[0]], topology.slots[other[0]]
+        what = f"expected none beside hosts that come with their slots, as {describe(node)} with {slots}"
+        raise InputError("slots", f"{what}, got {terms.slots}")
 
 
 def _rule(tasks: TaskGraph, topology: Topology, terms: Constraints) -> Rule:
@@ -63,7 +81,8 @@ def _rule(tasks: TaskGraph, topology: Topology, terms: Constraints) -> Rule:
     if alone and terms.rule in (None, "one-to-one"):
         return "one-to-one"
     if terms.rule is None:
-        return "capacity" if sharing else default_rule(tasks, topology)
+        granted = topology.slots_granted and bool((topology.slots > 1).any())
+        return "capacity" if sharing or granted else default_rule(tasks, topology)
     if sharing and terms.rule != "capacity":
         raise InputError(sharing, f"expected it under the capacity rule alone, got it under {terms.rule!r}")
     return terms.rule

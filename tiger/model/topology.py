@@ -1,6 +1,6 @@
 """The hardware: nodes, what each can hold, the links between them, and how far apart they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -62,7 +62,8 @@ class Topology:
     0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known. `switches`
     name what forwards traffic without being a node; links end there too, numbered from m on. Without links they are the
     subtrees of a tree, innermost first and the root last.
-    `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly.
+    `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly, and
+    `slots_granted` that a launcher or a batch system has them, so that no caller can have others.
     `host` is the machine that all nodes are inside; without it nodes are hosts, or units that are called HOST/UNIT.
     Launchers fill the nodes by `turn[m]`, equal ones by index (default 0: all by index).
     `remarks` are what a reader found odd, for the warnings of reports. `resources` says what of its host each node is,
@@ -77,6 +78,7 @@ class Topology:
     cost: FloatArray = field(default_factory=unset_array)
     memory: IntArray | None = None
     slots_stated: bool = False
+    slots_granted: bool = False
     host: str | None = None
     turn: IntArray = field(default_factory=unset_array)
     remarks: tuple[str, ...] = ()
@@ -182,12 +184,13 @@ class Topology:
         reach = sp.csr_array(np.isfinite(self.metric.table))
         return freeze(connected_components(reach, connection="strong")[1].astype(np.int64))
 
-    def allocated(self, names: Iterable[str]) -> "Topology":
+    def allocated(self, names: Sequence[str], slots: IntArray | None = None) -> "Topology":
         """Return the hardware of which only the nodes named hold tasks, as in an allocation of a batch system.
 
         The others get 0 slots, still forward traffic, and keep their distances. Launchers fill the nodes in the order
-        of the names, but those inside one machine as that counts them. Raises InputError of `allocation`, with the
-        position, for a name that is unknown, that comes twice or whose node has no slot.
+        of the names, but those inside one machine as that counts them. With `slots[k]` that is what the nodes named
+        are granted. Raises InputError of `allocation`, with the position, for a name that is unknown, that comes twice
+        or whose node has no slot.
         """
         index, turn = {name: k for k, name in enumerate(self.names)}, np.zeros(self.size, np.int64)
         chosen = np.zeros(self.size, bool)
@@ -201,7 +204,11 @@ class Topology:
             chosen[index[name]], turn[index[name]] = True, position if self.host is None else 0
         if not chosen.any():
             raise InputError("allocation", "expected at least one node, got none")
-        return replace(self, slots=np.where(chosen, self.slots, 0), turn=turn)
+        left = np.where(chosen, self.slots, 0)
+        if slots is None:
+            return replace(self, slots=left, turn=turn)
+        left[[index[name] for name in names]] = slots
+        return replace(self, slots=left, turn=turn, slots_stated=True, slots_granted=True)
 
     def shared(self, running: Sequence[LinkShare]) -> "Topology":
         """Return the hardware as a job sees it while others use parts of its links.

@@ -10,7 +10,7 @@ from tiger.placement.operators.params import GivenPlacement, Objective
 from tiger.run.options import SOLVER, SearchOptions
 from tiger.training.layouts.source import open_layout
 from tiger.training.models.setup import Recompute, Sharding
-from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
+from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, RECOMPUTE_LAYERS, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
 
 Mode = Literal["chain", "dag"]
@@ -38,9 +38,9 @@ class ChainOptions(SearchOptions, TrainingOptions):
     Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; with one, the
     simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
     device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
-    device each); `tensor`, `data`, `context` and `expert` are the sizes of the other groups. `sharding` and `recompute`
-    say what is shared out among replicas and what is computed again. `layout` is a plan that there is, as a framework
-    is told it. `solver` orders devices where the order cannot
+    device each); `tensor`, `data`, `context` and `expert` are the sizes of the other groups. `sharding`, `recompute`
+    and `recompute_layers` say what is shared out among replicas, what is computed again, and of how many layers of a
+    stage. `layout` is a plan that there is, as a framework is told it. `solver` orders devices where the order cannot
     be enumerated; "auto" is the native search. `effort` counts iterations; same seed and effort, same answer.
     `time_limit_s` only ends a search early.
     """
@@ -101,6 +101,15 @@ class ChainOptions(SearchOptions, TrainingOptions):
             "What backward passes compute again: scores of attention (selective), or all of a layer but its input "
             "(full).",
             RECOMPUTE,
+        ),
+    )
+    recompute_layers: int | None = field(
+        default=None,
+        metadata=about(
+            "Decoder layers of every stage, the first of each, that backward passes compute again with `recompute` "
+            "full; all of them without it.",
+            RECOMPUTE_LAYERS,
+            **COUNT,
         ),
     )
     layout: str | None = field(

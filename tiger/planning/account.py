@@ -198,6 +198,7 @@ class Account:
             expert=choice.family.expert,
             sharding=choice.family.sharding,
             recompute=choice.family.recompute,
+            recompute_layers=choice.family.recomputed,
             schedule=choice.schedule,
             virtual=choice.virtual,
             microbatches=choice.family.microbatches,

@@ -64,7 +64,9 @@ def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> A
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
     evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
     closest, lacking, roomy = None, np.inf, True
-    for plan in _plans(layers, cluster, candidate.choice):
+    # Searches for cuts add up costs of layers, which are those of even cuts.
+    even = layers.between(even_plan(layers, candidate.choice).cuts)
+    for plan in _plans(even, cluster, candidate.choice):
         value = evaluator.value(plan)
         excess = 0.0 if value < np.inf else evaluator.excess_bytes(plan)
         roomy = roomy and not excess
@@ -102,7 +104,13 @@ def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
 
 
 def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:
-    """Return grids with devices in order, and where they are not of one speed with the quickest first."""
-    grid = rank_order(choice.shape)
+    """Return grids of devices in order, replicas or pipelines side by side, and of the quickest first if one is."""
+    p, d, t = choice.shape
+    grids = [rank_order(choice.shape)]
+    if p > 1 and d > 1:
+        # Megatron-LM's --use-tp-pp-dp-mapping: many small messages of stages may cost more than gradients do.
+        grids.append(np.swapaxes(rank_order((d, p, t)), 0, 1))
+    if (cluster.speed == cluster.speed[0]).all():
+        return grids
     fastest = np.argsort(-cluster.speed, kind="stable")
-    return [grid] if (cluster.speed == cluster.speed[0]).all() else [grid, fastest[grid]]
+    return [*grids, *(fastest[grid] for grid in grids)]

@@ -28,7 +28,7 @@ class Family:
 
     `microbatch` is the number of sequences in a microbatch, 1 where a microbatch is all that is known. Of the ranks
     with the same layers, `context` share sequences and `expert` deal out experts; `sharding` and `recompute` say what
-    these share out and what is computed again.
+    these share out and what is computed again, full of the first `recompute_layers` of every stage, 0 for all of them.
     """
 
     tensor: int
@@ -39,6 +39,7 @@ class Family:
     expert: int = 1
     sharding: Sharding = "none"
     recompute: Recompute = "none"
+    recompute_layers: int = 0
 
     @property
     def copies(self) -> int:
@@ -48,11 +49,17 @@ class Family:
     @property
     def degrees(self) -> "Family":
         """Return the family with nothing shared out and nothing computed again."""
-        return replace(self, sharding="none", recompute="none")
+        return replace(self, sharding="none", recompute="none", recompute_layers=0)
 
     def setup(self, params: PlanParams) -> TrainingSetup:
         """Return how ranks hold and train the layers."""
-        return narrow(TrainingSetup, params, **{name: getattr(self, name) for name in CHOSEN})
+        own = {name: getattr(self, name) for name in CHOSEN}
+        return narrow(TrainingSetup, params, **own | {"recompute_layers": self.recomputed})
+
+    @property
+    def recomputed(self) -> int | None:
+        """Return how many layers of a stage are computed again in full, None for all."""
+        return self.recompute_layers or None
 
     @property
     def weight(self) -> tuple[int, int]:
@@ -111,6 +118,7 @@ class Choice:
             expert=family.expert,
             sharding=family.sharding,
             recompute=family.recompute,
+            recompute_layers=family.recomputed,
             time_limit_s=None,
             pinned={},
             start=None,
@@ -122,14 +130,15 @@ class Choice:
         stages = f" with {self.virtual} stages a position" if self.virtual > 1 else ""
         count, size = self.family.microbatches, self.family.microbatch
         cut = f"{count} microbatches" + (f" of {size}" if size > 1 else "")
-        held = hold_text(self.family.sharding, self.family.recompute)
+        held = hold_text(self.family.sharding, self.family.recompute, self.family.recomputed)
         return f"pipeline {self.pipeline} x {self.family}, {self.schedule}{stages}, {cut}{held}"
 
 
-def hold_text(sharding: Sharding, recompute: Recompute) -> str:
+def hold_text(sharding: Sharding, recompute: Recompute, layers: int | None) -> str:
     """Return in words what is shared out and what is computed again, nothing for neither."""
     shared = "" if sharding == "none" else f", {sharding}"
-    return shared + ("" if recompute == "none" else f", {recompute} recomputation")
+    first = "" if layers is None else f" of {layers} layer{'s' * (layers > 1)} a stage"
+    return shared + ("" if recompute == "none" else f", {recompute} recomputation{first}")
 
 
 def batch_of(model: Model, cluster: Cluster, params: PlanParams) -> int:
@@ -206,6 +215,8 @@ def _ways_to_hold(model: Model, params: PlanParams, family: Family) -> Iterator[
     recomputes: tuple[Recompute, ...] = RECOMPUTES if shape is not None else ("none",)
     if shape is not None and shape.attention == "flash":
         recomputes = ("none", "full")
+    if params.recompute_layers is not None:
+        family, recomputes = replace(family, recompute_layers=params.recompute_layers), ("full",)
     for expert in dealt if params.expert is None else [params.expert] * (family.copies % params.expert == 0):
         for sharding in shardings if params.sharding is None else [params.sharding]:
             for recompute in recomputes if params.recompute is None else [params.recompute]:

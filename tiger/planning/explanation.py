@@ -26,10 +26,10 @@ def explain_plan(report: PlanReport) -> Explanation:
 
 def _say_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield the degrees of the best plan, and its speed."""
+    held = hold_text(degrees.sharding, degrees.recompute, degrees.recompute_layers)
     yield (
         f"The best plan is pipeline {degrees.pipeline} x tensor {degrees.tensor} x {degrees.copies} by the schedule "
-        f"{degrees.schedule}{hold_text(degrees.sharding, degrees.recompute)}, with {degrees.microbatches} microbatches "
-        "for each replica."
+        f"{degrees.schedule}{held}, with {degrees.microbatches} microbatches for each replica."
     )
     if report.iteration_s is not None:
         speed = "" if report.tokens_per_s is None else f", {report.tokens_per_s:,.0f} tokens/s"
@@ -82,6 +82,7 @@ def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     sizes = {"context-parallel": degrees.context, "expert-parallel": degrees.expert}
     others = {"sharding": degrees.sharding, "recompute": degrees.recompute}
     stated = [(name, size) for name, size in (sizes | others).items() if size not in (1, "none")]
+    stated += [] if degrees.recompute_layers is None else [("recompute-layers", degrees.recompute_layers)]
     held = "".join(f" --{name} {size}" for name, size in stated)
     yield (
         f"Print it for a framework with --emit megatron, or place it with `tiger place --pipeline-parallel "

@@ -11,7 +11,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.planning.choices import Family
 from tiger.planning.links import LinkCurves
-from tiger.training.costs.stages import reduction_kind
+from tiger.training.costs.stages import exposed_s, reduction_kind
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import RingTable
 from tiger.training.models.layers import Layers
@@ -215,7 +215,9 @@ def _reduction_s(layers: Layers, links: LinkCurves, tensor: int, need: int) -> F
     calls, kind = np.maximum(layers.reductions, 1), reduction_kind(layers)
     size = layers.reduced_bytes / calls
     table = RingTable(cluster=links.cluster, size_bytes=size, ranks=tensor, collective=kind, times=calls)
-    return links.least_ring_s(need, table, links.count_nics(tensor))
+    # The slowest devices hide most.
+    hiding_s = layers.hiding_s / (tensor * links.cluster.speed.min())
+    return exposed_s(layers, links.least_ring_s(need, table, links.count_nics(tensor)), hiding_s)
 
 
 def _closing_s(layers: Layers, links: LinkCurves, family: Family, way: _RingWay) -> FloatArray:

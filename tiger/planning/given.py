@@ -28,7 +28,8 @@ SHORT = {
     "mbs": "microbatch",
     "gbs": "batch",
 }
-KEYS = (*SHORT, *SHORT.values(), "sharding", "recompute", "schedule")
+HELD = ("sharding", "recompute", "recompute_layers", "schedule")
+KEYS = (*SHORT, *SHORT.values(), *HELD)
 # Digits of a number that is read as one; longer words are no number of devices.
 DIGITS = 9
 
@@ -78,7 +79,7 @@ def _fill_in(model: Model, cluster: Cluster, options: PlanOptions, values: dict[
     stages = 1 if values.get("schedule", "1f1b") != "interleaved" else 2
     usual = dict.fromkeys(("tensor", "pipeline", "context", "expert"), 1) | {
         "sharding": "none",
-        "recompute": "none",
+        "recompute": "full" if "recompute_layers" in values else "none",
         "schedule": "1f1b" if virtual == 1 else "interleaved",
         "virtual": stages,
         "microbatch": model.sizes[0],
@@ -106,6 +107,7 @@ def _choose(model: Model, params: PlanOptions) -> Choice:
         expert=params.expert or 1,
         sharding=params.sharding or "none",
         recompute=params.recompute or "none",
+        recompute_layers=params.recompute_layers or 0,
     )
     choice = Choice(family=family, pipeline=pipeline, schedule=params.schedule or "1f1b", virtual=virtual)
     stages = pipeline * virtual
@@ -129,6 +131,6 @@ def _name_keys(keys: dict[str, str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.field in (*usual, "sharding", "recompute", "schedule"):
+        if error.field in (*usual, *HELD):
             raise InputError(f"{FIELD}/{usual.get(error.field, error.field)}", error.reason) from None
         raise

@@ -57,6 +57,7 @@ def _is_usual(model: Model, family: Family, params: PlanParams) -> bool:
         expert=params.expert or family.expert,
         sharding=params.sharding or ("zero-1" if model.resizable and family.copies > 1 else "none"),
         recompute=family.recompute,
+        recompute_layers=family.recompute_layers,
     )
     return family == usual
 

@@ -7,7 +7,7 @@ from tiger.model.spelling import Spelling
 from tiger.placement.params import COUNT, DATA, ORDERED, PIPELINE, TENSOR
 from tiger.run.options import ISLANDS, SearchOptions
 from tiger.training.models.setup import Recompute, Sharding
-from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, SHARDING, TrainingOptions
+from tiger.training.options import CONTEXT, EXPERT, RECOMPUTE, RECOMPUTE_LAYERS, SHARDING, TrainingOptions
 from tiger.training.schedules.pass_orders import Schedule
 
 # Plans in a report: the default, and the most that may be asked for.
@@ -21,9 +21,9 @@ class PlanParams(SearchOptions, TrainingOptions):
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
     microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of a
     `microbatch` are searched over where they are None, and so is what is shared out (`sharding`) and computed again
-    (`recompute`). `given` is a plan that there is, in short. `solver` orders devices as in a placement. `effort` counts
-    iterations, of each of the `islands`, which judge as many choices side by side; same seed, effort and islands, same
-    answer. `time_limit_s` only ends a search early.
+    (`recompute`, of the first `recompute_layers` of a stage). `given` is a plan that there is, in short. `solver`
+    orders devices as in a placement. `effort` counts iterations, of each of the `islands`, which judge as many choices
+    side by side; same seed, effort and islands, same answer. `time_limit_s` only ends a search early.
     """
 
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`.", ORDERED))
@@ -92,6 +92,18 @@ class PlanParams(SearchOptions, TrainingOptions):
             "What backward passes compute again: scores of attention (selective), or all of a layer but its input "
             "(full); searched over without it.",
             RECOMPUTE,
+        ),
+    )
+    recompute_layers: int | None = field(
+        default=None,
+        metadata=about(
+            "Decoder layers of every stage, the first of each, that backward passes compute again with `recompute` "
+            "full, which it states as well; all of them without it.",
+            replace(
+                RECOMPUTE_LAYERS,
+                help="Recompute the first layers of every stage in full; all where full is chosen without it.",
+            ),
+            **COUNT,
         ),
     )
     schedule: Schedule | None = field(

@@ -95,6 +95,6 @@ def _words(plan: Bar) -> str:
     each = plan.degrees
     stages = f" x {each.virtual}" if each.virtual > 1 else ""
     size = f" of {each.microbatch}" if each.microbatch is not None else ""
-    held = hold_text(each.sharding, each.recompute)
+    held = hold_text(each.sharding, each.recompute, each.recompute_layers)
     degrees = f"PP {each.pipeline} TP {each.tensor} DP {each.data}"
     return f"{degrees}, {each.schedule}{stages}, {each.microbatches}{size}{held}"

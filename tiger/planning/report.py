@@ -27,7 +27,7 @@ class Degrees(Document):
 
     `microbatch` is the number of sequences in each of `microbatches`, None where a model says only what one costs.
     `context` devices share every sequence, experts are dealt out among `expert`, and `sharding` and `recompute` say
-    what is shared out and what is computed again.
+    what is shared out and what is computed again, of the first `recompute_layers` of a stage, None for all.
     """
 
     pipeline: int
@@ -41,11 +41,12 @@ class Degrees(Document):
     expert: int = field(default=1, metadata=LATER)
     sharding: Sharding = field(default="none", metadata=LATER)
     recompute: Recompute = field(default="none", metadata=LATER)
+    recompute_layers: int | None = field(default=None, metadata=LATER)
 
     def __str__(self) -> str:
         """Return the degrees and the schedule in words, with the stages of a position where those are not one."""
         virtual = f" x {self.virtual}" if self.virtual > 1 else ""
-        held = hold_text(self.sharding, self.recompute)
+        held = hold_text(self.sharding, self.recompute, self.recompute_layers)
         return f"pipeline {self.pipeline} x tensor {self.tensor} x {self.copies}, {self.schedule}{virtual}{held}"
 
     @property

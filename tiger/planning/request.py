@@ -48,4 +48,6 @@ def _setup(params: PlanParams) -> TrainingSetup:
 def _fill_in(params: PlanParams) -> dict[str, object]:
     """Return the degrees and what is held as far as they are stated, else as they are by default."""
     given = {name: getattr(params, name) for name in CHOSEN}
+    if params.recompute is None and params.recompute_layers is not None:
+        given["recompute"] = "full"
     return {name: getattr(NO_SETUP, name) if value is None else value for name, value in given.items()}

@@ -174,7 +174,7 @@ def _bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
             if incumbent.stop():
                 incumbent.pruned.add("budget", listed[0] if listed else None, 0.0, len(listed))
                 continue
-            layers = model.layers(family.microbatch, family.setup(params))
+            layers = model.layers(family.microbatch, family.setup(params)).least
             bounds = FamilyBounds.of(layers, cluster, links, family)
             if not bounds.possible:
                 incumbent.pruned.add("links", listed[0] if listed else None, np.inf, len(listed))

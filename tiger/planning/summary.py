@@ -82,7 +82,7 @@ def _row(name: str, plan: "RankedPlan | GivenPlan") -> tuple[str, ...]:
         _schedule(degrees),
         f"{degrees.microbatches}{size}",
         degrees.sharding,
-        degrees.recompute,
+        degrees.recompute + ("" if degrees.recompute_layers is None else f" {degrees.recompute_layers}"),
         "-" if plan.iteration_s is None else seconds_text(plan.iteration_s),
         "-" if plan.bubble is None else f"{plan.bubble:.1%}",
         f"{plan.memory_share:.0%}",

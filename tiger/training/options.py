@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.training.models.setup import Gradients, Optimizer
+from tiger.training.models.shape import Precision
 
 # More tokens than any model is trained on at once.
 SEQUENCE_LIMIT = 10**9
@@ -16,17 +17,26 @@ SHARDING = Spelling(
     "weights too (zero-3, FSDP)."
 )
 RECOMPUTE = Spelling("What is not held but computed again: scores of attention, or all but the input of a layer.")
+RECOMPUTE_LAYERS = Spelling("The first layers of every stage that are fully recomputed; all without it.", metavar="N")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOptions:
-    """Say what the optimizer keeps, in what type gradients are, and where activations are held.
+    """Say in what types products and gradients are, what the optimizer keeps, and where activations are held.
 
     These change what devices hold and send for a transformer that is stated by its shape. One that is to `serve` some
     sequences at once does not learn, and takes none of the others but `sequence`. `offload` is the rate at which a
     device of speed 1 copies what layers hold to the memory of its host, in bytes per second, where it does.
     """
 
+    precision: Precision | None = field(
+        default=None,
+        metadata=about(
+            "The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model "
+            "states it without this.",
+            Spelling("The type that products are computed in; by default the model's."),
+        ),
+    )
     optimizer: Optimizer = field(
         default="adam",
         metadata=about(
@@ -49,6 +59,18 @@ class TrainingOptions:
                 "Tensor-parallel devices share all activations, norms included.",
                 flags=("--sequence-parallel/--no-sequence-parallel",),
             ),
+        ),
+    )
+    overlap_tensor: float | None = field(
+        default=None,
+        metadata=about(
+            "Has tensor-parallel devices send while products run, which lose this share of their speed meanwhile; they "
+            "wait for messages without it.",
+            Spelling("Send tensor-parallel messages behind products, which lose this share of speed.", metavar="SHARE"),
+            ge=0,
+            le=1,
+            allow_inf_nan=False,
+            expected="a number from 0 to 1",
         ),
     )
     sequence: int | None = field(

@@ -123,6 +123,10 @@ def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str
     assert (asked["problem"].rule, asked["problem"].topology.slots.tolist()) == ("capacity", [2, 0, 2])
     assert asked["problem"].topology.launch_hosts.tolist() == [2, 0]
     assert (asked["threshold"], asked["islands"]) == (0.1, 3)
+    for given in ("2:3\n0 # one", ["2", "0", "2", "2"], [{"node": "2", "slots": 3}, "0"]):
+        with pytest.raises(InputError, match="stop"):
+            ASSIGN.answer(ask(line, allocation=given), LIMITS)
+        assert asked["problem"].topology.slots.tolist() == [1, 0, 3]
 
 
 def test_a_search_starts_from_the_mapping_of_a_request(line: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -203,7 +207,7 @@ def test_cores_and_ranks_of_hosts_reach_the_problem(line: dict[str, Any], asked:
 
 
 @pytest.mark.parametrize(
-    ("names", "field"), [([], "allocation"), (["0", "0"], "allocation/1"), (["9"], "allocation/0")]
+    ("names", "field"), [([], "allocation"), ("0:0", "allocation"), ("slurm", "allocation/0"), (["9"], "allocation/0")]
 )
 def test_allocations_are_checked(line: dict[str, Any], names: list[str], field: str) -> None:
     """The pointer leads to the name at fault."""

@@ -42,6 +42,44 @@ def test_a_tree_that_is_full_of_units_goes_without_links(monkeypatch):
     assert (whole.size, whole.links, whole.switches) == (56, None, ())
 
 
+@pytest.mark.parametrize(
+    ("inside", "granted", "slots"),
+    [
+        ("tree:4@1", [2, 3], [1, 0, 1, 0, 1, 1, 1, 0]),
+        ("ring:4", [4, 6], [1, 1, 1, 1, 2, 1, 2, 1]),
+        ("tree:2x2@1,2", [1, 9007199254740991], [1, 0, 0, 0, 2**51, 2**51, 2**51, 2**51 - 1]),
+    ],
+)
+def test_slots_that_nodes_are_granted_spread_over_their_units(inside, granted, slots):
+    """Evenly, from the first unit on, and never more or fewer than the node has."""
+    network = build("tree:2@9").allocated(["0", "1"], np.array(granted))
+    whole = compose(network, [build(inside)], np.zeros(2, np.int64))
+    assert [count for name, count in zip(whole.names, whole.slots.tolist(), strict=True) if "/" in name] == slots
+    assert (whole.slots_stated, whole.slots_granted) == (True, True)
+
+
+def test_an_inside_that_states_its_slots_has_room_for_those_of_the_node():
+    """They are shared in proportion, and more are bad input."""
+    inside = Topology(names=("a", "b"), metric=TreeMetric((2,), (1.0,)), slots=np.array([4, 2]), slots_stated=True)
+    network = build("tree:2@9")
+    assert compose(network.allocated(["0"], np.array([3])), [inside], np.zeros(1, np.int64)).slots.tolist()[:2] == [
+        2,
+        1,
+    ]
+    with pytest.raises(InputError, match="allocation: expected at most 6 slots on '1', which its inside has, got 7"):
+        compose(network.allocated(["1"], np.array([7])), [inside], np.zeros(1, np.int64))
+
+
+def test_limits_count_the_nodes_that_hold_tasks(monkeypatch):
+    """Of a tree what is between them stays with its links, of a torus distances alone where that is too much."""
+    monkeypatch.setattr(composition, "NODE_LIMIT", 40)
+    monkeypatch.setattr(composition, "DENSE_LIMIT", 15)
+    tree = compose(build("tree:5x5@1,9").allocated(["0,0", "0,1", "4,4"]), [build("tree:2@0.5")], np.zeros(3, np.int64))
+    assert (tree.names[-3:], tree.switches[0], len(tree.links.u)) == (("0,0", "0,1", "4,4"), "0,0..0,4", 11)
+    torus = compose(build("torus:5x5").allocated(["0,0", "2,2"]), [build("ring:4")], np.zeros(2, np.int64))
+    assert (torus.size, torus.links, torus.metric.between(0, 4)) == (8, None, 4)
+
+
 @pytest.mark.parametrize("kind", ["dense", "links", "grid", "tree"])
 def test_distances_are_those_of_the_inside_and_of_the_nodes(kind, random_topology):
     """Tests all pairs, with an inside of two and one of three units."""
@@ -90,6 +128,7 @@ def test_bad_parts_are_refused(monkeypatch):
     with pytest.raises(InputError, match=r"node_topology: expected 1 to 8192 units and nodes .* got 12288"):
         compose(build("torus:64x64"), [PAIR], nothing)
     monkeypatch.setattr(composition, "NODE_LIMIT", 15)
+    monkeypatch.setattr(composition, "DENSE_LIMIT", 15)
     with pytest.raises(InputError, match="node_topology: expected at most 15 units in all nodes, got 16"):
         compose(build("tree:8@1"), [PAIR], nothing)
     heavy = Topology(names=("a",), metric=TreeMetric((1,), (1.0,)), memory=np.array([1]))

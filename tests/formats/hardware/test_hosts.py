@@ -47,16 +47,33 @@ def test_the_distance_may_be_stated():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "n01 slots=4 # first\nn02 slots=8\n",
+        "n01:4\nn02:8",
+        "n01\n" * 4 + "n02\n" * 8,
+        "n01 4 all.q@n01 UNDEFINED\nn02 8 all.q@n02 UNDEFINED\n",
+        "n[01-02] SLURM_TASKS_PER_NODE=4,8",
+    ],
+)
+def test_hosts_come_with_their_slots(text):
+    """However a launcher or a batch system writes them."""
+    topology = read(text)
+    assert (topology.names, topology.slots.tolist()) == (("n01", "n02"), [4, 8])
+    assert (topology.slots_stated, topology.slots_granted) == (True, True)
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("n0\nn1\n\nn0", "line 4: expected each host once, got 'n0' on line 1 too"),
-        ("n[0-3]\nn[2-5]", "line 2: expected each host once, got 'n2' on line 1 too"),
+        ("n0\nn1:0", "expected slots of a host from 1 to 2**53 - 1, got 0"),
+        ("n0:2 slots=2", "line 1: expected slots of a host once, got 'slots=2' again"),
         ("n0\nn[1-", "line 2: expected names and brackets such as n[0-3,7], got 'n[1-'"),
         ("n[3-1]", "line 1: expected brackets such as [0-3,7], got 'n[3-1]'"),
         ("n0\n,", "line 2: expected names, got ','"),
         ("n[0-9][0-999999]", "line 1: expected at most 1,048,576 names in all lists, got 10000000 or more"),
-        ("n0:8", "line 1: expected a host of letters, digits, '.', '-' and '_', got 'n0:8'"),
-        ("n0\nn1 slots=8", "line 2: expected hosts, one a line, or what `nvidia-smi topo -m`, "),
+        ("n0:8:", "line 1: expected a host of letters, digits, '.', '-' and '_', got 'n0:8:'"),
+        ("n0\nn1 n2", "line 2: expected hosts, one a line, or what `nvidia-smi topo -m`, "),
         ("# none", "expected hosts, got none"),
     ],
 )

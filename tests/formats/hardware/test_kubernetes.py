@@ -45,6 +45,53 @@ def test_labels_of_a_site_are_stated():
     assert table(topology) == [[0, 9, 5, 9], [9, 0, 9, 9], [5, 9, 0, 9], [9, 9, 9, 0]]
 
 
+def read_labels(*rows):
+    """Return the hardware of nodes `n0`, `n1`, .. with labels each."""
+    items = [{"metadata": {"name": f"n{k}", "labels": labels}} for k, labels in enumerate(rows)]
+    return read_hardware(FileText("nodes.json", json.dumps({"kind": "NodeList", "items": items})))
+
+
+def test_bug_labels_of_oci_were_passed_over():
+    """Local blocks lie in network blocks, and those in islands."""
+    places = [("i0", "b0", "l0"), ("i0", "b0", "l1"), ("i0", "b1", "l2"), ("i1", "b2", "l3")]
+    keys = [f"oci.oraclecloud.com/rdma.{name}_id" for name in ("hpc_island", "network_block", "local_block")]
+    hardware = read_labels(*(dict(zip(keys, place, strict=True)) for place in places))
+    assert [*hardware.distances] == ["node", "rdma.local_block_id", "rdma.network_block_id", "rdma.hpc_island_id"]
+    assert table(hardware.topology({}))[0] == [0, 4, 6, 8]
+
+
+@pytest.mark.parametrize("at", ["network.topology.kubernetes.io", "network.topology.nvidia.com"])
+def test_older_labels_of_topograph_are_known(at):
+    """Blocks lie below spines, and those in data centers."""
+    outer = {f"{at}/datacenter": "d", f"{at}/spine": "s"}
+    hardware = read_labels({f"{at}/block": "b0", **outer}, {f"{at}/block": "b1", **outer})
+    assert [*hardware.distances] == ["node", "block", "spine", "datacenter"]
+    assert table(hardware.topology({}))[0] == [0, 4]
+
+
+def test_tiers_of_topograph_are_known_by_number():
+    """The smallest is nearest to the node, and accelerators may be cut once more."""
+    at, inside = "fabric.topograph.run/tier-", "accelerator.topograph.run/"
+    labels = {f"{at}{tier}": "x" for tier in range(4)} | {f"{inside}domain": "d", f"{inside}sub-domain": "s"}
+    hardware = read_labels(labels, labels)
+    assert [*hardware.distances][1:] == ["sub-domain", "domain", "tier-0", "tier-1", "tier-2", "tier-3"]
+
+
+def test_of_two_labels_for_a_level_one_counts():
+    """As where Topograph has been upgraded."""
+    both = {"network.topology.nvidia.com/tier-0": "a", "fabric.topograph.run/tier-0": "b"}
+    assert [*read_labels(both, both).distances] == ["node", "tier-0"]
+
+
+def test_nodes_of_aws_may_hang_below_the_third_or_the_fourth_layer():
+    """Those below the third are there together, as are those below one of the fourth."""
+    layers = [("t", "m", "a"), ("t", "m", "a"), ("t", "m", "a", "x"), ("t", "m", "a", "x")]
+    at = "topology.k8s.aws/network-node-layer-"
+    topology = read_labels(*({f"{at}{k}": name for k, name in enumerate(row, 1)} for row in layers)).topology({})
+    assert topology.remarks == ()
+    assert table(topology) == [[0, 2, 4, 4], [2, 0, 4, 4], [4, 4, 0, 2], [4, 4, 2, 0]]
+
+
 def test_nodes_without_labels_are_all_as_far_apart():
     """There is nothing to tell them apart by."""
     items = [{"metadata": {"name": name}} for name in "abc"]

@@ -20,6 +20,8 @@ FOLDER = Path(__file__).resolve().parents[3]
 EXAMPLE = (FOLDER / "examples" / "two_sockets.xml").read_text(encoding="utf-8")
 GPU_NODE = (FOLDER / "examples" / "topologies" / "gpu_node.xml").read_text(encoding="utf-8")
 WRITTEN = (FOLDER / "tests" / "data" / "hwloc" / "epyc2.xml").read_text(encoding="utf-8")
+# Three cores of which the last may not be used, memory behind a cache, and two ports, of version 3.
+THREE = (FOLDER / "tests" / "data" / "hwloc" / "allowed3.xml").read_text(encoding="utf-8")
 # As of a machine with memory in the other order: two NUMA nodes under one cache, uneven in cores.
 SUBNUMA = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
@@ -109,11 +111,47 @@ def test_what_lstopo_writes_is_read():
     assert read_xml(WRITTEN, "nic").topology({}).names == ("nic0",)
 
 
+def test_version_3_is_read_and_cores_that_are_not_allowed_are_left_out():
+    """Two of three cores, in NUMA nodes behind a memory-side cache each; the adapter is one by its bits."""
+    topology = read_xml(THREE).topology({})
+    assert topology.names == ("core0", "core1")
+    assert topology.metric.between(topology.hosts[:1], topology.hosts).tolist() == [0, 2]
+    assert topology.remarks == ("cores that allowed_cpuset leaves out are not used: 1 of 3",)
+    assert (topology.host, read_xml(THREE, "nic").topology({}).names) == ("c01", ("nic0",))
+
+
+def test_bug_version_3_was_refused_and_allowed_cpuset_ignored():
+    """The same machine may use all cores where all are allowed."""
+    topology = read_xml(THREE.replace('allowed_cpuset="0x0000000f"', 'allowed_cpuset="0xf...f"')).topology({})
+    assert (topology.size, topology.remarks) == (3, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            'allowed_cpuset="0x0000000f"',
+            'allowed_cpuset="0x"',
+            "allowed_cpuset: expected a set such as 0x000000ff, got '0x'",
+        ),
+        ('allowed_cpuset="0x0000000f"', 'allowed_cpuset="0x0"', "allowed_cpuset: expected threads of a core, got none"),
+        (' cpuset="0x00000003"', ' cpuset=""', "cpuset: expected a set such as 0x000000ff, got ''"),
+    ],
+)
+def test_sets_of_threads_that_say_nothing_are_refused(old, new, reason):
+    """With the line."""
+    text = THREE.replace(old, new)
+    assert text != THREE
+    with pytest.raises(InputError, match=f"^topology: line [0-9]+: {reason}"):
+        read_xml(text)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (SUBNUMA.replace("2.0", "3.0"), "line 3: expected XML of hwloc 2, got version '3.0'"),
-        (SUBNUMA.replace(' version="2.0"', ""), "line 3: expected XML of hwloc 2, got version '1'"),
+        (SUBNUMA.replace("2.0", "4.0"), "line 3: expected XML of hwloc 2 or 3, got version '4.0'"),
+        (SUBNUMA.replace("2.0", "3."), "line 3: expected XML of hwloc 2 or 3, got version '3.'"),
+        (SUBNUMA.replace(' version="2.0"', ""), "line 3: expected XML of hwloc 2 or 3, got version '1'"),
         (SUBNUMA.replace("Core", "Misc"), "expected objects of type Core, got none"),
         ("\n<svg/>", "line 2: expected <topology>.* around all, got 'svg'"),
     ],
@@ -147,7 +185,7 @@ def test_devices_that_are_not_there_are_refused(text, units, reason):
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but units or bad input comes of one."""
-    text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, SUBNUMA, GPU_NODE, WRITTEN]))))
+    text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, SUBNUMA, GPU_NODE, WRITTEN, THREE]))))
     units = data.draw(st.sampled_from(get_args(UnitName)))
     with suppress(InputError):
         assert re.fullmatch(rf"{units}\d+", read_xml(text, units).topology({}).names[-1])

@@ -183,12 +183,21 @@ def test_how_a_model_is_trained_is_written(deploy: Deploy) -> None:
         "--use-precision-aware-optimizer",
         "--exp-avg-dtype bf16",
     ]
+    some = layers_of_shape(shape, setup=replace(first, recompute_layers=2))
+    text_of_some = write(replace(deploy((0, 2, 4), grid), layers=some))
+    assert "--recompute-method block \\\n--recompute-num-layers 2 \\\n" in text_of_some
     what = "context 2, expert 2, sharding zero-1, recompute full, optimizer adam-bf16"
     assert f"# memory and time are those of training with {what}\n" in text
     assert parse(text).stages == ("Et", "tL")
-    third = TrainingSetup(data=2, sharding="zero-3", optimizer="adam-8bit", offload=1e9, sequence_parallel=False)
+    hiding = replace(layers_of_shape(shape), setup=TrainingSetup(tensor=2, overlap_tensor=0.0))
+    wide = replace(deploy((0, 2, 4), np.arange(4).reshape(2, 1, 2)), layers=hiding)
+    assert "--sequence-parallel \\\n--tp-comm-overlap" in write(wide)
+    third = TrainingSetup(
+        data=2, sharding="zero-3", precision="fp8", optimizer="adam-8bit", offload=1e9, sequence_parallel=False
+    )
     text = write(replace(deploy((0, 2, 4), grid), layers=layers_of_shape(shape, setup=third)))
     assert "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params" in text
+    assert "\n--bf16 \\\n--fp8-format hybrid \\\n" in text
     assert "# moments in 8 bits" in text
     assert "# add --cpu-offloading-num-layers" in text
     assert "--sequence-parallel" not in text

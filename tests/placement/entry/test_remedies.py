@@ -46,6 +46,9 @@ def test_every_option_is_said_with_what_it_saves() -> None:
     assert saved["optimizer", "adam-8bit"] == pytest.approx(6 / 18 * STATE)
     assert saved["batch", "1"] == pytest.approx(KEPT / 2)
     assert "selective" not in {value for _, value in saved}
+    some = find_remedies(model, cluster_of(room), replace(params, recompute="full", recompute_layers=1), 2)
+    more = {each.option: (each.value, each.saved_bytes) for each in some}["recompute_layers"]
+    assert more == ("2", pytest.approx(2 * (34 - 2) * 64 * 64))
     fits = [each.fits for each in found]
     assert fits == sorted(fits, reverse=True)
     assert ("sharding", "zero-1") in {(each.option, each.value) for each in found if each.fits}

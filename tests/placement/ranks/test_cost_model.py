@@ -17,9 +17,12 @@ from tiger.training.models.transformer import layers_of_shape
     ("shape", "cuts"),
     [((2, 2, 4), (0, 7, 14)), ((4, 2, 2), (0, 4, 7, 10, 14)), ((2, 4, 2), (0, 3, 7, 10, 14)), ((1, 16, 1), (0, 14))],
 )
-def test_workloads_are_those_of_the_plan(shape, cuts, transformer, irregular):
+@pytest.mark.parametrize("hides", [False, True])
+def test_workloads_are_those_of_the_plan(shape, cuts, hides, transformer, irregular):
     """GridCostModel give what the plan's own evaluation does, virtual stages and tied layers included."""
     layers, cluster, (p, d, t) = transformer(), irregular(), shape
+    setup, hiding_s = TrainingSetup(overlap_tensor=0.1), np.linspace(0, 2e-3, layers.size)
+    layers = replace(layers, hiding_s=hiding_s, setup=setup) if hides else layers
     grid = np.random.default_rng(p).permutation(16).reshape(shape)
     cost_model = GridCostModel.of(layers, cluster, cuts, ParallelDegrees(pipeline=p, data=d, tensor=t))
     for mine, true in zip(

@@ -10,6 +10,7 @@ from tiger.training.costs.stages import position_of, transfers_s, workloads
 from tiger.training.costs.sums import state_bytes
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.layers import Layers
+from tiger.training.models.setup import TrainingSetup
 
 
 @pytest.fixture
@@ -73,6 +74,16 @@ def test_tensor_parallel_ranks_share_a_layer_and_wait_for_the_slowest(layers: La
     assert position.backward_s.tolist() == [2 + 6] * 4
     assert (position.memory_bytes, position.ranks) == (10, 2)
     assert transfers_s(layers, cluster, np.array([[0, 1]]), np.array([[2, 3]])).tolist() == [0, 2, 2, 2, 0]
+
+
+def test_products_that_hide_messages_lose_a_share(layers: Layers, cluster: Cluster) -> None:
+    """Of 6 s of messages all but 1 s, 0.25 s, or more than all go on behind products, which lose a tenth of that."""
+    setup = TrainingSetup(overlap_tensor=0.1)
+    hiding = replace(layers, hiding_s=np.array([1.0, 0.25, 10.0, 0.0]), setup=setup)
+    position = position_of(hiding, cluster, np.array([[0, 2]]))
+    added = [5 + 0.1, 5.75 + 0.025, 0.6, 6]
+    assert position.forward_s.tolist() == pytest.approx([1 + more for more in added])
+    assert position.backward_s.tolist() == pytest.approx([2 + more for more in added])
 
 
 def test_replicas_all_reduce_their_gradients_at_the_end(layers: Layers, cluster: Cluster) -> None:

@@ -1,6 +1,7 @@
 """Tests of what `nvidia-smi topo -m` prints."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from tiger.errors import InputError
 from tiger.training.hardware.nvidia import RATES, cluster_of_topo
 from tiger.training.hardware.spec import cluster_of_spec
 
+TOPOLOGIES = Path(__file__).resolve().parents[3] / "examples" / "topologies"
 LEGEND = """
 Legend:
 
@@ -79,6 +81,21 @@ def test_logs_that_lost_the_escape_character():
     """What is left of codes in a log is passed over as well."""
     text = dgx_a100()
     assert topo(text.replace("\x1b", "")).names == topo(text).names
+
+
+def test_links_of_infinity_fabric_carry_what_they_are_known_to():
+    """RCCL dumps two links of 50 GB/s inside a socket of this machine; classes may state another lane."""
+    text = (TOPOLOGIES / "xgmi4.xml").read_text("utf-8")
+    cluster = cluster_of_topo({"nccl_topo": text})
+    assert [float(cluster.seconds(0, b, 100e9)) for b in (1, 2, 3)] == pytest.approx([1, 10, 2], rel=1e-5)
+    stated = cluster_of_topo({"nccl_topo": text, "classes": {"NV#": {"bandwidth": 40e9}}})
+    assert [float(stated.seconds(0, b, 80e9)) for b in (1, 2, 3)] == pytest.approx([1, 8, 2], rel=1e-5)
+
+
+def test_tables_of_rocm_smi_are_no_cluster():
+    """They state weights and no rates."""
+    with pytest.raises(InputError, match="got what `rocm-smi --showtopo` prints, which states no bandwidths"):
+        topo((TOPOLOGIES / "rocm4.txt").read_text("utf-8"))
 
 
 def test_one_gpu():

@@ -155,7 +155,7 @@ def test_what_is_missing_or_malformed_is_named_as_it_is_given(name, stated, fiel
 def test_bug_malformed_networks_were_taken_for_devices(tmp_path):
     """Where the inside of hosts is stated, the line at fault is named as `tiger assign` names it."""
     path = tmp_path / "hosts.txt"
-    path.write_text("n0 slots=2\n", encoding="utf-8")
+    path.write_text("n0 n1\n", encoding="utf-8")
     error = refusal(lambda path: read_cluster(path, HostArguments(node_topology="dgx:1")), path)
     assert (error.field, error.reason.startswith("line 1: expected hosts, one a line, or what")) == ("cluster", True)
 

@@ -108,6 +108,16 @@ def test_every_rank_makes_latent_vectors():
     assert whole.held_bytes - two.held_bytes == 6 * 2 * (4 * 8 + 2 * 11)
 
 
+def test_ranks_beyond_heads_of_keys_hold_copies():
+    """Of 2 heads of 16 numbers on 8 ranks each is on four: weights, activations in 2 bytes, and what goes round."""
+    shape = Shape(layers=1, hidden=64, heads=8, head_dim=16, kv_heads=2, vocabulary=9, sequence=4, gated=True)
+    once, copied = (decoder_of(shape, TrainingSetup(tensor=t, context=2)) for t in (2, 8))
+    numbers = (2 * 16) + (2 * 16)
+    assert copied.parameters - once.parameters == 3 * 64 * numbers
+    assert copied.held_bytes - once.held_bytes == 3 * 4 * numbers * 2
+    assert copied.context_bytes == 4 * once.context_bytes == 4 * 4 * numbers * 2
+
+
 def test_every_token_goes_through_shared_experts():
     """Each as wide as the others, and on every rank."""
     alone = decoder_of(Shape(**SMALL, gated=True, ffn=20, experts=4))

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
+from tiger.training.models.description import Description
 from tiger.training.models.layers import Layers
 from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.shape import Shape
+from tiger.training.models.sizes import Model
 from tiger.training.models.state import sharded_state_bytes, state_bytes_of
 from tiger.training.models.transformer import layers_of_shape
 
@@ -55,6 +57,15 @@ def test_without_sequence_parallelism_ranks_do_not_share_ten_bytes():
     """10 + 24 / t + 5 a s / h t of s b h, here times t, of which every rank has a t-th."""
     assert made(FULL, tensor=4).held_bytes[1] == 34 * WIDE + SCORES
     assert made(FULL, tensor=4, sequence_parallel=False).held_bytes[1] == (4 * 10 + 24) * WIDE + SCORES
+
+
+def test_products_hide_messages_of_all_pieces_but_one():
+    """Of 4 products with 12 h^2 weights in a layer, and nothing at the ends; only of ranks that share a sequence."""
+    assert made(GPT, tensor=4).hiding_s.tolist() == [0, 0, 0, 0]
+    hiding = 0.75 * 2 * 64 * 12 * 64**2 / 1e9
+    assert made(GPT, tensor=4, overlap_tensor=0.1).hiding_s.tolist() == pytest.approx([0, hiding, hiding, 0])
+    with pytest.raises(InputError, match="overlap_tensor: expected none without sequence_parallel"):
+        made(GPT, tensor=4, overlap_tensor=0.1, sequence_parallel=False)
 
 
 def test_scores_alone_are_computed_again_selectively():
@@ -145,8 +156,8 @@ def test_offloaded_layers_hold_up_passes_that_are_quicker():
         ({"recompute": "full"}, None, "recompute: expected 'none', as only the shape of a transformer that learns"),
         ({"sharding": "zero-1"}, replace(GPT, serve=True), "sharding: expected 'none', as only the shape"),
         ({"context": 3}, GPT, r"context: expected twice it to divide the sequence \(32\), got 3"),
-        ({"gradients": "fp16"}, GPT, "gradients: expected fp32 or bf16 with dtype bf16, got 'fp16'"),
-        ({"gradients": "bf16"}, replace(GPT, dtype="fp32"), "gradients: expected fp32 with dtype fp32, got 'bf16'"),
+        ({"gradients": "fp16"}, GPT, "gradients: expected fp32 or bf16 with bf16, got 'fp16'"),
+        ({"gradients": "bf16"}, replace(GPT, dtype="fp32"), "gradients: expected fp32 with fp32, got 'bf16'"),
         ({"expert": 2, "data": 2}, GPT, "expert: expected 1, as the model has no experts, got 2"),
         ({"expert": 3, "data": 3}, MIXTURE, r"expert: expected a divisor of 8 \(experts\), got 3"),
         ({"expert": 4, "data": 2}, MIXTURE, r"expert: expected a divisor of data x context \(2\), got 4"),
@@ -156,6 +167,15 @@ def test_what_does_not_go_with_a_model_is_refused_by_name(setup, shape, message)
     """Before anything is placed."""
     with pytest.raises(InputError, match=message):
         check_setup(TrainingSetup(**setup), shape)
+
+
+def test_a_precision_is_that_of_the_shape():
+    """Bytes, FLOP a second and the types of gradients go by what is stated beside the model."""
+    model = Model(layers_of_shape(GPT), Description(GPT))
+    fp8 = model.layers(2, TrainingSetup(precision="fp8"))
+    assert fp8.state_bytes.tolist() == layers_of_shape(replace(GPT, dtype="fp8")).state_bytes.tolist()
+    with pytest.raises(InputError, match="gradients: expected fp32 with fp32, got 'bf16'"):
+        model.layers(2, TrainingSetup(precision="fp32", gradients="bf16"))
 
 
 def test_any_layers_may_be_cut_and_copied():

@@ -13,13 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.allocation import resolve_names
 from tiger.formats.hardware.plain import find_nearest
-from tiger.formats.hostlist import resolve_names
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
 from tiger.model.resources import UNBOUND, Resources, join_cores
 from tiger.model.text import FileText
 from tiger.model.topology import Links, Topology
+from tiger.model.values import WHOLE_LIMIT
+from tiger.model.wiring import keep_between
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 
@@ -51,23 +53,24 @@ def list_insides(given: "Mapping[str, Path | str] | Sequence[HostContents] | Pat
     return insides
 
 
-def find_insides(nodes: Topology, hosts: Sequence[str | None]) -> IntArray:
+def find_insides(nodes: Topology, hosts: Sequence[str | None], known: Sequence[str]) -> IntArray:
     """Return which of the lists every node that holds tasks is in; None stands for all nodes.
 
-    Raises InputError of `node_topology` for a node that is in none or in two, and for a list without any.
+    Lists may name all nodes that are known, of which those of an allocation may be the only ones left. Raises
+    InputError of `node_topology` for a node that is in none or in two, and for a list without any.
     """
     if hosts[0] is None:
         return np.zeros(len(nodes.hosts), np.int64)
-    position = {name: k for k, name in enumerate(nodes.names)}
-    which = np.full(nodes.size, -1)
+    found = dict[str, int]()
     for k, listed in enumerate(hosts):
-        names = resolve_names(FIELD, listed or "", nodes)
+        names = resolve_names(FIELD, listed or "", known)
         if not names:
             raise InputError(FIELD, f"expected hosts for each of {len(hosts)} insides, got none")
         for name in names:
-            if which[position[name]] >= 0:
+            if name in found:
                 raise InputError(FIELD, f"expected different nodes, got {describe(name)} twice")
-            which[position[name]] = k
+            found[name] = k
+    which = np.array([found.get(name, -1) for name in nodes.names])
     missing = nodes.hosts[which[nodes.hosts] < 0]
     if missing.size:
         name = describe(nodes.names[missing[0]])
@@ -81,28 +84,49 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
     A tree whose nodes are trees of one kind is a tree, of up to a million units, with nodes and switches of the network
     as switches. Elsewhere units and nodes are at most 8,192. Where the network has links its nodes stay, without slots,
     and each has a link to its units: half as long as the farthest distance inside, and as much wider than the widest
-    link of the node as that distance is shorter than the least one between nodes. Slots and memory are those of the
-    units; a unit of work costs what node and unit ask together, and units have the turn of their node. Raises
-    InputError of `node_topology` for more units, and for memory that the network states, or some of the insides alone.
+    link of the node as that distance is shorter than the least one between nodes. Where that is too much, nodes go that
+    are not between those that hold tasks, and where it still is, all links. Slots and memory are those of the units,
+    but slots that nodes are granted are spread evenly over theirs; a unit of work costs what node and unit ask
+    together, and units have the turn of their node. Raises InputError of `node_topology` for more units, and for memory
+    that the network states, or some of the insides alone.
     """
     if network.memory is not None:
         raise InputError(FIELD, "expected memory stated inside the nodes alone, got it for the nodes of the network")
     if len({inside.memory is None for inside in insides}) > 1:
         raise InputError(FIELD, "expected memory stated inside all nodes or none, got it inside some")
+    _check_granted(network, insides, which)
     outer, inner = network.metric, insides[0].metric
     if len(insides) == 1 and isinstance(outer, TreeMetric) and isinstance(inner, TreeMetric):
         metric = TreeMetric(outer.fanouts + inner.fanouts, inner.distances + outer.distances)
-        return _compose_trees(network, insides[0], metric, inner)
+        # Of a larger tree the nodes of an allocation may be few enough for a matrix.
+        if metric.size <= NODE_LIMIT or len(which) * inner.size > DENSE_LIMIT:
+            return _compose_trees(network, insides[0], metric, inner)
     return _compose_tables(network, insides, which)
 
 
 def fill_nodes(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
-    """Return the nodes with the slots of all that is inside them, `which[h]` being the inside of the h-th host."""
+    """Return the nodes with the slots of all that is inside them, of which a job may be granted some.
+
+    `which[h]` is the inside of the h-th of the nodes that hold tasks.
+    """
     slots, resources = np.zeros_like(network.slots), [UNBOUND] * network.size
     slots[network.hosts] = np.array([int(inside.slots.sum()) for inside in insides])[which]
+    if network.slots_granted:
+        slots = np.minimum(slots, network.slots)
     for node, kind in zip(network.hosts.tolist(), which.tolist(), strict=True):
         resources[node] = join_cores(insides[kind].resources)
     return replace(network.with_slots(slots), slots_stated=True, resources=tuple(resources))
+
+
+def _check_granted(network: Topology, insides: Sequence[Topology], which: IntArray) -> None:
+    """Raise InputError of `allocation` for a node with more slots than its inside states."""
+    if not network.slots_granted:
+        return
+    room = np.array([inside.slots.sum() if inside.slots_stated else WHOLE_LIMIT for inside in insides])[which]
+    for host, slots in zip(network.hosts.tolist(), room.tolist(), strict=True):
+        if network.slots[host] > slots:
+            what = f"expected at most {slots} slots on {describe(network.names[host])}, which its inside has"
+            raise InputError("allocation", f"{what}, got {network.slots[host]}")
 
 
 def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inner: TreeMetric) -> Topology:
@@ -116,10 +140,11 @@ def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric, inne
         names=names,
         metric=metric,
         switches=switches if len({*names, *switches}) == len(names) + len(switches) else (),
-        slots=np.where(network.slots[node] > 0, inside.slots[unit], 0),
+        slots=_share_slots(network, node, inside.slots[unit]),
         cost=network.cost[node] + inside.cost[unit],
         memory=None if inside.memory is None else inside.memory[unit],
-        slots_stated=inside.slots_stated,
+        slots_stated=inside.slots_stated or network.slots_granted,
+        slots_granted=network.slots_granted,
         host=network.host,
         turn=network.turn[node],
         remarks=network.remarks + inside.remarks,
@@ -144,8 +169,10 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
     """Return the units of all hosts and, where the network has links, its nodes behind them."""
     sizes = np.array([len(inside.hosts) for inside in insides])[which]
     count, wired = int(sizes.sum()), network.with_links()
-    if wired is not None and wired.switches and count > DENSE_LIMIT - network.size:
-        wired = None
+    if wired is not None and count > DENSE_LIMIT - wired.size and (wired.switches or len(which) < wired.size):
+        wired = keep_between(wired)
+        wired = None if wired is None or count > DENSE_LIMIT - wired.size else wired
+        network = wired or network
     links = None if wired is None else wired.links
     hubs = 0 if links is None else network.size
     if not 0 < count <= DENSE_LIMIT - hubs:
@@ -164,10 +191,11 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
         metric=DenseMetric(lock(_measure(network, insides, which, hubs))),
         links=None if links is None else _hang_units(network, links, insides, which),
         switches=() if wired is None else wired.switches,
-        slots=np.concatenate([slots[unit], none]),
+        slots=np.concatenate([_share_slots(network, node, slots[unit]), none]),
         cost=np.concatenate([network.cost[node] + cost[unit], none]),
         memory=np.concatenate([memory[unit], none]) if memory.size else None,
-        slots_stated=any(inside.slots_stated for inside in insides),
+        slots_stated=network.slots_granted or any(inside.slots_stated for inside in insides),
+        slots_granted=network.slots_granted,
         host=network.host,
         turn=np.concatenate([network.turn[node], none]),
         remarks=(*network.remarks, *chain.from_iterable(inside.remarks for inside in insides)),
@@ -181,6 +209,23 @@ def _list_resources(insides: Sequence[Topology], unit: IntArray, hubs: int) -> t
         return ()
     known = list(chain.from_iterable(inside.resources or (UNBOUND,) * inside.size for inside in insides))
     return (*(known[k] for k in unit.tolist()), *(UNBOUND,) * hubs)
+
+
+def _share_slots(network: Topology, node: IntArray, slots: IntArray) -> IntArray:
+    """Return the slots of units: their own, or those that their nodes are granted, spread evenly over them.
+
+    `node[k]` is the node of unit k, one node's units behind the other's; they share in proportion to their own slots.
+    """
+    own = np.where(network.slots[node] > 0, slots, 0)
+    if not network.slots_granted:
+        return own
+    total = np.bincount(node, own, network.size).astype(np.int64)
+    upto = np.cumsum(own)
+    upto -= (upto - own)[np.searchsorted(node, node)]
+    whole, rest = np.divmod(network.slots[node], np.maximum(total[node], 1))
+    # Rounded up, so that the first unit has the first slot; in two parts, as a product may leave the range of int64.
+    ends, begins = (part * whole - -part * rest // np.maximum(total[node], 1) for part in (upto, upto - own))
+    return np.asarray(ends - begins, np.int64)
 
 
 def _list_amounts(insides: Sequence[Topology]) -> tuple[list[IntArray], list[FloatArray], list[IntArray]]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong
+from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong, rocm
 from tiger.formats.hardware.levels import DescribedHardware
+from tiger.formats.hardware.linked import LinkedHardware
 from tiger.formats.hardware.units import UnitName
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.topology import Topology
@@ -29,17 +30,19 @@ def read_xml(text: str, units: UnitName = "core") -> DescribedHardware:
     return reader(elements)
 
 
-def read_document(document: object) -> DescribedHardware | Topology:
+def read_document(document: object) -> DescribedHardware:
     """Return the hardware that parsed JSON describes, by what it begins with; raise InputError of `topology`."""
     if kubernetes.is_list(document):
         return kubernetes.read_nodes(document)
     if instances.is_answer(document):
         return instances.read_instances(document)
-    return nodelink.read_topology(document)
+    return LinkedHardware(nodelink.read_wiring(document), "node")
 
 
 def read_printed(text: str) -> DescribedHardware | Topology:
     """Return the hardware that a command printed; raise InputError of `topology` with the line."""
+    if rocm.is_matrix(text):
+        return rocm.read_machine(text)
     if nvidia.is_matrix(text):
         return nvidia.read_machine(text)
     if infiniband.is_network(text):
@@ -49,7 +52,8 @@ def read_printed(text: str) -> DescribedHardware | Topology:
     other = hosts.find_other(text)
     if other is None:
         return hosts.read_hosts(text)
-    prints = "`nvidia-smi topo -m`, `ibnetdiscover`, `scontrol show topology` or a benchmark of pairs prints"
+    commands = "`nvidia-smi topo -m`, `rocm-smi --showtopo`, `ibnetdiscover`, `scontrol show topology`"
+    prints = f"{commands} or a benchmark of pairs prints"
     what = f"expected hosts, one a line, or what {prints}"
     raise InputError(FIELD, f"line {other[0]}: {what}, got {describe(other[1])}")
 

@@ -11,9 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.plain import MessageRates, PlainHardware
+from tiger.formats.hardware.linked import LinkedHardware
+from tiger.formats.hardware.plain import MessageRates
+from tiger.model.text import RawLine
 from tiger.model.topology import Links, Topology
 from tiger.model.units import GIGABYTE
+from tiger.model.wiring import Wiring
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -32,21 +35,28 @@ LANE_SPEEDS: Mapping[str, float] = {
 # Different widths of links, for each of which all ways are looked for: more than fabrics have.
 WIDTH_LIMIT = 32
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+[0-9]+\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?.*')
-_PORT = re.compile(
-    r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?'
-)
+# A port, which has a further number outside of a chassis, and what it leads to.
+_NUMBER = r"\[([0-9]{1,4})\](?:\[ext [0-9]+\])?(?:\s*\([0-9a-fA-F]+\))?"
+_PORT = re.compile(rf'{_NUMBER}\s+"([^"]+)"{_NUMBER}\s*(?:#(.*))?')
 _WIDTH = re.compile(r"\s([0-9]{1,2})x([A-Z]+[0-9]*)(?:\s|$)")
-_FACT = re.compile(r"[a-z]+=\S+")
+_FACT = re.compile(r"[a-z]+=\S+(?:\s+#.*)?")
+# What stands above the nodes of a chassis with -g, `--Grouping`.
+_GROUP = re.compile(r"Chassis [0-9]+(?: \(guid 0x[0-9a-fA-F]+\))?|Hostname: .*|Non-Chassis Nodes")
+# What goes to standard error (libibmad/mad.h and libibnetdisc/internal.h), as where a device does not answer.
+_FAULT = re.compile(r"ib(?:warn|panic|debug|error): .*|\S+\.[ch]:[0-9]+; .*")
 # What drivers call an adapter: the host, and which of its adapters it is; others bear the name of their model.
 _ADAPTER = re.compile(r"(\S+)(?: (?:HCA-[0-9]+|mlx\S+|hfi\S+|qib\S+|ib\S+))?")
+# Nodes in a remark; more are counted.
+NAMED = 5
 End = tuple[str, int]
 
 
 class _Node(NamedTuple):
-    """Hold the name of a host or switch, and whether it is a host."""
+    """Hold the name of a node, whether it is a host, and whether it is an adapter that names none."""
 
     name: str
     host: bool
+    nameless: bool = False
 
 
 class _Port(NamedTuple):
@@ -57,54 +67,57 @@ class _Port(NamedTuple):
     line: int
 
 
+class _Listing(NamedTuple):
+    """Hold all nodes by GUID, the ports that are linked, and the lines of errors between them."""
+
+    nodes: dict[str, _Node]
+    ports: dict[End, _Port]
+    faults: list[RawLine]
+
+
 def is_network(text: str) -> bool:
     """Return whether a line of a text begins as a switch or an adapter does."""
     return any(_NODE.fullmatch(line.strip()) for line in text.splitlines())
 
 
-def read_network(text: str) -> PlainHardware:
-    """Return the hosts and switches as `read_fabric` does, with the bytes per second of a message between each two.
+def read_network(text: str) -> LinkedHardware:
+    """Return the hosts, then switches, routers and other adapters without slots, with links of length 1 in GB/s.
 
-    That is the widest of the shortest ways. A message crosses one link at a time, of parallel ones the widest.
+    Hosts are called by the descriptions of their adapters, `n1` of `n1 HCA-1` and `n1 mlx5_0`. Adapters that are called
+    after their model say of no host that it runs anything: they hold no tasks, and a remark counts them, as one does
+    with lines of errors in the text. Parallel links are added up. Nodes that aggregate for switches hold no tasks.
+    Without any widths all links carry 1. The rate of a message between each two is the widest of the shortest ways: it
+    crosses one link at a time, of parallel ones the widest. Raises InputError of `topology` with the line, and for a
+    fabric whose adapters all name no host.
     """
-    nodes, ports = _read_nodes(text)
-    fabric = _join(nodes, ports)
-    return PlainHardware(fabric, "node", partial(_find_rates, fabric, nodes, ports))
+    listing = _read_listing(text)
+    fabric = _join(listing)
+    return LinkedHardware(fabric, "node", partial(_find_rates, fabric, listing.nodes, listing.ports))
 
 
-def read_fabric(text: str) -> Topology:
-    """Return the hosts, then switches and routers without slots, with links of length 1 that carry GB/s.
-
-    Hosts are called by the descriptions of their adapters, `n1` of `n1 HCA-1` and `n1 mlx5_0`, or by the GUID where
-    that is none of a host; parallel links are added up. Nodes that aggregate for switches hold no tasks. Without
-    any widths all links carry 1. Raises InputError of `topology` with the line, and for more than 8,192 nodes.
-    """
-    return _join(*_read_nodes(text))
-
-
-def _read_nodes(text: str) -> tuple[dict[str, _Node], dict[End, _Port]]:
-    """Return all nodes by GUID, and the ports that are linked."""
-    nodes, ports = dict[str, _Node](), dict[End, _Port]()
-    key = ""
+def _read_listing(text: str) -> _Listing:
+    """Return what the lines of a text say."""
+    listing, key = _Listing({}, {}, []), ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
-        if not line or line.startswith("#") or _FACT.fullmatch(line):
+        if not line or line.startswith("#") or _FACT.fullmatch(line) or _GROUP.fullmatch(line):
             continue
         if found := _NODE.fullmatch(line):
             key = found[2]
-            if key in nodes:
+            if key in listing.nodes:
                 raise InputError(FIELD, f"line {number}: expected each node once, got {describe(key)} again")
-            nodes[key] = _name_node(found[1], key, found[3] or "")
+            listing.nodes[key] = _name_node(found[1], key, found[3] or "")
         elif (port := _PORT.fullmatch(line)) and key:
             end = key, int(port[1])
-            if end in ports:
-                raise InputError(
-                    FIELD, f"line {number}: expected each port once, got [{end[1]}] of {describe(key)} again"
-                )
-            ports[end] = _Port((port[2], int(port[3])), _read_width(number, port[4] or ""), number)
+            if end in listing.ports:
+                what = f"expected each port once, got [{end[1]}] of {describe(key)} again"
+                raise InputError(FIELD, f"line {number}: {what}")
+            listing.ports[end] = _Port((port[2], int(port[3])), _read_width(number, port[4] or ""), number)
+        elif _FAULT.fullmatch(line):
+            listing.faults.append((number, line))
         else:
             raise InputError(FIELD, f"line {number}: expected a switch, an adapter or a port, got {describe(line)}")
-    return nodes, ports
+    return listing
 
 
 def _name_node(kind: str, key: str, description: str) -> _Node:
@@ -112,7 +125,7 @@ def _name_node(kind: str, key: str, description: str) -> _Node:
     found = _ADAPTER.fullmatch(description)
     if kind != "Ca" or "Aggregation Node" in description:
         return _Node(key, host=False)
-    return _Node(found[1] if found else key, host=True)
+    return _Node(found[1], host=True) if found else _Node(key, host=False, nameless=True)
 
 
 def _read_width(number: int, comment: str) -> float | None:
@@ -128,8 +141,9 @@ def _read_width(number: int, comment: str) -> float | None:
     return int(found[1]) * LANE_SPEEDS[found[2]] / 8
 
 
-def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
-    """Return the topology of all nodes and the ports that join them."""
+def _join(listing: _Listing) -> Wiring:
+    """Return all nodes and the links of the ports that join them."""
+    nodes, ports = listing.nodes, listing.ports
     hosts = list(dict.fromkeys(node.name for node in nodes.values() if node.host))
     names = hosts + [node.name for node in nodes.values() if not node.host]
     index = {name: k for k, name in enumerate(names)}
@@ -149,10 +163,28 @@ def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
             sums[a, b] = sums.get((a, b), 0.0) + (port.width or 1.0)
     ends = np.array(list(sums), np.int64).reshape(-1, 2)
     links = Links(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=np.array(list(sums.values())))
-    return Topology.from_links(tuple(names), links, np.repeat([1, 0], [len(hosts), len(names) - len(hosts)]))
+    slots = np.repeat([1, 0], [len(hosts), len(names) - len(hosts)])
+    return Wiring(names=tuple(names), links=links, slots=slots, remarks=_remark(listing))
 
 
-def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> MessageRates:
+def _remark(listing: _Listing) -> tuple[str, ...]:
+    """Return remarks on adapters that name no host, and on errors; raise InputError where no adapter names one."""
+    nameless, remarks = [node.name for node in listing.nodes.values() if node.nameless], list[str]()
+    if nameless:
+        if not any(node.host for node in listing.nodes.values()):
+            what = "expected adapters that name their host, such as 'n1 mlx5_0', as rdma-ndd of rdma-core has them"
+            raise InputError(FIELD, f"{what}, got none of {len(nameless)}")
+        more = f" and {len(nameless) - NAMED} more" if len(nameless) > NAMED else ""
+        named = f"{', '.join(nameless[:NAMED])}{more}"
+        remarks.append(f"adapters that name no host hold no tasks, {len(nameless)} of them: {named}")
+    if listing.faults:
+        number, line = listing.faults[0]
+        what = "lines of errors, so that parts of the fabric may be missing"
+        remarks.append(f"{what}, {len(listing.faults)} of them, the first on line {number}: {describe(line, 120)}")
+    return tuple(remarks)
+
+
+def _find_rates(fabric: Wiring, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> MessageRates:
     """Return the bytes per second of the widest shortest way between each two nodes, nothing without widths."""
     index = {name: k for k, name in enumerate(fabric.names)}
     widths = dict[tuple[int, int], float]()
@@ -166,8 +198,8 @@ def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End
     different = np.unique(width)[::-1].tolist()
     if len(different) > WIDTH_LIMIT:
         raise InputError(FIELD, f"expected at most {WIDTH_LIMIT} different widths of links, got {len(different)}")
-    everyone = np.arange(fabric.size)
-    hops = fabric.metric.between(everyone[:, None], everyone[None, :])
+    everyone = np.arange(len(fabric.names))
+    hops = fabric.measure().metric.between(everyone[:, None], everyone[None, :])
     rates = np.zeros(hops.shape)
     # The links of one width and more have a way as short as any, or the next narrower ones are needed.
     for narrowest in different:

@@ -25,8 +25,9 @@ def is_answer(document: object) -> TypeGuard[dict[str, object]]:
 def read_instances(document: Mapping[str, object]) -> LevelHardware:
     """Return the instances, in the order of the answer, in the groups that zone and layers of the network make.
 
-    Levels are `zone`, `layer1` (the outermost), `layer2` and so on, and `node`. Raises InputError of `topology` with a
-    pointer, also for an answer that goes on under a NextToken.
+    Levels are `zone`, `layer1` (the outermost), `layer2` and so on, and `node`. An instance with fewer layers than
+    others hangs below the last of its own: with those there it is as near as others are in the innermost layer. Raises
+    InputError of `topology` with a pointer, also for an answer that goes on under a NextToken.
     """
     if document.get("NextToken"):
         raise InputError(f"{FIELD}/NextToken", "expected the whole answer, got a part of it with more to ask for")
@@ -39,12 +40,10 @@ def read_instances(document: Mapping[str, object]) -> LevelHardware:
             what = f"expected different ids, got {describe(name)} of {seen[name]} too"
             raise InputError(f"{FIELD}/Instances/{k}/InstanceId", what)
     layers = [_read_layers(k, record) for k, record in enumerate(records)]
-    for k, layer in enumerate(layers):
-        if len(layer) != len(layers[0]):
-            what = f"expected {len(layers[0])} layers as instance 0 has, got {len(layer)}"
-            raise InputError(f"{FIELD}/Instances/{k}/NetworkNodes", what)
+    most = max(map(len, layers))
     zones = [str(record.get("ZoneId") or record.get("AvailabilityZone") or "") for record in records]
-    groups = [zones, *zip(*layers, strict=True), names]
+    filled = [layer + layer[-1:] * (most - len(layer)) for layer in layers]
+    groups = [zones, *zip(*filled, strict=True), names]
     levels = ["zone", *(f"layer{depth}" for depth in range(1, len(groups) - 1)), "node"]
     return LevelHardware(names=tuple(names), levels=make_levels(levels, groups))
 

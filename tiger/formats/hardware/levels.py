@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -14,6 +14,7 @@ from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
 from tiger.model.resources import Resources
 from tiger.model.topology import Links, Topology
+from tiger.model.wiring import cut_links
 
 FIELD = "levels"
 
@@ -22,8 +23,20 @@ class DescribedHardware(Protocol):
     """Stand for hardware that a file describes, whose distances may be stated anew."""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the nodes that the topology has."""
+        ...
+
+    @property
     def distances(self) -> Mapping[str, float]:
         """Return the distance of every level by its name, innermost first."""
+        ...
+
+    def cut(self, needed: Collection[str]) -> "DescribedHardware":
+        """Return the hardware for a job that needs some nodes and switches, at the same distances from each other.
+
+        Others are left out where they would have to be measured, unless they are between two that are needed.
+        """
         ...
 
     def topology(self, given: Mapping[str, float]) -> Topology:
@@ -57,7 +70,7 @@ class LevelHardware:
 
     `host` is the machine that all units are inside, if they are; `remarks` are what a reader found odd. `cores` are
     those of the machine, where they are known, and `resources` what of it each unit is; `slots` how many tasks it takes
-    where that is stated.
+    where that is stated. `needed` are the units and switches of a job where others play no part.
     """
 
     names: tuple[str, ...]
@@ -67,11 +80,16 @@ class LevelHardware:
     cores: tuple[Resources, ...] = ()
     resources: tuple[Resources, ...] = ()
     slots: tuple[int, ...] = ()
+    needed: frozenset[str] | None = None
 
     @property
     def distances(self) -> dict[str, float]:
         """Return the distance of every level by its name, innermost first."""
         return {level.name: level.distance for level in reversed(self.levels)}
+
+    def cut(self, needed: Collection[str]) -> "LevelHardware":
+        """Return the units for a job that needs some of them, and switches; those of one machine all stay."""
+        return self if self.host is not None else replace(self, needed=frozenset(needed))
 
     def topology(self, given: Mapping[str, float]) -> Topology:
         """Return the units; a level that is not stated keeps its proportion to the next one inside it.
@@ -88,26 +106,43 @@ class LevelHardware:
             if outer.distance < inner.distance:
                 what = f"expected at least {inner.distance:g}, the distance of {inner.name} inside it"
                 raise InputError(f"{FIELD}/{outer.name}", f"{what}, got {outer.distance:g}")
-        tiers, links = self._list_tiers(cuts), None
+        tiers = self._list_tiers(cuts)
         fanouts = find_fanouts([tier.group for tier in reversed(tiers)])
-        rising = tuple(cut.distance for cut in reversed(cuts))
-        metric = _measure(cuts) if fanouts is None else TreeMetric(fanouts, rising)
         if fanouts is None:
-            tiers = [tier for tier, outer in pairwise(tiers) if tier.distance < outer.distance] + tiers[-1:]
-            links = _join(tiers) if tiers[0].distance > 0 else None
-        names = tuple(name for tier in tiers for name in tier.names)
-        if (links is None and fanouts is None) or not set(names).isdisjoint(self.names):
-            links, names = None, ()
+            return self._describe_units(self._measure_uneven(cuts, tiers))
+        metric = TreeMetric(fanouts, tuple(cut.distance for cut in reversed(cuts)))
+        switches = tuple(name for tier in tiers for name in tier.names)
+        switches = switches if set(switches).isdisjoint(self.names) else ()
+        whole = Topology(names=self.names, metric=metric, switches=switches, host=self.host, remarks=self.remarks)
+        return self._describe_units(whole)
+
+    def _describe_units(self, units: Topology) -> Topology:
+        """Return units with what of a machine they are, and their slots, of which none has been left out then."""
+        if not self.resources:
+            return units
+        slots = np.array(self.slots, np.int64)
+        return replace(units, slots=slots, slots_stated=bool(self.slots), resources=self.resources)
+
+    def _measure_uneven(self, cuts: Sequence[Level], tiers: Sequence[_Tier]) -> Topology:
+        """Return the units of groups that make no regular tree, those needed alone where the hardware is cut."""
+        tiers = [tier for tier, outer in pairwise(tiers) if tier.distance < outer.distance] + [tiers[-1]]
+        ends = (*self.names, *(name for tier in tiers for name in tier.names))
+        links = _join(tiers) if tiers[0].distance > 0 and len(set(ends)) == len(ends) else None
+        if links is None:
+            ends = self.names
+        kept = np.ones(len(ends), bool)
+        if self.needed is not None:
+            kept = np.array([name in self.needed for name in ends], bool)
+            kept, links = (kept, None) if links is None else cut_links(links, kept)
+        left, count = [name for name, stays in zip(ends, kept.tolist(), strict=True) if stays], len(self.names)
+        units = np.flatnonzero(kept[:count])
         return Topology(
-            names=self.names,
-            metric=metric,
+            names=tuple(left[: len(units)]),
+            metric=_measure([cut._replace(group=cut.group[units]) for cut in cuts]),
             links=links,
-            switches=names,
-            slots=np.array(self.slots, np.int64),
-            slots_stated=bool(self.slots),
+            switches=tuple(left[len(units) :]),
             host=self.host,
             remarks=self.remarks,
-            resources=self.resources,
         )
 
     def _list_tiers(self, cuts: Sequence[Level]) -> list[_Tier]:
@@ -200,7 +235,8 @@ def _measure(cuts: Sequence[Level]) -> DenseMetric:
     count = len(cuts[0].group)
     if count > DENSE_LIMIT:
         what = "a regular tree, with as many units in every group of a level and listed in that order"
-        raise InputError("topology", f"expected {what}, or at most {DENSE_LIMIT} units, got {count} in another")
+        most = f"at most {DENSE_LIMIT} units, of an allocation where there is one"
+        raise InputError("topology", f"expected {what}, or {most}, got {count} in another")
     table = np.zeros((count, count))
     for cut in reversed(cuts):
         table[cut.group[:, None] != cut.group[None, :]] = cut.distance

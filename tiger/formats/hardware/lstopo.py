@@ -1,7 +1,7 @@
-"""The inside of a machine as hwloc's lstopo writes it (`lstopo machine.xml`), version 2 of its XML.
+"""The inside of a machine as hwloc's lstopo writes it (`lstopo machine.xml`), versions 2 and 3 of its XML.
 
-Sources: hwloc 2, https://www.open-mpi.org/projects/hwloc/doc/, and its hwloc2.dtd; for what is a GPU and in which
-order they count, the device mapping of PRRTE, https://github.com/openpmix/prrte.
+Sources: hwloc, https://www.open-mpi.org/projects/hwloc/doc/, its hwloc2.dtd and hwloc/topology-xml.c; for what is a GPU
+and in which order they count, the device mapping of PRRTE, https://github.com/openpmix/prrte.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.cpusets import read_set
 from tiger.formats.hardware.levels import Level, LevelHardware
 from tiger.formats.hardware.nearness import list_cores, match_cards, share_cores
 from tiger.formats.hardware.units import UnitName
@@ -27,12 +28,16 @@ DISTANCES: Mapping[str, float] = {"socket": 4.0, "numa": 2.0, "l3": 2.0, "pci": 
 _NEAREST = 1.0
 _TYPES = {"Package": "socket", "L3Cache": "l3"}
 _MEMORY = "NUMANode"
+# A cache in front of memory, which is then inside it.
+_MEMORY_CACHE = "MemCache"
 # Names that hwloc gives to what the libraries of CUDA, NVML, ROCm SMI, Level Zero and OpenCL list.
 _GPU = re.compile(r"(cuda|nvml|rsmi|ze|opencl[0-9]+d)[0-9]+")
 # The driver's device for computing on a display adapter, which those of management controllers lack.
 _RENDERER = re.compile(r"renderD[0-9]+")
-# hwloc_obj_osdev_type_e of hwloc.h.
-_OPENFABRICS = "3"
+# hwloc_obj_osdev_type_e of hwloc.h: a number in version 2, one bit of several in version 3.
+_OPENFABRICS, _OPENFABRICS_BIT = "3", 1 << 5
+_BITS = re.compile(r"[0-9]{1,9}")
+_VERSION = re.compile(r"[23]\.[0-9]+")
 _BUS = re.compile(r"([0-9a-f]+):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.ASCII)
 # Class and vendor of a device, such as `0302 [10de:1db8]`.
 _PCI = re.compile(r"([0-9a-f]{4}) \[([0-9a-f]{4}):", re.ASCII)
@@ -46,20 +51,21 @@ _NVLINKS = "NVLinks in the file play no part: `nvidia-smi topo -m` and NCCL's du
 def read_machine(elements: Sequence[Element], units: UnitName = "core") -> LevelHardware:
     """Return the cores of a machine, `core0`, `core1`, .. as hwloc counts them from 0 through all packages, or devices.
 
-    Those are `gpu0`, `gpu1`, .. or `nic0`, .. in the order of their PCI bus ids, as nvidia-smi counts. Raises
-    InputError of `topology` for XML of another version, and for a machine without such units.
+    Cores that the machine's `allowed_cpuset` leaves out do not count, with a remark. Devices are `gpu0`, `gpu1`, .. or
+    `nic0`, .. in the order of their PCI bus ids, as nvidia-smi counts. Raises InputError of `topology` for XML of
+    another version, and for a machine without such units.
     """
     root = elements[0]
     version = root.values.get("version", "1")
-    if not version.startswith("2."):
-        raise root.error(FIELD, f"expected XML of hwloc 2, got version {describe(version)}")
+    if not _VERSION.fullmatch(version):
+        raise root.error(FIELD, f"expected XML of hwloc 2 or 3, got version {describe(version)}")
     # Units of several cores are joined by whoever asks for them.
     kind = units if units in _FINDERS else "core"
     places = _FINDERS[kind](elements)
-    at_cores = places if kind == "core" else [k for k, element in enumerate(elements) if _type(element) == "Core"]
+    at_cores = _find_cores(elements) if _list_cores(elements) else []
     cores = list_cores(elements, at_cores)
-    # Memory is a child of what it is local to, beside the cores or the caches around them.
-    local = {element.parent for element in elements if _type(element) == _MEMORY}
+    near = cores if kind == "core" else _find_near(elements, kind, places, dict(zip(at_cores, cores, strict=True)))
+    local = _find_local(elements)
     beside = "l3" if kind == "core" else "pci"
     groups = {name: np.zeros(len(places), np.int64) for name in ("socket", "numa", beside)}
     for unit, at in enumerate(places):
@@ -71,11 +77,9 @@ def read_machine(elements: Sequence[Element], units: UnitName = "core") -> Level
         names=tuple(f"{kind}{k}" for k in range(len(places))),
         levels=(*levels, Level(kind, _NEAREST, np.arange(len(places)))),
         host=_find_host(elements),
-        remarks=(_NVLINKS,) if units == "gpu" and _has_nvlinks(elements) else (),
+        remarks=_remark(elements, kind, len(places)),
         cores=cores,
-        resources=cores
-        if kind == "core"
-        else _find_near(elements, kind, places, dict(zip(at_cores, cores, strict=True))),
+        resources=near,
     )
 
 
@@ -84,7 +88,7 @@ def _find_near(
 ) -> tuple[Resources, ...]:
     """Return devices with the cores near them, and GPUs with a network card."""
     devices = _list_devices(elements)
-    cards = {at: _name(each) for at in devices for each in devices[at] if each.values.get("osdev_type") == _OPENFABRICS}
+    cards = {at: _name(each) for at in devices for each in devices[at] if _is_fabric(elements[0], each)}
     shares = share_cores(elements, places, cores)
     nics = match_cards(elements, places, cards) if kind == "gpu" else [cards.get(at) for at in places]
     return tuple(
@@ -94,11 +98,35 @@ def _find_near(
 
 
 def _find_cores(elements: Sequence[Element]) -> list[int]:
-    """Return the positions of all cores."""
-    cores = [k for k, element in enumerate(elements) if _type(element) == "Core"]
+    """Return the positions of all cores with a thread that may be used, as hwloc itself leaves others out."""
+    cores = _list_cores(elements)
     if not cores:
         raise InputError(FIELD, "expected objects of type Core, got none")
-    return cores
+    machine = next((each for each in elements if "allowed_cpuset" in each.values), None)
+    if machine is None:
+        return cores
+    allowed = read_set(machine, "allowed_cpuset")
+    usable = [k for k in cores if "cpuset" not in elements[k].values or read_set(elements[k], "cpuset") & allowed]
+    if not usable:
+        raise machine.error(FIELD, "allowed_cpuset: expected threads of a core, got none")
+    return usable
+
+
+def _list_cores(elements: Sequence[Element]) -> list[int]:
+    """Return the positions of all cores."""
+    return [k for k, element in enumerate(elements) if _type(element) == "Core"]
+
+
+def _find_local(elements: Sequence[Element]) -> set[int]:
+    """Return the positions of what memory is local to, of which it is a child, beside the cores or caches there."""
+    local = set[int]()
+    for element in elements:
+        if _type(element) == _MEMORY:
+            around = element.parent
+            while _type(elements[around]) == _MEMORY_CACHE:
+                around = elements[around].parent
+            local.add(around)
+    return local
 
 
 def _find_gpus(elements: Sequence[Element]) -> list[int]:
@@ -112,9 +140,17 @@ def _find_gpus(elements: Sequence[Element]) -> list[int]:
 def _find_nics(elements: Sequence[Element]) -> list[int]:
     """Return the PCI devices with OpenFabrics (InfiniBand, RoCE, Slingshot); without any, all network cards."""
     devices = _list_devices(elements)
-    fabric = [at for at, each in devices.items() if any(one.values.get("osdev_type") == _OPENFABRICS for one in each)]
+    fabric = [at for at, each in devices.items() if any(_is_fabric(elements[0], one) for one in each)]
     found = fabric or [at for at in devices if _identify(elements[at])[0].startswith(_NETWORK)]
     return _sort_by_bus(elements, found, "network cards")
+
+
+def _is_fabric(root: Element, device: Element) -> bool:
+    """Return whether a device is for OpenFabrics."""
+    kind = device.values.get("osdev_type", "")
+    if root.values.get("version", "").startswith("2."):
+        return kind == _OPENFABRICS
+    return bool(_BITS.fullmatch(kind)) and bool(int(kind) & _OPENFABRICS_BIT)
 
 
 def _list_devices(elements: Sequence[Element]) -> dict[int, list[Element]]:
@@ -182,6 +218,15 @@ def _find_host(elements: Sequence[Element]) -> str:
     """Return the name of the machine."""
     named = (each.values.get("value") for each in elements if each.tag == "info" and _name(each) == "HostName")
     return next(named, None) or LOCALHOST
+
+
+def _remark(elements: Sequence[Element], units: UnitName, count: int) -> tuple[str, ...]:
+    """Return remarks on what plays no part: cores that may not be used, and NVLinks."""
+    if units == "core":
+        cores = len(_list_cores(elements))
+        left = f"cores that allowed_cpuset leaves out are not used: {cores - count} of {cores}"
+        return (left,) if count < cores else ()
+    return (_NVLINKS,) if units == "gpu" and _has_nvlinks(elements) else ()
 
 
 def _has_nvlinks(elements: Sequence[Element]) -> bool:

@@ -1,6 +1,6 @@
-"""The GPUs of a machine as NCCL dumps them (`NCCL_TOPO_DUMP_FILE=machine.xml`), version 1 of its XML.
+"""The GPUs of a machine as NCCL or RCCL dumps them (`NCCL_TOPO_DUMP_FILE=machine.xml`), versions 1 and 2 of the XML.
 
-Source: NCCL, src/graph/xml.cc and topo.cc, https://github.com/NVIDIA/nccl.
+Sources: NCCL, src/graph/xml.cc and topo.cc, https://github.com/NVIDIA/nccl; RCCL, https://github.com/ROCm/rccl.
 """
 
 import re
@@ -28,6 +28,13 @@ SWITCH = "0x068000"
 # those in between have versions 2 to 4.
 NVLINK_5 = 100
 RATES: Mapping[int, float] = {60: 20e9, 86: 14.0625e9, NVLINK_5: 50e9}
+# The elements that join GPUs, by version: NVLinks, and Infinity Fabric of AMD's GPUs.
+LINKS: Mapping[str, str] = {"1": "nvlink", "2": "xgmi"}
+XGMI = "XGMI#"
+# Bytes per second and direction of a link of Infinity Fabric, by the name of the processor from its front, `gfx` left
+# out (AMD's whitepapers of CDNA to CDNA 4); older RCCL numbers gfx90a 910.
+XGMI_RATES: Mapping[str, float] = {"90a": 50e9, "910": 50e9, "94": 64e9, "95": 76.8e9}
+XGMI_RATE = 46e9
 # As many links as an entry of `nvidia-smi topo -m` may have.
 LINK_LIMIT = 9999
 # A word of a mask of processors.
@@ -49,28 +56,35 @@ def read_machine(elements: Sequence[Element]) -> PairHardware:
     """Return the GPUs of a machine, `gpu0`, `gpu1`, .. by `dev`, as far apart as a byte takes long between them.
 
     Two GPUs use the NVLinks between them, or as many as both have to switches, which reach all; otherwise one PCIe
-    switch (PIX), several (PXB), the bridge of their NUMA node (PHB) or the link between sockets (SYS). Raises
-    InputError of `topology` with the line.
+    switch (PIX), several (PXB), the bridge of their NUMA node (PHB) or the link between sockets (SYS). Those of AMD use
+    the links of Infinity Fabric (XGMI) between them, the slowest of which decides how far they are. Raises InputError
+    of `topology` with the line.
     """
     root = elements[0]
-    version = root.values.get("version")
-    if version != "1":
-        raise root.error(FIELD, f"expected XML of NCCL, version 1, got {describe(version)}")
+    version = root.values.get("version", "")
+    if version not in LINKS:
+        raise root.error(FIELD, f"expected XML of NCCL, version 1, or of RCCL, version 2, got {describe(version)}")
     _check_host(elements)
     gpus = _find_gpus(elements)
     bridges = _find_bridges(gpus)
-    direct, switched = _count_lanes(elements, gpus)
+    direct, switched = _count_lanes(elements, gpus, LINKS[version])
     lanes = np.where(direct > 0, direct, np.minimum(switched[:, None], switched))
     np.fill_diagonal(lanes, 0)
     kind = np.where(lanes > 0, _KINDS[LANES], _find_kinds(bridges))
-    rate = np.array([_read_rate(elements[gpu.at]) for gpu in gpus])
+    read_rate = _read_rate if version == "1" else _read_xgmi_rate
+    rate = np.array([read_rate(elements[gpu.at]) for gpu in gpus])
     fabric = GpuFabric(
         direct * np.minimum(rate[:, None], rate),
         switched * rate,
         np.zeros(len(gpus), np.int64),
         {name: (key, BANDWIDTHS[name]) for name, key in bridges.items()},
     )
-    hardware = time_pairs(tuple(f"gpu{gpu.number}" for gpu in gpus), kind, lanes, fabric)
+    names = tuple(f"gpu{gpu.number}" for gpu in gpus)
+    if version == "1":
+        hardware = time_pairs(names, kind, lanes, fabric)
+    else:
+        others = {name: width for name, width in BANDWIDTHS.items() if name != LANES}
+        hardware = time_pairs(names, kind, lanes, fabric, {XGMI: float(rate.min()), **others})
     return replace(hardware, resources=_find_resources(elements, gpus))
 
 
@@ -161,17 +175,23 @@ def _read_rate(gpu: Element) -> float:
     return RATES.get(sm, NVLINK if sm < NVLINK_5 else RATES[NVLINK_5])
 
 
-def _count_lanes(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> tuple[IntArray, IntArray]:
-    """Return the NVLinks between each two GPUs, and those of every GPU to switches."""
+def _read_xgmi_rate(gpu: Element) -> float:
+    """Return the bandwidth of a link of Infinity Fabric of a GPU, in bytes per second and direction."""
+    processor = gpu.values.get("gcn", "").removeprefix("gfx")
+    return next((rate for front, rate in XGMI_RATES.items() if processor.startswith(front)), XGMI_RATE)
+
+
+def _count_lanes(elements: Sequence[Element], gpus: Sequence[_Gpu], tag: str) -> tuple[IntArray, IntArray]:
+    """Return the links of a tag between each two GPUs, and those of every GPU to switches."""
     owner = {gpu.at: k for k, gpu in enumerate(gpus)}
     index = _index_buses(elements, gpus)
     direct, switched = np.zeros((len(gpus), len(gpus)), np.int64), np.zeros(len(gpus), np.int64)
     for link in elements:
-        if link.tag != "nvlink" or link.parent not in owner:
+        if link.tag != tag or link.parent not in owner:
             continue
         k, count = owner[link.parent], _read_number(link, "count")
         if count > LINK_LIMIT:
-            raise link.error(FIELD, f"count: expected at most {LINK_LIMIT} NVLinks, got {count}")
+            raise link.error(FIELD, f"count: expected at most {LINK_LIMIT} links, got {count}")
         if link.values.get("tclass") == SWITCH:
             switched[k] += count
             continue
@@ -195,9 +215,9 @@ def _index_buses(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> dict[str,
 
 
 def _check_symmetry(elements: Sequence[Element], gpus: Sequence[_Gpu], direct: IntArray) -> None:
-    """Raise InputError where two GPUs state different numbers of NVLinks to each other."""
+    """Raise InputError where two GPUs state different numbers of links to each other."""
     for a, b in np.argwhere(direct != direct.T)[:1].tolist():
-        what = f"expected as many NVLinks to gpu{gpus[b].number} as it has to gpu{gpus[a].number}, {direct[b, a]}"
+        what = f"expected as many links to gpu{gpus[b].number} as it has to gpu{gpus[a].number}, {direct[b, a]}"
         raise elements[gpus[a].at].error(FIELD, f"{what}, got {direct[a, b]}")
 
 

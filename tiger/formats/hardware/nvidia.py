@@ -37,11 +37,15 @@ _TITLES = re.compile(r"CPU|NUMA")
 
 @dataclass(frozen=True, slots=True)
 class TopoMatrix:
-    """Hold the names of the GPUs of a machine, the entry of each two from 0, lower first, and the number of NICs."""
+    """Hold the names of the GPUs of a machine, the entry of each two from 0, lower first, and the number of NICs.
+
+    `lane` is what one of the bonded links carries, in bytes per second and direction.
+    """
 
     names: tuple[str, ...]
     entries: Mapping[tuple[int, int], str]
     nics: int = 0
+    lane: float = NVLINK
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +71,23 @@ def read_machine(text: str) -> PairHardware:
     return time_pairs(tuple(name.lower() for name in matrix.names), kind, lanes, _find_fabric(kind, lanes))
 
 
-def time_pairs(names: tuple[str, ...], kind: IntArray, lanes: IntArray, fabric: GpuFabric) -> PairHardware:
+def time_pairs(
+    names: tuple[str, ...],
+    kind: IntArray,
+    lanes: IntArray,
+    fabric: GpuFabric,
+    bandwidths: Mapping[str, float] = BANDWIDTHS,
+) -> PairHardware:
     """Return GPUs as far apart as a byte takes long between them, the nearest two 1.
 
-    `kind` has the position of the connection of each two in BANDWIDTHS, `lanes` the NVLinks that are bonded.
+    `kind` has the position of the connection of each two in `bandwidths`, that of a lane first; `lanes` are those that
+    are bonded.
     """
     share = 1 / np.maximum(lanes, 1)
-    widths = np.array(list(BANDWIDTHS.values()))[kind] / share
+    widths = np.array(list(bandwidths.values()))[kind] / share
     apart = ~np.eye(len(names), dtype=bool)
-    widest = float(widths[apart].max()) if len(names) > 1 else BANDWIDTHS[LANES]
-    distances = {name.removesuffix("#"): widest / width for name, width in BANDWIDTHS.items()}
+    widest = float(widths[apart].max()) if len(names) > 1 else next(iter(bandwidths.values()))
+    distances = {name.removesuffix("#"): widest / width for name, width in bandwidths.items()}
     return PairHardware(names=names, distances=distances, kind=kind, share=share, fabric=fabric)
 
 

@@ -1,6 +1,6 @@
 """Hardware as kinds of connections between pairs of units."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -34,6 +34,10 @@ class PairHardware:
     share: FloatArray
     fabric: GpuFabric | None = None
     resources: tuple[Resources, ...] = ()
+
+    def cut(self, needed: Collection[str]) -> "PairHardware":  # noqa: ARG002 (it is one machine)
+        """Return the units as they are, whatever a job needs of them."""
+        return self
 
     def topology(self, given: Mapping[str, float]) -> "Topology":
         """Return the units, for the distances stated of some kinds, which change no link."""

@@ -1,6 +1,6 @@
 """Hardware without names of levels, as of a SPEC or of links: all one can state is how far its nearest two are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,16 +29,29 @@ class MessageRates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainHardware:
-    """Hold `nodes` as they are described, the name of the distance of the nearest two, and how to find stated rates."""
+    """Hold `nodes` as they are described, the name of the distance of the nearest two, and how to find stated rates.
+
+    `nearest` is that distance where it is not the one of the nodes here, but of a whole that these are cut from.
+    """
 
     nodes: Topology
     level: str
     find_rates: Callable[[], MessageRates] = MessageRates
+    nearest: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the nodes."""
+        return self.nodes.names
+
+    def cut(self, needed: Collection[str]) -> "PlainHardware":  # noqa: ARG002 (all nodes are measured)
+        """Return the hardware as it is, whatever a job needs of it."""
+        return self
 
     @property
     def distances(self) -> dict[str, float]:
         """Return the distance of the nearest two nodes that hold tasks, nothing where none are apart."""
-        nearest = find_nearest(self.nodes)
+        nearest = self.nearest or find_nearest(self.nodes)
         return {} if nearest is None else {self.level: nearest}
 
     def topology(self, given: Mapping[str, float]) -> Topology:

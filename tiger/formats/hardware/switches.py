@@ -1,6 +1,6 @@
 """Trees of switches as batch systems and fabrics state them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -11,6 +11,7 @@ from tiger.formats.hardware.levels import FIELD, fill_distances, find_fanouts
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE_LIMIT, TreeMetric
 from tiger.model.topology import Links, Topology
+from tiger.model.wiring import Wiring
 
 # Hosts that meet at their own switch differ in the node alone; those that meet at the next one also in the rack.
 NAMES = ("node", "rack")
@@ -20,13 +21,16 @@ NAMES = ("node", "rack")
 class SwitchTree:
     """Hold hosts under switches that form a tree, or several that do not reach each other.
 
-    `leaf[h]` is the switch of host `h`, `parent[s]` the switch above switch `s`, -1 above a root.
+    `leaf[h]` is the switch of host `h`, `parent[s]` the switch above switch `s`, -1 above a root. `remarks` are what a
+    reader found odd, `needed` the hosts and switches of a job where others play no part.
     """
 
     hosts: tuple[str, ...]
     switches: tuple[str, ...]
     leaf: IntArray
     parent: IntArray
+    remarks: tuple[str, ...] = ()
+    needed: frozenset[str] | None = None
 
     @property
     def distances(self) -> dict[str, float]:
@@ -35,13 +39,23 @@ class SwitchTree:
         names = (*NAMES, *(f"tier{height}" for height in range(len(NAMES) + 1, tallest + 1)))
         return {name: 2.0 * height for height, name in enumerate(names[:tallest], 1)}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the nodes: all hosts, and the switches of a tree that is not regular."""
+        return self.hosts if find_fanouts(self._levels()) is not None else self.hosts + self.switches
+
+    def cut(self, needed: Collection[str]) -> "SwitchTree":
+        """Return the tree for a job that needs some hosts and switches."""
+        return replace(self, needed=frozenset(needed))
+
     def topology(self, given: Mapping[str, float]) -> Topology:
         """Return the hosts, as far apart as there are links on the way between them, or as is stated.
 
         A regular tree is its hosts and a tree metric, and knows the names of its switches. Any other has its switches
         as further nodes without a slot, and links of length 1, but of half of what a level adds to the distance where
-        one is stated. Raises InputError of `topology` where hosts and switches of such a tree are more than 8,192, and
-        of `levels` for distances that fall from a level to the one around it, or do not rise there.
+        one is stated; of a tree that is cut, the hosts and switches needed and those between them. Raises InputError of
+        `topology` where these are more than 8,192, and of `levels` for distances that fall from a level to the one
+        around it, or do not rise there.
         """
         distances = fill_distances(self.distances, given)
         levels = self._levels()
@@ -49,16 +63,20 @@ class SwitchTree:
         _check_rise(distances, strictly=fanouts is None)
         if fanouts is not None:
             metric = TreeMetric(fanouts, tuple(distances.values()))
-            return Topology(names=self.hosts, metric=metric, switches=self._name_subtrees(levels))
+            subtrees = self._name_subtrees(levels)
+            return Topology(names=self.hosts, metric=metric, switches=subtrees, remarks=self.remarks)
         count = len(self.hosts)
-        _check_irregular(count + len(self.switches))
         below = np.flatnonzero(self.parent >= 0)
         ends = np.concatenate([self.leaf, self.parent[below]])
         links = Links.unit(np.column_stack([np.concatenate([np.arange(count), count + below]), count + ends]))
         if not distances.keys().isdisjoint(given):
             links = replace(links, weight=self._lengths(np.array([0.0, *distances.values()]), below))
         slots = np.repeat([1, 0], [count, len(self.switches)])
-        return Topology.from_links(self.hosts + self.switches, links, slots)
+        wiring = Wiring(names=self.hosts + self.switches, links=links, slots=slots)
+        if self.needed is not None:
+            wiring = wiring.cut(self.needed)
+        _check_irregular(len(wiring.names))
+        return replace(wiring.measure(), remarks=self.remarks)
 
     def _levels(self) -> list[IntArray]:
         """Return the switches over every host from the root down, nothing where hosts are not equally deep."""
@@ -107,5 +125,5 @@ def _check_irregular(count: int) -> None:
     """Raise InputError where there are too many nodes for a dense matrix of distances."""
     if count > DENSE_LIMIT:
         regular = "a regular tree, with as many hosts under every switch or block of a level and listed in that order"
-        what = f"expected {regular}, or at most {DENSE_LIMIT} hosts and switches"
+        what = f"expected {regular}, or at most {DENSE_LIMIT} hosts and switches, of an allocation where there is one"
         raise InputError("topology", f"{what}, got {count} in another")

@@ -11,7 +11,8 @@ from tiger.training.layouts.modules import count_layers
 from tiger.training.models.layers import LayerKind
 from tiger.training.models.transformer import is_made_of_shape
 
-# Flags of gradients and optimizers that are not Megatron-LM's default.
+# Flags of numbers and optimizers that are not Megatron-LM's default.
+PRECISIONS = {"bf16": ("--bf16",), "fp16": ("--fp16",), "fp8": ("--bf16", "--fp8-format hybrid")}
 GRADIENTS = {"bf16": ("--grad-reduce-in-bf16",), "fp32": ("--accumulate-allreduce-grads-in-fp32",)}
 OPTIMIZERS = {
     "sgd": ("--optimizer sgd",),
@@ -50,16 +51,23 @@ def _training_flags(deployment: Deployment) -> list[str]:
     shared = is_made_of_shape(deployment.layers) and setup.sequence_parallel and tensor > 1
     return [
         *(["--sequence-parallel"] if shared else []),
+        *(["--tp-comm-overlap"] if shared and setup.overlap_tensor is not None else []),
         *([f"--context-parallel-size {setup.context}"] if setup.context > 1 else []),
         *([f"--expert-model-parallel-size {setup.expert}"] if setup.expert > 1 else []),
         *(["--use-distributed-optimizer"] if setup.sharding != "none" or setup.optimizer == "adam-bf16" else []),
         *([f"--use-megatron-fsdp --data-parallel-sharding-strategy {strategy}"] if strategy else []),
         *(["--recompute-granularity selective"] if setup.recompute == "selective" else []),
-        *(["--recompute-granularity full --recompute-method uniform"] if setup.recompute == "full" else []),
-        *(["--recompute-num-layers 1"] if setup.recompute == "full" else []),
+        *(_full_recompute(setup.recompute_layers) if setup.recompute == "full" else []),
+        *PRECISIONS.get(setup.precision or "", ()),
         *GRADIENTS.get(setup.gradients or "", ()),
         *OPTIMIZERS.get(setup.optimizer, ()),
     ]
+
+
+def _full_recompute(layers: int | None) -> list[str]:
+    """Return the flags that recompute the first layers of every stage, all for None."""
+    method, count = ("uniform", 1) if layers is None else ("block", layers)
+    return [f"--recompute-granularity full --recompute-method {method}", f"--recompute-num-layers {count}"]
 
 
 def stages_of(deployment: Deployment) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ def relative_cost(deployment: Deployment, kind: LayerKind) -> float:
 
     0 without any of either.
     """
-    work_s = deployment.layers.forward_s + deployment.layers.backward_s
+    layers = deployment.layers.between(deployment.plan.cuts)
+    work_s = layers.forward_s + layers.backward_s
     kinds = np.array(deployment.layers.kinds)
     decoders = work_s[kinds == "layer"]
     modules = len({m for m, k in zip(deployment.layers.modules, deployment.layers.kinds, strict=True) if k == "layer"})

@@ -47,12 +47,12 @@ def find_remedies(
 
     None for a model that is not stated by its shape, and without a schedule, as memory is parameters alone then.
     """
-    if not model.resizable or params.schedule is None:
+    if model.shape is None or not model.resizable or params.schedule is None:
         return ()
-    setup, dtype = narrow(TrainingSetup, params), "" if model.shape is None else model.shape.dtype
+    setup = narrow(TrainingSetup, params)
     before, _ = _measure_need(model.layers(size, setup), cluster, params)
     found = []
-    options = _list_options(setup, dtype)
+    options = _list_options(setup, setup.adapt(model.shape).dtype)
     listed = [(option, value, model.layers(size, other), params) for option, value, other in options]
     if size > 1:
         count = params.microbatches if smaller == "batch" or params.microbatches is None else 2 * params.microbatches
@@ -70,6 +70,9 @@ def _list_options(setup: TrainingSetup, dtype: str) -> Iterator[tuple[str, str, 
         yield "sharding", sharding, replace(setup, sharding=sharding)
     for recompute in RECOMPUTES[RECOMPUTES.index(setup.recompute) + 1 :]:
         yield "recompute", recompute, replace(setup, recompute=recompute)
+    if setup.recompute_layers is not None:
+        more = 2 * setup.recompute_layers
+        yield "recompute_layers", str(more), replace(setup, recompute_layers=more)
     if not setup.sequence_parallel:
         yield "sequence_parallel", "true", replace(setup, sequence_parallel=True)
     if setup.gradients is None and dtype in ("fp8", "bf16"):

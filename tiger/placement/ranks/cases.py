@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.cost_model import GridCostModel
-from tiger.training.costs.stages import Workload
+from tiger.training.costs.stages import Workload, exposed_s
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.link_rows import link_rows, link_types
 from tiger.training.hardware.ring_bounds import ring_bound_s
@@ -142,7 +142,7 @@ class Cases:
                 LinkSeconds.of(table.bound_rows, cluster, machines, d) for table in cost_model.closing.dense
             ),
             ties=tuple(LinkSeconds.of(table.bound_rows, cluster, machines, table.ranks) for _, table in ties),
-            spent_s=_reduction_s(tensor, cost_model.calls),
+            spent_s=_reduction_s(tensor, cost_model),
             slowdown=1 / np.array(slowest),
         )
 
@@ -190,10 +190,13 @@ class Cases:
         return closing
 
 
-def _reduction_s(links: LinkSeconds, calls: FloatArray) -> FloatArray:
+def _reduction_s(links: LinkSeconds, cost_model: GridCostModel) -> FloatArray:
     """Return the bounds of a pass's all-reductions at each stage, for a group of each option `[M + 2, S]`."""
     count = len(links.ring_s)
     bounds = np.array([*links.ring_s, links.other_machine_s(), links.bounds_s([count + 1])])[:, None]
+    # The slowest devices hide most.
+    hiding_s, calls = cost_model.hiding_s / cost_model.cluster.speed.min(), cost_model.calls
+    bounds = exposed_s(cost_model.layers, bounds, hiding_s)
     wanted = np.broadcast_to(calls, (count + 2, *calls.shape))
     reducing_s = np.multiply(bounds, wanted, out=np.zeros(wanted.shape), where=wanted > 0)
     return np.asarray(reducing_s.sum(axis=2))

@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.training.costs.groups import ClosingRings, GroupPasses
-from tiger.training.costs.stages import Workload, reduction_kind
+from tiger.training.costs.stages import Workload, exposed_s, reduction_kind
 from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import RingTable
@@ -56,17 +56,20 @@ class GridCostModel:
     """Hold the costs of S stages between cuts, and what their ranks send on a cluster.
 
     `passes_s[3, S]` are the seconds of forward, backward and weight passes on one rank of speed 1, `calls[S, U]` how
-    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again. `reduced`
-    are the sums of tensor-parallel ranks, by size, `sent` messages to the next stage, by stage, `closing` what follows
-    an iteration, and `groups` what replicas send each other in passes, None for nothing. A rank holds `state_bytes[p]`
-    and, for every microbatch, `held_bytes[S]`, and `working_bytes[p]` for the layer at work.
+    often a pass all-reduces each of U sizes, `repeated_calls[S, U]` how often a backward pass does again, and
+    `hiding_s[U]` the seconds of products on one rank of speed 1 behind which a call goes. `reduced` are the sums of
+    tensor-parallel ranks, by size, `sent` messages to the next stage, by stage, `closing` what follows an iteration,
+    and `groups` what replicas send each other in passes, None for nothing. A rank holds `state_bytes[p]` and, for every
+    microbatch, `held_bytes[S]`, and `working_bytes[p]` for the layer at work.
     """
 
+    layers: Layers
     cluster: Cluster
     degrees: ParallelDegrees
     passes_s: FloatArray
     calls: FloatArray
     repeated_calls: FloatArray
+    hiding_s: FloatArray
     reduced: RingTable
     sent: MessageTable
     closing: ClosingRings
@@ -79,18 +82,21 @@ class GridCostModel:
     def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: ParallelDegrees) -> Self:
         """Return the costs of a model on a cluster between cuts."""
         p, d, t = degrees.shape
-        begins = np.array(cuts[:-1])
+        layers, begins = layers.between(cuts), np.array(cuts[:-1])
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
         calls = np.maximum(layers.reductions, 1)
-        sizes, which = np.unique(layers.reduced_bytes / calls, return_inverse=True)
-        often = np.where(which[:, None] == np.arange(len(sizes)), calls[:, None], 0.0)
+        pairs = np.stack([layers.reduced_bytes, layers.hiding_s / t]) / calls
+        (sizes, hiding_s), which = np.unique(pairs, axis=1, return_inverse=True)
+        often = np.where(which.reshape(-1, 1) == np.arange(len(sizes)), calls[:, None], 0.0)
         traffic = layers.traffic
         return cls(
+            layers=layers,
             cluster=cluster,
             degrees=degrees,
             passes_s=np.add.reduceat(times, begins, axis=1) / t,
             calls=np.add.reduceat(often, begins, axis=0),
             repeated_calls=np.add.reduceat(often * traffic.repeats[:, None], begins, axis=0),
+            hiding_s=hiding_s,
             reduced=RingTable(cluster=cluster, size_bytes=sizes, ranks=t, collective=reduction_kind(layers)),
             sent=MessageTable(cluster=cluster, size_bytes=layers.crossing_bytes[list(cuts[1:-1])] / t),
             closing=ClosingRings.of(layers, cluster, cuts, degrees.shape),
@@ -107,7 +113,8 @@ class GridCostModel:
         forward, backward, weight = (each[:, None] * slowdown for each in self.passes_s)
         if self.reduced.sends:
             links = RingLinks.of(cluster, grids, nic_shares(cluster, grids))
-            reduced = self.reduced.seconds(links)[:, stages]
+            hiding_s = slowdown[..., None] * self.hiding_s
+            reduced = exposed_s(self.layers, self.reduced.seconds(links)[:, stages], hiding_s)
             reducing_s, repeated_s = (_add_calls(reduced, calls) for calls in (self.calls, self.repeated_calls))
             forward, backward = forward + reducing_s, backward + reducing_s + repeated_s
         ends = grids[:, stages[:-1]], grids[:, stages[1:]]

@@ -20,15 +20,15 @@ def line_bound_s(problem: ChainProblem, stop: Callable[[], bool]) -> float:
     That of a line does not hold with several stages a position, where all devices equally busy are the bound.
     """
     if problem.virtual > 1:
-        return balance_s(problem.layers, problem.cluster, problem.line)
-    return bound_s(problem.layers, problem.cluster, problem.line, stop=stop)
+        return balance_s(problem.least, problem.cluster, problem.line)
+    return bound_s(problem.least, problem.cluster, problem.line, stop=stop)
 
 
 def group_bound_s(problem: ChainProblem) -> float:
     """Return a lower bound on the bottleneck of groups: all devices equally busy, or the largest layer."""
     params = problem.params
     ranks = params.tensor * params.copies * problem.positions
-    work_s = (problem.layers.forward_s + problem.layers.backward_s) / params.tensor
+    work_s = (problem.least.forward_s + problem.least.backward_s) / params.tensor
     speed = np.sort(problem.cluster.speed)[-ranks:]
     # Every replica runs all microbatches, so that each has its share of the devices.
     return max(float(work_s.sum() / (problem.positions * speed.max())), float(work_s.max() / speed.max()))
@@ -43,8 +43,8 @@ def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
     schedule, tensor = problem.params.schedule, problem.params.tensor
     if schedule is None:
         return 0.0
-    silent = problem.layers.traffic.without_groups()
-    bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size), group_traffic=silent)
+    silent = problem.least.traffic.without_groups()
+    bare = replace(problem.least, reduced_bytes=np.zeros(problem.least.size), group_traffic=silent)
     fastest = np.argsort(-problem.cluster.speed, kind="stable")[:tensor].reshape(1, tensor)
     place = position_of(bare, problem.cluster, fastest)
     plan_bounds = PlanBounds.of(bare, [place], bottleneck_s)

@@ -54,7 +54,7 @@ def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[I
     cuts, grids = cuts_of(grid), [grid]
     if degrees.ranks < PROVED_FIRST_RANKS or not cuts or not _is_proved(incumbent, Plan(cuts=cuts, grid=grid)):
         functions = GridFunctions(cuts_of=cuts_of, iteration_s=problem.evaluator.value)
-        plan = place_groups(layers, cluster, degrees, functions, incumbent.order_search)
+        plan = place_groups(problem.evaluator.layers, cluster, degrees, functions, incumbent.order_search)
         if plan is not None:
             grids.insert(0, plan.grid)
             if problem.virtual == 1:
@@ -76,4 +76,4 @@ def _same_cuts_bound_s(incumbent: ChainIncumbent, plan: Plan, value: float) -> f
     if problem.params.schedule == "zero-bubble":
         return 0.0
     target = ProofTarget(iteration_s=problem.evaluator.replica_s, seconds=value)
-    return same_cuts_bound_s(problem.layers, problem.cluster, plan, target, incumbent.order_search)
+    return same_cuts_bound_s(problem.evaluator.layers, problem.cluster, plan, target, incumbent.order_search)

@@ -77,8 +77,9 @@ def _search_line(incumbent: ChainIncumbent, params: LineParams) -> tuple[ChainRe
     else:
         line = island_line(problem.layers, problem.line_cluster, params, incumbent.stop)
     if line is not None:
-        # Stages whose layers need less while at work have more room than the line was given.
-        exact = not problem.layers.working_bytes.any()
+        # Stages whose layers need less while at work have more room than the line was given, and others than those of
+        # even cuts recompute other layers.
+        exact = not problem.layers.working_bytes.any() and problem.evaluator.layers.partial is None
         return line, exact and meets(line.bottleneck_s, line.bound_s)
     return _assign_devices(incumbent, params), False
 

@@ -94,7 +94,7 @@ def _find_reason(incumbent: ChainIncumbent) -> Violation:
     problem = incumbent.problem
     lacking = None if incumbent.closest is None else problem.evaluator.excess_bytes(incumbent.closest)
     closest = Closest(virtual=problem.virtual, positions=problem.positions, lacking_bytes=lacking)
-    return find_violation(problem.layers, problem.cluster, problem.params, problem.line, closest)
+    return find_violation(problem.least, problem.cluster, problem.params, problem.line, closest)
 
 
 def _finite_or_none(seconds: float) -> float | None:

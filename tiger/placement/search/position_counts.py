@@ -30,5 +30,5 @@ def _may_improve(incumbent: ChainIncumbent, count: int) -> bool:
     """Return whether so many positions, on the fastest devices and always busy, would be better than the best plan."""
     problem, params = incumbent.problem, incumbent.problem.params
     rounds = 1 if params.schedule is None else problem.microbatches
-    work_s = float((problem.layers.forward_s + problem.layers.backward_s).sum()) / params.tensor
+    work_s = float((problem.least.forward_s + problem.least.backward_s).sum()) / params.tensor
     return rounds * work_s / (count * float(problem.cluster.speed.max())) < incumbent.value

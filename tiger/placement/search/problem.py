@@ -39,11 +39,14 @@ def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int
 class ChainProblem:
     """Hold a model, a cluster and parameters, and the sizes and limits that follow from them.
 
-    A pipeline has at most `positions` positions of `virtual` stages each, and runs `microbatches`. `line` are the
-    limits of a line of single devices, `evaluator` evaluates plans.
+    `layers` have the costs that they have in as many stages of as many layers, which searches for cuts add up, `least`
+    those of bounds, and `evaluator` those of any cuts: all the same but where the first layers of a stage alone are
+    recomputed. A pipeline has at most `positions` positions of `virtual` stages each, and runs `microbatches`. `line`
+    are the limits of a line of single devices.
     """
 
     layers: Layers
+    least: Layers
     cluster: Cluster
     params: PlaceParams
     positions: int
@@ -61,7 +64,8 @@ class ChainProblem:
         layer = {name: k for k, name in enumerate(layers.names)}
         pinned = {layer[name]: device[host] for name, host in params.pinned.items()}
         return cls(
-            layers=layers,
+            layers=layers.between(uniform_cuts(layers, positions * virtual)),
+            least=layers.least,
             cluster=cluster,
             params=params,
             positions=positions,

@@ -54,7 +54,7 @@ def _reduce_excess(incumbent: ChainIncumbent, plan: Plan, budget: int) -> Plan:
 def _simulate_on(incumbent: ChainIncumbent, grid: IntArray) -> Callable[[Cuts], float]:
     """Return a function from cuts to seconds: simulated, or their lower bound where that is no better than the best."""
     problem, best_s = incumbent.problem, np.inf
-    bound = FixedCutsBound.of(problem.layers, problem.cluster, grid, problem.microbatches)
+    bound = FixedCutsBound.of(problem.least, problem.cluster, grid, problem.microbatches)
 
     def seconds(cuts: Cuts) -> float:
         nonlocal best_s

@@ -97,7 +97,7 @@ def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: In
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
     """Return the costs of the stages of every replica."""
-    cuts, grid = np.array(plan.cuts), plan.grid
+    layers, cuts, grid = layers.between(plan.cuts), np.array(plan.cuts), plan.grid
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
     activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
     spent_s = [passes_s(layers, cluster, ranks) for ranks in grid]
@@ -136,6 +136,12 @@ def reduction_kind(layers: Layers) -> Collective:
     return "both" if layers.scattered else "all-reduce"
 
 
+def exposed_s(layers: Layers, sent_s: FloatArray, hiding_s: FloatArray) -> FloatArray:
+    """Return what messages add to a pass whose products hide so many seconds: the rest, and what products lose."""
+    hidden_s = np.minimum(sent_s, hiding_s)
+    return np.asarray(np.maximum(sent_s - hiding_s, 0.0) + (layers.setup.overlap_tensor or 0.0) * hidden_s)
+
+
 def _slowest_s(cluster: Cluster, size_bytes: FloatArray, ends: Ends, share: FloatArray) -> FloatArray:
     """Return the seconds [x] of messages from each sender to its counterpart, of which the slowest pair counts."""
     spent = MessageTable(cluster=cluster, size_bytes=size_bytes).seconds(ends, share)
@@ -155,7 +161,8 @@ def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
     size, kind = layers.reduced_bytes / calls, reduction_kind(layers)
     reducing = RingTable(cluster=cluster, size_bytes=size, ranks=tensor, collective=kind, times=calls)
     if reducing.sends:
-        reduce_s = reducing.seconds(RingLinks.of(cluster, ranks, nic_shares(cluster, ranks)))
+        sent_s = reducing.seconds(RingLinks.of(cluster, ranks, nic_shares(cluster, ranks)))
+        reduce_s = exposed_s(layers, sent_s, layers.hiding_s * slowdown[:, None])
         forward, backward = forward + reduce_s, backward + (1 + traffic.repeats) * reduce_s
     times = np.stack([forward, backward, weight], axis=1)
     if traffic.in_passes:

@@ -78,9 +78,10 @@ def _measure(nodes: "Topology") -> FloatArray:
 
 def _find_rates(hardware: "DescribedHardware", nodes: "Topology") -> "MessageRates":
     """Return the rates and latencies that the network has between each two hosts."""
+    from tiger.formats.hardware.linked import LinkedHardware
     from tiger.formats.hardware.plain import MessageRates, PlainHardware
 
-    rates = hardware.find_rates() if isinstance(hardware, PlainHardware) else MessageRates()
+    rates = hardware.find_rates() if isinstance(hardware, PlainHardware | LinkedHardware) else MessageRates()
     between = np.ix_(nodes.hosts, nodes.hosts)
     return MessageRates(
         bandwidth=None if rates.bandwidth is None else rates.bandwidth[between],

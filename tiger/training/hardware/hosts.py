@@ -53,7 +53,7 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
     nodes = hardware.topology({})
     if nodes.memory is not None:
         raise InputError(f"cluster/{HOSTS}", "expected memory stated inside the hosts alone, got it for the hosts")
-    which = find_insides(nodes, [inside.hosts for inside in insides])
+    which = find_insides(nodes, [inside.hosts for inside in insides], nodes.names)
     sizes = np.array([len(inside.names) for inside in insides])[which]
     check_device_count(int(sizes.sum()), max_devices, f"cluster/{HOSTS}")
     catalogue = Catalogue()

@@ -1,6 +1,6 @@
-"""Clusters from what NVIDIA's tools say of a machine, the connection of each two GPUs.
+"""Clusters from what tools of NVIDIA and AMD say of a machine, the connection of each two GPUs.
 
-That is the matrix that `nvidia-smi topo -m` prints, or the XML that NCCL dumps (`NCCL_TOPO_DUMP_FILE`).
+That is the matrix that `nvidia-smi topo -m` prints, or the XML that NCCL or RCCL dumps (`NCCL_TOPO_DUMP_FILE`).
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.nccltopo import read_machine
+from tiger.formats.hardware import rocm
+from tiger.formats.hardware.gpulinks import NVLINK
+from tiger.formats.hardware.nccltopo import XGMI, read_machine
 from tiger.formats.hardware.nvidia import BANDWIDTHS, LANE_LIMIT, LANES, TopoMatrix, count_lanes, read_matrix
+from tiger.formats.hardware.pairs import PairHardware
 from tiger.formats.xmltext import read_elements
 from tiger.model.arrays import lock
 from tiger.training.hardware.cluster import DEVICE_LIMIT, NO_LINK, Cluster
@@ -72,12 +75,17 @@ def read_links(field: str, fields: Mapping[str, object], max_devices: int = DEVI
 
     Raises InputError that names the row and column, or line, of what is malformed or contradicts itself.
     """
-    rates = _rates(f"{field}/{CLASSES}", fields.get(CLASSES, {}))
     if TOPO in fields and DUMP in fields:
         raise InputError(f"{field}/{DUMP}", f"expected either this field or {TOPO}, got both")
     name = DUMP if DUMP in fields else TOPO
     text = check_text(f"{field}/{name}", fields.get(name))
+    if rocm.is_matrix(text):
+        what = "expected what `nvidia-smi topo -m` prints, or RCCL dumps (NCCL_TOPO_DUMP_FILE)"
+        raise InputError(
+            f"{field}/{name}", f"{what}, got what `rocm-smi --showtopo` prints, which states no bandwidths"
+        )
     matrix = (_read_dump if name == DUMP else read_matrix)(f"{field}/{name}", text, max_devices)
+    rates = _rates(f"{field}/{CLASSES}", fields.get(CLASSES, {}), matrix.lane)
     lanes = np.zeros(len(matrix.names), np.int64)
     for (a, b), entry in matrix.entries.items():
         lanes[[a, b]] += count_lanes(entry)
@@ -110,12 +118,18 @@ def _read_dump(field: str, text: str, max_devices: int) -> TopoMatrix:
         for a in range(len(machine.names))
         for b in range(a + 1, len(machine.names))
     }
-    return TopoMatrix(tuple(name.upper() for name in machine.names), entries)
+    return TopoMatrix(tuple(name.upper() for name in machine.names), entries, lane=_find_lane(machine))
 
 
-def _rates(field: str, value: object) -> dict[str, Connection]:
-    """Return the connection of every class: those stated, and the default of the others."""
-    rates: dict[str, Connection] = dict(RATES)
+def _find_lane(machine: PairHardware) -> float:
+    """Return what a link of Infinity Fabric carries, which stands where an NVLink does, by how much farther PCIe is."""
+    distance = machine.distances.get(XGMI.removesuffix("#"))
+    return NVLINK if distance is None else float(round(BANDWIDTHS["PIX"] * machine.distances["PIX"] / distance))
+
+
+def _rates(field: str, value: object, lane: float) -> dict[str, Connection]:
+    """Return the connection of every class: those stated, and the default of the others, with the rate of a lane."""
+    rates: dict[str, Connection] = {**RATES, LANES: Affine(lane, LANE_LATENCY_S)}
     for name, entry in check_record(field, value, tuple(RATES)).items():
         given = connection(f"{field}/{name}", check_record(f"{field}/{name}", entry, CONNECTION_FIELDS))
         if given is None or (name == LANES and not isinstance(given, Affine)):

@@ -45,7 +45,9 @@ class Description:
         layers = layers_of_shape(self.shape, max_layers, setup)
         if self.weight_bytes is None:
             return layers
-        return replace(layers, state_bytes=np.array(self.weight_bytes) + cache_column(self.shape, setup.tensor))
+        return replace(
+            layers, state_bytes=np.array(self.weight_bytes) + cache_column(setup.adapt(self.shape), setup.tensor)
+        )
 
 
 def is_description(text: str) -> bool:

@@ -1,13 +1,14 @@
 """The model: layers in the order of the pipeline, with the seconds and bytes of each."""
 
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, lock, unset_array
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, lock, unset_array
+from tiger.training.models.recompute import PartialRecompute
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.traffic import GroupTraffic
 
@@ -26,14 +27,16 @@ class Layers:
     held all the time, such as weights, gradients and optimizer states, `held_bytes` for every microbatch in flight.
     `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each layer, 0 at both ends; gradients
     of the same size come back. `reduced_bytes` one forward pass of a layer all-reduces among tensor-parallel ranks, in
-    `reductions` calls; the backward pass does the same. They are `scattered` where ranks reduce-scatter them and gather
-    them again, as in sequence parallelism. `tied` names groups of layers that share the parameters of the
-    first of them: a stage that holds several holds them once, and stages that each hold one all-reduce the gradient
-    once in an iteration. `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its
-    code (default: its name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut,
-    0 where any number will do. Beside all that a position holds `working_bytes` of the layer that it is at.
-    `group_traffic` (default: that all-reduce alone) is what ranks with the same layers send each other, and `setup`
-    what the layers were made for.
+    `reductions` calls; the backward pass does the same, and `hiding_s` of either (default: none) hide as many seconds
+    of these messages. They are `scattered` where ranks reduce-scatter them and gather them again, as in sequence
+    parallelism. `tied` names groups of layers that share the parameters of the first of them: a stage that holds
+    several holds them once, and stages that each hold one all-reduce the gradient once in an iteration. `kinds` say
+    what part of a model a layer is (default: all "layer"), `modules` are names in its code (default: its name). The
+    number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number will do.
+    Beside all that a position holds `working_bytes` of the layer that it is at. `group_traffic` (default: that
+    all-reduce alone) is what ranks with the same layers send each other, and `setup` what the layers were made for.
+    Where only the first layers of a stage are computed again, `partial` says what the others take: costs are then those
+    `between` cuts, and without cuts there is the `least` of both.
     """
 
     names: tuple[str, ...]
@@ -47,6 +50,7 @@ class Layers:
     held_bytes: FloatArray = field(default_factory=unset_array)
     reduced_bytes: FloatArray = field(default_factory=unset_array)
     reductions: FloatArray = field(default_factory=unset_array)
+    hiding_s: FloatArray = field(default_factory=unset_array)
     scattered: bool = False
     kinds: tuple[LayerKind, ...] = ()
     modules: tuple[str, ...] = ()
@@ -55,6 +59,7 @@ class Layers:
     working_bytes: FloatArray = field(default_factory=unset_array)
     group_traffic: GroupTraffic | None = None
     setup: TrainingSetup = NO_SETUP
+    partial: PartialRecompute | None = None
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""
@@ -71,6 +76,7 @@ class Layers:
             "working_bytes": np.zeros(size),
             "reduced_bytes": np.zeros(size),
             "reductions": np.zeros(size),
+            "hiding_s": np.zeros(size),
         }
         for name, default in defaults.items():
             given = getattr(self, name)
@@ -99,6 +105,31 @@ class Layers:
     def traffic(self) -> GroupTraffic:
         """Return what ranks with the same layers send each other."""
         return self.group_traffic or GroupTraffic.of_gradients(self.gradient_bytes)
+
+    def between(self, cuts: tuple[int, ...]) -> Self:
+        """Return the layers with the costs that they have in stages between cuts; O(L)."""
+        if self.partial is None:
+            return self
+        return self._repeat(self.partial, self.partial.repeated(cuts))
+
+    @property
+    def least(self) -> Self:
+        """Return the layers with the least costs that they have between any cuts, one by one."""
+        if self.partial is None:
+            return self
+        quick = self._repeat(self.partial, np.zeros(self.size, bool))
+        return replace(
+            quick,
+            held_bytes=np.minimum(self.held_bytes, quick.held_bytes),
+            working_bytes=np.minimum(self.working_bytes, quick.working_bytes),
+        )
+
+    def _repeat(self, partial: PartialRecompute, repeated: BoolArray) -> Self:
+        """Return the layers of which some are computed again."""
+        columns = ("forward_s", "backward_s", "held_bytes", "working_bytes")
+        costs = {name: np.where(repeated, getattr(self, name), getattr(partial, name)) for name in columns}
+        traffic = replace(self.traffic, repeats=np.where(repeated, self.traffic.repeats, 0.0))
+        return replace(self, partial=None, group_traffic=traffic, **costs)
 
     def _labels(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """Return one label a layer."""

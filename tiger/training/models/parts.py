@@ -72,11 +72,13 @@ def embedding_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
 def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     """Return the costs of attention and the feed-forward blocks behind it, of a shape whose layers are all alike.
 
-    Tensor-parallel ranks cut all matrices but those that make latent vectors, which each of them holds and computes.
+    Tensor-parallel ranks cut all matrices but those that make latent vectors, which each of them holds and computes;
+    those of keys and values as far as there are heads of them.
     """
-    experts = shape.experts or 0
+    experts, copies = shape.experts or 0, _count_key_copies(shape, setup)
     matrix = _matrices(shape) * shape.hidden * shape.width
-    attention, copied = _attention_weights(shape), (setup.tensor - 1) * _latent_weights(shape)
+    attention = _attention_weights(shape)
+    copied = (setup.tensor - 1) * _latent_weights(shape) + (copies - 1) * shape.hidden * (shape.key + shape.value)
     router = shape.hidden * experts
     # A multiplication and an addition for every weight and token.
     working = attention + copied + (shape.active + shape.shared_experts) * matrix + router
@@ -99,7 +101,7 @@ def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
         reduced_bytes=2 * sent_bytes(shape),
         reductions=2,
         repeated=setup.recompute == "full",
-        context_bytes=shape.tokens * (shape.key + shape.value) * NUMBER_BYTES[shape.dtype],
+        context_bytes=copies * shape.tokens * (shape.key + shape.value) * NUMBER_BYTES[shape.dtype],
         # Tokens go to each of their experts and come back.
         exchanged_bytes=2.0 * shape.active * sent_bytes(shape) if experts else 0.0,
     )
@@ -170,7 +172,8 @@ def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
     # Inputs of the norms of latent vectors and of the products that these go into.
     unshared += shape.tokens * _latent_width(shape) * (number + operand)
     # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
-    attention = number * (shape.query + shape.key + shape.value) + operand * shape.attention_width
+    keys = _count_key_copies(shape, setup) * (shape.key + shape.value)
+    attention = number * (shape.query + keys) + operand * shape.attention_width
     block = (shape.active + shape.shared_experts) * shape.width * (number * (_matrices(shape) - 1) + operand)
     return _count_holders(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
 
@@ -186,6 +189,11 @@ def _score_bytes(shape: Shape) -> float:
 def _count_holders(setup: TrainingSetup) -> int:
     """Return by what to multiply bytes that sequence parallelism alone shares among tensor-parallel ranks."""
     return 1 if setup.sequence_parallel else setup.tensor
+
+
+def _count_key_copies(shape: Shape, setup: TrainingSetup) -> float:
+    """Return on how many tensor-parallel ranks each head of keys and values is; latent ones are made for every head."""
+    return 1 if shape.kv_lora_rank is not None else max(setup.tensor / shape.cache_slices, 1)
 
 
 def _mask(shape: Shape) -> int:

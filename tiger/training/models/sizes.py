@@ -63,7 +63,7 @@ class Model:
                 return self.given
         key = size, setup
         if key not in self.made:
-            shape = replace(self.described.shape, batch=size, sequence=setup.sequence or self.described.shape.sequence)
+            shape = replace(self.described.shape, batch=size)
             self.made[key] = replace(self.described, shape=shape).layers(setup=setup)
         return self.made[key]
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tiger.training.models.layer_shapes import shapes_of_layers
 from tiger.training.models.layers import LayerKind, Layers
 from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, predictor_of, sent_bytes
+from tiger.training.models.recompute import PartialRecompute
 from tiger.training.models.serving import serve, weight_bytes
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
@@ -30,10 +32,15 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     18 bytes a parameter in bf16, 20 in fp16, 16 in fp32. A shape to `serve` does none of the training. O(L). Raises
     InputError for more than `max_layers`, and for a setup that does not go with the shape.
 
+    Layers that predict further tokens are not computed again where the first layers of a stage are, as in Megatron-LM.
+
     Source: Korthikanti et al., MLSys 2023, arXiv:2205.05198.
     """
     check_size(f"{FIELD}/layers", shape.layers + shape.predictors + 2, max_layers)
     check_setup(setup, shape)
+    shape = setup.adapt(shape)
+    if setup.recompute_layers is not None:
+        return _recompute_first(shape, setup, setup.recompute_layers)
     alike = shapes_of_layers(shape)
     parts = _list_parts(shape, alike, setup)
     tokens = 1 / setup.context
@@ -68,6 +75,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         crossing_bytes=tokens * _count_crossing_bytes(shape),
         reduced_bytes=tokens * _column(parts, "reduced_bytes"),
         reductions=_column(parts, "reductions"),
+        hiding_s=_hiding_s(shape, kinds, weight_flops, setup),
         scattered=setup.sequence_parallel,
         kinds=kinds,
         tied=((0, len(parts) - 1),) if shape.shared else (),
@@ -79,6 +87,32 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     if not shape.serve:
         return layers
     return serve(layers, shape, weight_bytes(shape, parts) + cache_column(shape, setup.tensor))
+
+
+def _recompute_first(shape: Shape, setup: TrainingSetup, first: int) -> Layers:
+    """Return the layers of a shape of which the first of each stage alone are computed again."""
+    again = layers_of_shape(shape, shape.layers + shape.predictors + 2, replace(setup, recompute_layers=None))
+    kept = layers_of_shape(shape, again.size, replace(setup, recompute="none", recompute_layers=None))
+    partial = PartialRecompute(
+        first=first,
+        counted=np.array([kind == "layer" for kind in again.kinds]),
+        forward_s=kept.forward_s,
+        backward_s=kept.backward_s,
+        held_bytes=kept.held_bytes,
+        working_bytes=kept.working_bytes,
+    )
+    return replace(again, setup=setup, partial=partial)
+
+
+def _hiding_s(shape: Shape, kinds: Sequence[LayerKind], weight_flops: FloatArray, setup: TrainingSetup) -> FloatArray:
+    """Return the seconds of each layer's products behind which tensor-parallel messages go: none unless they overlap.
+
+    Both are cut into t pieces, of which the first is computed before anything is sent, or the last after all is.
+    Source: Wang et al., ASPLOS 2023, doi:10.1145/3567955.3567959.
+    """
+    decoder = np.array([kind != "embedding" and kind != "head" for kind in kinds])
+    share = (setup.tensor - 1) / setup.tensor if setup.overlap_tensor is not None else 0.0
+    return np.where(decoder, share * weight_flops / shape.flops_per_s, 0.0)
 
 
 def _whole_bytes(shape: Shape, state: StateBytes, setup: TrainingSetup) -> float:

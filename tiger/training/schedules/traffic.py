@@ -27,7 +27,7 @@ def link_traffic(
     whose seconds `tiger.training.costs.stages` counts, in the `orders` of a cluster, by default as they are given. O(S
     d t), with experts O(S d t e).
     """
-    sent = LinkBytes(orders)
+    sent, layers = LinkBytes(orders), layers.between(plan.cuts)
     _add_messages(sent, layers, plan, microbatches)
     _add_reductions(sent, layers, plan, microbatches)
     if layers.traffic.in_passes:
