@@ -125,7 +125,7 @@ def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str
     assert (asked["threshold"], asked["islands"]) == (0.1, 3)
     for given in ("2:3\n0 # one", ["2", "0", "2", "2"], [{"node": "2", "slots": 3}, "0"]):
         with pytest.raises(InputError, match="stop"):
-            ASSIGN.answer(ask(line, allocation=given), LIMITS)
+            ASSIGN.answer(ask(line, allocation=given, pack=True), LIMITS)
         assert asked["problem"].topology.slots.tolist() == [1, 0, 3]
 
 
