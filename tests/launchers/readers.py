@@ -8,6 +8,8 @@ import io
 import json
 import re
 
+import yaml
+
 RANK_LINE = re.compile(r"rank (\d+)=(\S+) slot=(\d+)")
 
 
@@ -61,11 +63,53 @@ def apply_patches(text: str) -> list[dict[str, dict[str, object]]]:
     return pods
 
 
-def read_permutation(text: str) -> list[int]:
-    """Return the new rank of every process."""
-    ranks = [int(line) for line in text.splitlines()]
+def read_permutation(text: str) -> list[tuple[int, str]]:
+    """Return the new rank of every process, and the host that it is to be on, nothing where that has no name."""
+    lines = [line.partition(" ") for line in text.splitlines()]
+    assert sorted(int(rank) for rank, _, _ in lines) == list(range(len(lines)))
+    return [(int(rank), host) for rank, _, host in lines]
+
+
+def read_rank_order(text: str) -> list[int]:
+    """Return the ranks in the order in which they take the places of hosts, as Cray MPICH reads them."""
+    lines = [line.partition("#")[0] for line in text.splitlines()]
+    ranks = [int(rank) for line in lines for rank in line.split(",") if rank.strip()]
     assert sorted(ranks) == list(range(len(ranks)))
     return ranks
+
+
+def read_node_file(text: str) -> list[str]:
+    """Return the lines of the node file that PBS makes of its directives: a host for every process of a chunk."""
+    resources = dict(line.removeprefix("#PBS -l ").split("=", 1) for line in text.splitlines())
+    assert resources["place"] == "free"
+    hosts = list[str]()
+    for chunk in resources["select"].split("+"):
+        count, *pairs = chunk.split(":")
+        asked = dict(pair.split("=") for pair in pairs)
+        assert asked["ncpus"] == asked["mpiprocs"]
+        hosts += [asked["host"]] * int(asked["mpiprocs"]) * int(count)
+    return hosts
+
+
+def select_nodes(text: str, parallelism: int) -> list[str]:
+    """Return the node of every rank: that whose label, set by a patch, is the name of the child job of its pod."""
+    labels = dict[str, str]()
+    for entry in json.loads(text):
+        (operation,) = entry["patch"]
+        assert operation["path"] == "/metadata/labels/alpha.jobset.sigs.k8s.io~1namespaced-job"
+        assert entry["host"] not in labels.values()
+        labels[operation["value"]] = entry["host"]
+    jobs = [labels[f"NAMESPACE_JOBSET-WORKERS-{index}"] for index in range(len(labels))]
+    return [host for host in jobs for _ in range(parallelism)]
+
+
+def read_hypernode(text: str) -> list[str]:
+    """Return the members of a HyperNode of the lowest tier."""
+    node = yaml.safe_load(text)
+    assert (node["apiVersion"], node["kind"]) == ("topology.volcano.sh/v1alpha1", "HyperNode")
+    assert node["spec"]["tier"] == 1
+    assert {member["type"] for member in node["spec"]["members"]} == {"Node"}
+    return [member["selector"]["exactMatch"]["name"] for member in node["spec"]["members"]]
 
 
 def read_table(text: str) -> list[dict[str, str]]:

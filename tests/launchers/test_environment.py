@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from tests.launchers.orders import SWAPPED, hosts_of, launch_nodes, orders
 from tests.launchers.readers import read_environment
 from tiger.errors import InputError
-from tiger.launchers.environment import check_shares, write
+from tiger.launchers.environment import write
 from tiger.launchers.order import order_ranks
 
 GPUS = launch_nodes({f"{host}/gpu{k}": 1 for host in ("a", "b") for k in range(4)}, slots_given=False)
@@ -56,13 +56,3 @@ def test_ranks_are_read_back(order) -> None:
     for binding, (_, variables) in zip(order.bindings, rows, strict=True):
         if (gpu := binding.number("gpu")) is not None:
             assert variables["CUDA_VISIBLE_DEVICES"].split(",")[int(variables["LOCAL_RANK"])] == str(gpu)
-
-
-def test_shares_have_to_be_equal() -> None:
-    """Six ranks fit on two hosts of three slots, seven do not; more ranks than slots are a matter of the problem."""
-    check_shares(6, {"a": 3, "b": 1, "c": 3})
-    check_shares(9, {"a": 3, "b": 1, "c": 3})
-    with pytest.raises(
-        InputError, match=r"^emit: .* share equally .*, got 5 on 3 hosts of up to 3 slots; 2 slots are free$"
-    ):
-        check_shares(5, {"a": 3, "b": 1, "c": 3})

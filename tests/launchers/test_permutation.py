@@ -1,5 +1,6 @@
 """The permutation of a communicator."""
 
+import pytest
 from hypothesis import given
 
 from tests.launchers.orders import BY_CORE, SWAPPED, hosts_of, launch_nodes, orders
@@ -10,7 +11,13 @@ from tiger.launchers.permutation import describe_permutation, write
 
 def test_a_permutation_by_hand() -> None:
     """The first process is on n0, and becomes rank 1."""
-    assert write(SWAPPED) == "1\n3\n0\n2\n4\n"
+    assert write(SWAPPED) == "1 n0\n3 n0\n0 n1\n2 n1\n4 n2\n"
+
+
+@pytest.mark.parametrize("host", ["0,0", "localhost"])
+def test_hosts_without_names_leave_ranks_alone(host) -> None:
+    """No process would find itself by them."""
+    assert write(order_ranks({"0": host}, launch_nodes({host: 1}))) == "0\n"
 
 
 def test_the_command_starts_as_many_processes_on_each_host_as_it_has_ranks() -> None:
@@ -27,4 +34,5 @@ def test_new_ranks_are_on_their_hosts(order) -> None:
     """Processes that are started host by host have the hosts of their new ranks."""
     started = [host for host, count in order.counts.items() for _ in range(count)]
     new = read_permutation(write(order))
-    assert [started[new.index(rank)] for rank in range(len(new))] == hosts_of(order)
+    assert [host for _, host in new] == started
+    assert [host for _, host in sorted(new)] == hosts_of(order)

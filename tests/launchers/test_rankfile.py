@@ -50,4 +50,10 @@ def test_bug_devices_are_no_cores(unit, slots_given) -> None:
 def test_versions_differ_in_the_option() -> None:
     """Version 5 takes the file as a way to map."""
     assert describe_openmpi(SWAPPED) == "mpirun --rankfile FILE -n 5 PROGRAM"
-    assert describe_prrte(SWAPPED) == "mpirun --map-by rankfile:file=FILE -n 5 PROGRAM"
+    assert describe_prrte(SWAPPED) == "mpirun --host n0:2,n1:2,n2:1 --map-by rankfile:file=FILE -n 5 PROGRAM"
+
+
+def test_ranks_that_share_a_core_are_allowed_to() -> None:
+    """PRRTE refuses them otherwise."""
+    shared = order_ranks({"0": "n1/core0", "1": "n1/core0"}, launch_nodes({"n1/core0": 2}))
+    assert " --map-by rankfile:file=FILE --bind-to core:overload-allowed -n 2 " in describe_prrte(shared)

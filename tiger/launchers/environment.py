@@ -5,11 +5,11 @@ host; processes that are started with these variables have the ranks of the mapp
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.launchers.binding import list_variables, write_numbers
 from tiger.launchers.order import FIELD, RankOrder, check_hosts
+from tiger.launchers.shares import check_equal
 from tiger.model.wording import describe
 
 # The port that torchrun takes unless another is named.
@@ -26,13 +26,7 @@ def write(order: RankOrder) -> str:
     """
     check_hosts(order)
     _check_devices(order)
-    counts = order.counts
-    size = next(iter(counts.values()))
-    for host, count in counts.items():
-        if count != size:
-            got = f"{size} on {describe(next(iter(counts)))} and {count} on {describe(host)}"
-            what = "expected as many ranks on every host that has any for torchrun"
-            raise InputError(FIELD, f"{what}, got {got}{_advise(order)}")
+    size = check_equal(order, "torchrun")
     local, visible = _number_locally(order)
     groups = {host: k for k, host in enumerate(dict.fromkeys(binding.host for binding in order.bindings))}
     lines = []
@@ -63,36 +57,6 @@ def _check_devices(order: RankOrder) -> None:
         if count > 1:
             what = "expected one rank on each GPU for torchrun, as CUDA_VISIBLE_DEVICES may not repeat one"
             raise InputError(FIELD, f"{what}, got {count} on {describe(f'{host}/{unit}')}")
-
-
-def check_shares(ranks: int, hosts: Mapping[str, int]) -> None:
-    """Raise InputError of `emit` where no hosts, of which each has some slots, can take equal shares of the ranks."""
-    slots = sorted(hosts.values(), reverse=True)
-    free = sum(slots) - ranks
-    # More ranks than slots are no bad input but a problem without a solution.
-    if _find_share(ranks, slots) is None and free >= 0:
-        got = f"{ranks} on {len(slots)} hosts of up to {slots[0]} slots; {free} slots are free"
-        raise InputError(FIELD, f"expected a number of ranks that hosts can share equally for torchrun, got {got}")
-
-
-def _find_share(ranks: int, slots: Sequence[int]) -> int | None:
-    """Return the least number of hosts that can share ranks equally, of hosts with slots, the most first."""
-    counts = range(1, len(slots) + 1)
-    return next((count for count in counts if ranks % count == 0 and slots[count - 1] >= ranks // count), None)
-
-
-def _advise(order: RankOrder) -> str:
-    """Say how hosts get equal shares, where slots are stated and are those of hosts as a whole."""
-    if not order.slots_given:
-        return ""
-    free, ranks = f"; {sum(order.free.values())} slots are free", len(order.bindings)
-    count = _find_share(ranks, sorted(order.hosts.values(), reverse=True))
-    if count is None or any(binding.unit is not None for binding in order.bindings):
-        return free
-    if len({*order.hosts.values()}) > 1:
-        # Each host has its own number, which one for all cannot replace.
-        return f"{free}, and {ranks // count} slots on {count} of the hosts make shares equal"
-    return f"{free}, and --nodes {count} --slots {ranks // count} makes shares equal"
 
 
 def _number_locally(order: RankOrder) -> tuple[list[int], dict[str, dict[str, str]]]:

@@ -6,7 +6,19 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from tiger.errors import InputError
-from tiger.launchers import environment, machinefile, permutation, pods, rankfile, tables, wrapper
+from tiger.launchers import (
+    cray,
+    environment,
+    machinefile,
+    nodes,
+    pbs,
+    permutation,
+    pods,
+    rankfile,
+    shares,
+    tables,
+    wrapper,
+)
 from tiger.launchers.binding import describe_binding
 from tiger.launchers.order import FIELD, LaunchNodes, RankOrder, order_ranks
 from tiger.model.options import about
@@ -17,12 +29,17 @@ LauncherName = Literal[
     "openmpi",
     "prrte",
     "slurm",
+    "flux",
+    "pbs",
     "mpich",
     "intel",
+    "cray",
     "torchrun",
     "nccl",
     "kueue",
     "volcano",
+    "hypernode",
+    "jobset",
     "permutation",
     "wrapper",
     "csv",
@@ -52,28 +69,46 @@ class EmitOptions:
 class Launcher(NamedTuple):
     """Hold how a rank order is written, the command or the sentence that says what takes the text, and a file's name.
 
-    `check` refuses a number of ranks of which no order on hosts with some slots can be written, if there is any.
+    `check` refuses a number of ranks of which no order on hosts with some slots can be written, if there is any. A
+    launcher that is `contiguous` needs the ranks of a host to be consecutive.
     """
 
     write: Callable[[RankOrder], str]
     use: Callable[[RankOrder], str]
     file: str
     check: Callable[[int, Mapping[str, int]], None] | None = None
+    contiguous: bool = False
+
+
+def _share_by(launcher: str) -> Callable[[int, Mapping[str, int]], None]:
+    """Return the check of a launcher whose hosts share the ranks equally."""
+
+    def check(ranks: int, hosts: Mapping[str, int]) -> None:
+        shares.check_shares(ranks, hosts, launcher)
+
+    return check
 
 
 LAUNCHERS: Mapping[LauncherName, Launcher] = MappingProxyType(
     {
         "openmpi": Launcher(rankfile.write, rankfile.describe_openmpi, "openmpi-rankfile.txt"),
         "prrte": Launcher(rankfile.write, rankfile.describe_prrte, "prrte-rankfile.txt"),
-        "slurm": Launcher(machinefile.write_slurm, machinefile.describe_slurm, "slurm-hosts.txt"),
-        "mpich": Launcher(machinefile.write_machines, machinefile.describe_mpich, "mpich-machines.txt"),
-        "intel": Launcher(machinefile.write_machines, machinefile.describe_intel, "intel-machines.txt"),
-        "torchrun": Launcher(
-            environment.write, environment.describe_torchrun, "torchrun.txt", environment.check_shares
+        "slurm": Launcher(machinefile.write_hosts, machinefile.describe_slurm, "slurm-hosts.txt"),
+        "flux": Launcher(machinefile.write_hosts, machinefile.describe_flux, "flux-hosts.txt"),
+        "pbs": Launcher(pbs.write, pbs.describe_pbs, "pbs-select.txt", contiguous=True),
+        "mpich": Launcher(
+            machinefile.write_machines, machinefile.describe_mpich, "mpich-machines.txt", contiguous=True
         ),
+        "intel": Launcher(machinefile.write_machines, machinefile.describe_intel, "intel-machines.txt"),
+        "cray": Launcher(cray.write, cray.describe_cray, "cray-rank-order.txt", _share_by("Cray MPICH")),
+        "torchrun": Launcher(environment.write, environment.describe_torchrun, "torchrun.txt", _share_by("torchrun")),
         "nccl": Launcher(machinefile.write_rings, machinefile.describe_rings, "nccl-hosts.txt"),
         "kueue": Launcher(pods.write_kueue, pods.describe_kueue, "kueue-patches.json"),
         "volcano": Launcher(pods.write_volcano, pods.describe_volcano, "volcano-patches.json"),
+        "hypernode": Launcher(nodes.write_hypernode, nodes.describe_hypernode, "volcano-hypernode.yaml"),
+        "jobset": Launcher(
+            nodes.write_jobset, nodes.describe_jobset, "jobset-nodes.json", _share_by("JobSet"), contiguous=True
+        ),
         "permutation": Launcher(permutation.write, permutation.describe_permutation, "permutation.txt"),
         "wrapper": Launcher(wrapper.write, wrapper.describe_wrapper, "rank-wrapper.sh"),
         "csv": Launcher(tables.write_csv, tables.describe_csv, "ranks.csv"),

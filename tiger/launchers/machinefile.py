@@ -1,17 +1,16 @@
-"""Files of hosts in the order of ranks: Slurm's host file, machine files of MPICH and Intel MPI, hosts of NCCL rings.
+"""Files of hosts in the order of ranks: those of Slurm and Flux, of MPICH and Intel MPI, hosts of NCCL rings.
 
-Sources: srun(1), `--distribution=arbitrary`, https://slurm.schedmd.com/srun.html; the Hydra process manager,
+Sources: srun(1), `--distribution=arbitrary`, https://slurm.schedmd.com/srun.html; flux-run(1), `--taskmap=hostfile`,
+and `--requires`, https://flux-framework.readthedocs.io/projects/flux-core; the Hydra process manager,
 https://github.com/pmodels/mpich/blob/main/doc/wiki/how_to/Using_the_Hydra_Process_Manager.md; Intel MPI Library,
 Developer Reference, `-machinefile`. Hydra and Intel MPI start ranks line after line, as many as stand behind the colon.
 """
 
-from itertools import groupby
-
 from tiger.launchers.order import RankOrder, check_hosts
 
 
-def write_slurm(order: RankOrder) -> str:
-    """Return the host of every rank, one a line, in the order of ranks."""
+def write_hosts(order: RankOrder) -> str:
+    """Return the host of every rank, one a line, in the order of ranks, for Slurm and Flux."""
     check_hosts(order)
     return "".join(f"{binding.host}\n" for binding in order.bindings)
 
@@ -19,8 +18,7 @@ def write_slurm(order: RankOrder) -> str:
 def write_machines(order: RankOrder) -> str:
     """Return `HOST:COUNT` for every run of ranks on one host, in the order of ranks."""
     check_hosts(order)
-    runs = groupby(binding.host for binding in order.bindings)
-    return "".join(f"{host}:{len(list(run))}\n" for host, run in runs)
+    return "".join(f"{host}:{count}\n" for host, count in order.runs)
 
 
 def write_rings(order: RankOrder) -> str:
@@ -35,9 +33,21 @@ def describe_slurm(order: RankOrder) -> str:
     return f"SLURM_HOSTFILE=FILE srun {sizes} --distribution=arbitrary PROGRAM"
 
 
+def describe_flux(order: RankOrder) -> str:
+    """Return the command that takes the file."""
+    sizes = f"--nodes={len(order.counts)} --ntasks={len(order.bindings)}"
+    return f"flux run --requires=host:{','.join(order.counts)} {sizes} --taskmap=hostfile:FILE PROGRAM"
+
+
 def describe_mpich(order: RankOrder) -> str:
-    """Return the command of MPICH that takes the file."""
-    return f"mpiexec -f FILE -n {len(order.bindings)} PROGRAM"
+    """Return the command of MPICH that takes the file, and what becomes of hosts that come several times.
+
+    MPICH takes a host that is listed again for another node, so that ranks on it do not share memory with those before.
+    """
+    command, runs, hosts = f"mpiexec -f FILE -n {len(order.bindings)} PROGRAM", len(order.runs), len(order.counts)
+    if runs == hosts:
+        return command
+    return f"{command}\nMPICH makes {runs} nodes of the {hosts} hosts, whose ranks are not consecutive"
 
 
 def describe_intel(order: RankOrder) -> str:

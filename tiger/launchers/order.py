@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.errors import InputError
@@ -121,6 +122,16 @@ class RankOrder:
         return {host: ranks[host] for host in self.hosts if host in ranks}
 
     @property
+    def shares(self) -> str:
+        """Return the hosts with their numbers of ranks, as option `--host` of mpirun has them: `n0:2,n1:4`."""
+        return ",".join(f"{host}:{count}" for host, count in self.counts.items())
+
+    @property
+    def runs(self) -> list[tuple[str, int]]:
+        """Return host and length of every run of ranks on one host, in the order of ranks."""
+        return [(host, len(list(run))) for host, run in groupby(self.bindings, key=lambda binding: binding.host)]
+
+    @property
     def free(self) -> dict[str, int]:
         """Return the number of slots left on every host that has some, in the order in which launchers fill them."""
         counts = self.counts
@@ -142,9 +153,7 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
     node is its name up to the first slash, the rest is the unit; nodes inside one machine are units of that. Raises
     InputError of `emit` where the mapping has more tasks on a node than there are slots.
     """
-    tasks = list(mapping)
-    if set(tasks) == set(map(str, range(len(tasks)))):
-        tasks.sort(key=int)
+    tasks = sort_ranks(mapping)
     room, hosts, first = nodes.slots, dict[str, int](), dict[str, int]()
     for node, slots in room.items():
         host, _ = nodes.locate(node)
@@ -170,6 +179,12 @@ def _share(own: Resources, size: int | None, ranks: int) -> Resources:
     if size is None and len(own.cores) > 1:
         size = max(1, len(own.cores) // ranks)
     return own if own.threads == size else own._replace(threads=size)
+
+
+def sort_ranks(tasks: Iterable[str]) -> list[str]:
+    """Return tasks as the ranks that they are: by number where they are named 0 to n - 1, else in their order."""
+    names = list(tasks)
+    return sorted(names, key=int) if set(names) == set(map(str, range(len(names)))) else names
 
 
 def check_hosts(order: RankOrder) -> None:

@@ -35,14 +35,19 @@ def write_volcano(order: RankOrder) -> str:
 
 def _write(order: RankOrder, patches: list[list[Operation]]) -> str:
     """Return a list of objects with rank, host and patch, one a line; raise InputError for a machine without a name."""
-    check_hosts(order)
-    if LOCALHOST in order.counts:
-        raise InputError(FIELD, f"expected the names of nodes of Kubernetes, got {LOCALHOST!r}, a machine without one")
+    check_nodes(order)
     rows = [
         json.dumps({"rank": rank, "host": binding.host, "patch": patch})
         for rank, (binding, patch) in enumerate(zip(order.bindings, patches, strict=True))
     ]
     return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def check_nodes(order: RankOrder) -> None:
+    """Raise InputError of `emit` for hosts that are no nodes of Kubernetes, among them a machine without a name."""
+    check_hosts(order)
+    if LOCALHOST in order.counts:
+        raise InputError(FIELD, f"expected the names of nodes of Kubernetes, got {LOCALHOST!r}, a machine without one")
 
 
 def describe_kueue(_: RankOrder) -> str:

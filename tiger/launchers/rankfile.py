@@ -5,6 +5,8 @@ Sources: mpirun(1) of Open MPI 4.1, section Rankfiles, https://www.open-mpi.org/
 host as hwloc does, from 0 through all packages. The lines are the same, and the options that name the file are not.
 """
 
+from collections import Counter
+
 from tiger.errors import InputError
 from tiger.launchers.binding import write_numbers
 from tiger.launchers.order import FIELD, RankBinding, RankOrder, check_hosts
@@ -48,5 +50,12 @@ def describe_openmpi(order: RankOrder) -> str:
 
 
 def describe_prrte(order: RankOrder) -> str:
-    """Return the command of version 5 that takes the file."""
-    return f"mpirun --map-by rankfile:file=FILE -n {len(order.bindings)} PROGRAM"
+    """Return the command of version 5 that takes the file.
+
+    PRRTE knows no hosts outside an allocation but those it is told of, and binds several ranks to one core only where
+    that is allowed.
+    """
+    cores = Counter((binding.host, binding.unit) for binding in order.bindings if binding.number("core") is not None)
+    shared = " --bind-to core:overload-allowed" if max(cores.values(), default=1) > 1 else ""
+    size = len(order.bindings)
+    return f"mpirun --host {order.shares} --map-by rankfile:file=FILE{shared} -n {size} PROGRAM"
