@@ -60,6 +60,7 @@ def answer(
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
+    from tiger.mapping.contiguous import need_contiguity
     from tiger.mapping.mapper import solve_problem
 
     shared = share(request, executor)
@@ -77,6 +78,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=shared,
         nodes=posed.nodes,
+        contiguous_hosts=need_contiguity(posed.problem, request, request.emit, request.start),
     )
     report = solve_problem(posed.problem, arguments, watch)
     report = warn_of_trouble(report.emitting(request.emit), shared)

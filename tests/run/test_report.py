@@ -43,6 +43,7 @@ FIELDS = [
         "max_moves",
         "moved",
         "threshold",
+        "free_cost",
         "verdict",
         "feasible",
         "violations",

@@ -1,9 +1,10 @@
 """What is said of nodes of Kubernetes, so that schedulers bring the pods of a job to them.
 
-Sources: JobSet, whose controller selects nodes by a label with the name of a child job where the JobSet has the
-annotations `alpha.jobset.sigs.k8s.io/exclusive-topology` and `alpha.jobset.sigs.k8s.io/node-selector`, https://kubernetes.io/docs/reference/labels-annotations-taints/ and
-https://jobset.sigs.k8s.io/docs/concepts/; Volcano, Network Topology Aware Scheduling,
-https://volcano.sh/en/docs/network_topology_aware_scheduling/, where a job keeps to one HyperNode.
+Sources: JobSet, https://jobset.sigs.k8s.io/docs/concepts/, whose controller selects nodes by a label with the name of a
+child job where the JobSet has the annotations `alpha.jobset.sigs.k8s.io/exclusive-topology` and
+`alpha.jobset.sigs.k8s.io/node-selector`, https://kubernetes.io/docs/reference/labels-annotations-taints/; Volcano,
+Network Topology Aware Scheduling, https://volcano.sh/en/docs/network_topology_aware_scheduling/, where a job keeps to
+one HyperNode.
 """
 
 import json

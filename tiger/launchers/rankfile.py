@@ -55,7 +55,7 @@ def describe_prrte(order: RankOrder) -> str:
     PRRTE knows no hosts outside an allocation but those it is told of, and binds several ranks to one core only where
     that is allowed.
     """
-    cores = Counter((binding.host, binding.unit) for binding in order.bindings if binding.number("core") is not None)
+    cores = Counter((binding.host, core) for binding in order.bindings for core in binding.cores)
     shared = " --bind-to core:overload-allowed" if max(cores.values(), default=1) > 1 else ""
     size = len(order.bindings)
     return f"mpirun --host {order.shares} --map-by rankfile:file=FILE{shared} -n {size} PROGRAM"

@@ -9,6 +9,7 @@ from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks
 from tiger.formats.graphs import task_graph_of
 from tiger.formats.hardware.units import UnitOptions
+from tiger.mapping.contiguous import need_contiguity
 from tiger.mapping.hardware import build_hardware, check_graph, choose_hardware
 from tiger.mapping.mapper import solve_problem
 from tiger.mapping.options import AssignArguments, AssignCall, HardwareArguments, Pins, ProblemArguments
@@ -45,13 +46,16 @@ def assign(call: AssignCall) -> Report:
     many hosts as these fill. Hosts with more slots than their even share of the tasks take that share alone
     (`tiger.run.spread`), unless `pack` leaves it to the search. With `nodes` so many are taken out of those that may
     hold tasks (`tiger.run.node_choice`). With `emit`, the name of a launcher, the report has the order of tasks as
-    ranks for it in `emitted`; what no launcher of that name takes is refused before anything is solved. The remaining
-    arguments are those of `tiger.solve`.
+    ranks for it in `emitted`; what no launcher of that name takes is refused before anything is solved, and the ranks
+    of every host are consecutive where it needs that (`contiguous_hosts`). The remaining arguments are those of
+    `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
     posed = pose_problem(call)
-    return solve_problem(posed.problem, replace(call, nodes=posed.nodes), call.progress).emitting(call.emit)
+    together = need_contiguity(posed.problem, call, call.emit, call.start)
+    asked = replace(call, nodes=posed.nodes, contiguous_hosts=together)
+    return solve_problem(posed.problem, asked, call.progress).emitting(call.emit)
 
 
 def pose_problem(arguments: AssignArguments) -> SharedProblem:

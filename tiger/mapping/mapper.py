@@ -13,8 +13,10 @@ from pathlib import Path
 
 from tiger.feasibility.start import launch_order
 from tiger.mapping.bounding import raise_first_bound
+from tiger.mapping.contiguous import check_contiguity, list_contiguous, search_contiguous
 from tiger.mapping.exchange.sample_folder import SampleFolder
 from tiger.mapping.options import SolveArguments, SolveCall
+from tiger.mapping.part_search import PartSearch
 from tiger.mapping.remarks import remark, warn_of_time
 from tiger.mapping.request import Request
 from tiger.mapping.rounds import search_cost, search_objective
@@ -28,7 +30,6 @@ from tiger.objectives.selection import ObjectiveFunction, bounds_by_pairs, objec
 from tiger.qubo.params import IsingParams
 from tiger.run.answers import Answers
 from tiger.run.baselines import Orders, baselines, cyclic_order
-from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.node_choice import take_nodes
@@ -54,6 +55,8 @@ def solve(call: SolveCall) -> Report:
     - `nodes` is how many of the nodes are taken (tiger.run.node_choice), whose bound and baselines are then reported.
     - `threshold` in [0, 1): the verdict is to keep a simple order that the mapping gains less on than this part of its
       value.
+    - `contiguous_hosts` keeps the ranks of every host consecutive (tiger.mapping.contiguous), which the report sets
+      beside the mapping without that rule, for the objective `cost` alone.
     - `seed` is in [0, 2**63).
     - `effort` >= 1 counts iterations; None is 1 without a time limit and as much as fits with one.
     - `islands` search side by side, each with the whole effort and a seed of its own, and exchange their best mappings
@@ -85,6 +88,7 @@ def solve_problem(
             home=home_of(problem, arguments),
         )
         request.check_sampling()
+        check_contiguity(problem, request)
         if request.ising.samples is not None and not request.ising.dry_run:
             request = replace(request, folder=SampleFolder.make(Path(request.ising.samples), problem))
         return _answer(problem, request, progress or ignore)
@@ -126,6 +130,12 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         search_cost(incumbent, request)
     warn_of_time(incumbent, request)
     by_objective = incumbent if objective is None else _search_other(incumbent, request, objective, orders, start)
+    if request.contiguous_hosts:
+        orders = list_contiguous(problem, orders)
+        together = search_contiguous(incumbent, request, orders)
+        if isinstance(together, tuple):
+            return Report.unmet(problem, together, _origin(request, time.perf_counter() - begun))
+        by_objective = together
     # What the search has no use for comes after it, so that a time limit leaves it more.
     simple = baselines(problem, orders)
     before = None if block is None else load_links(problem, block, request.routing)
@@ -142,6 +152,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         max_moves=request.max_moves,
         moved=None if request.home is None else int((by_objective.places != request.home).sum()),
         threshold=request.threshold,
+        free_cost=incumbent.cost if request.contiguous_hosts else None,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, orders),
         lower_bound=_bound_cost(incumbent, by_objective) if incumbent.bounded else None,
         optimal=by_objective.optimal,
@@ -189,19 +200,5 @@ def _offer_orders(incumbent: MappingIncumbent, request: Request, orders: Orders)
 
 def _choose_nodes(problem: Problem, count: int, request: Request) -> tuple[Problem | tuple[Violation, ...], float]:
     """Return the problem on so many of its nodes, and the seconds for which kernels were loaded to choose them."""
-    loading_s = 0.0
-
-    def search(part: Problem) -> IntArray | tuple[Violation, ...]:
-        """Return cheap places, found in a quarter of the time left."""
-        nonlocal loading_s
-        left_s = request.deadline(loading_s).left_s
-        start = launch_order(part, left_s)
-        if isinstance(start, tuple):
-            return start
-        stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
-        incumbent = MappingIncumbent(problem=part, solution=start, stop=stop)
-        search_cost(incumbent, replace(request, objective="cost", ising=replace(request.ising, control=False)))
-        loading_s += incumbent.loading_s
-        return incumbent.places
-
-    return take_nodes(problem, count, search), loading_s
+    search = PartSearch(request)
+    return take_nodes(problem, count, search), search.loading_s

@@ -117,6 +117,17 @@ class MappingOptions:
             ge=0,
         ),
     )
+    contiguous_hosts: bool | None = field(
+        default=None,
+        metadata=about(
+            "Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset) by "
+            "default.",
+            Spelling(
+                "Keep the ranks of every host consecutive; by default for --emit mpich, pbs and jobset.",
+                flags=("--contiguous-hosts/--no-contiguous-hosts",),
+            ),
+        ),
+    )
     seed: int = field(default=0, metadata=SEED)
     effort: int | None = field(
         default=None,

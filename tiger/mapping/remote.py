@@ -10,6 +10,7 @@ from tiger.formats.files import is_pattern, is_topology_file
 from tiger.formats.hardware.composition import HostContents, list_insides
 from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.hostfile import HostSlots
+from tiger.mapping.contiguous import need_contiguity
 from tiger.mapping.entry import pose_problem
 from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
@@ -41,9 +42,11 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
     if arguments.executor is not None:
         raise InputError("executor", f"{REFUSED}, got one")
     params = arguments.ising or IsingParams()
-    options = asdict(narrow(MappingOptions, arguments))
-    Request(**options, ising=params)
+    Request(**asdict(narrow(MappingOptions, arguments)), ising=params)
     problem, nodes = pose_problem(arguments)
+    # The launcher, which may need it, is of no concern to a service.
+    together = need_contiguity(problem, arguments, arguments.emit, arguments.start)
+    options = asdict(narrow(MappingOptions, arguments, contiguous_hosts=together or None))
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
         "tasks": _state_tasks(arguments, problem.tasks),

@@ -76,8 +76,9 @@ class Request(MappingOptions):
 
     @property
     def cost_deadline(self) -> Deadline:
-        """Return when the search for a low cost has to end: half-way where another objective follows."""
-        if self.deadline_s is None or self.time_limit_s is None or self.objective == "cost":
+        """Return when the search for a low cost has to end: half-way where another search follows."""
+        alone = self.objective == "cost" and not self.contiguous_hosts
+        if self.deadline_s is None or self.time_limit_s is None or alone:
             return self.deadline()
         return Deadline(self.deadline_s - self.time_limit_s / 2)
 

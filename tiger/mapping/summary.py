@@ -46,12 +46,24 @@ def summary(report: "Report") -> str:
     return "".join(parts)
 
 
+def describe_contiguity(report: "Report") -> str:
+    """Return a line on what it costs that the ranks of every host are consecutive, nothing without that rule."""
+    free, cost = report.free_cost, report.cost
+    if free is None or cost is None:
+        return ""
+    if cost <= free:
+        return "consecutive ranks on every host cost nothing here\n"
+    share = f"{(cost - free) / free:.1%} more, " if free else ""
+    return f"consecutive ranks on every host cost {share}{number(cost)} over {number(free)} without that rule\n"
+
+
 def _facts(report: "Report") -> str:
     """Return the figures of the outcome, one a line."""
     facts = {
         "cost": number(report.cost),
         "  of compute": number(report.compute_cost),
         "  of communication": number(report.communication_cost),
+        **({} if report.free_cost is None else {"  hosts not contiguous": number(report.free_cost)}),
         **_start(report, report.baselines.start),
         "block order": number(report.baselines.block),
         "cyclic order": number(report.baselines.cyclic),

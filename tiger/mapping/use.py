@@ -31,7 +31,9 @@ class OrderForLauncher(EmitOptions, Delivery["Report"]):
         """Return what takes the order."""
         if self.emit is None or not report.feasible:
             return ""
-        return f"\n{describe_use(self.emit, report.rank_order)}"
+        from tiger.mapping.summary import describe_contiguity  # so that help does not wait for it
+
+        return f"\n{describe_use(self.emit, report.rank_order)}{describe_contiguity(report)}"
 
 
 ASSIGN = Command(

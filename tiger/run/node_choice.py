@@ -46,7 +46,7 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     group = search(Problem(tasks=problem.tasks, topology=apart, rule="capacity"))
     if isinstance(group, tuple):
         return group
-    merged, single = _merge(problem.tasks, group, count), topology.with_slots(_stand_in(topology, suited[host]))
+    merged, single = merge_tasks(problem.tasks, group, count), topology.with_slots(_stand_in(topology, suited[host]))
     chosen = search(Problem(tasks=merged, topology=single, rule="one-to-one"))
     if isinstance(chosen, tuple):
         return chosen
@@ -101,7 +101,7 @@ def _stand_in(topology: Topology, suited: BoolArray) -> IntArray:
     return slots
 
 
-def _merge(tasks: TaskGraph, group: IntArray, count: int) -> TaskGraph:
+def merge_tasks(tasks: TaskGraph, group: IntArray, count: int) -> TaskGraph:
     """Return the groups of tasks as tasks, with the work and the traffic between them added up."""
     member = sp.csr_array((np.ones(tasks.size), (group, np.arange(tasks.size))), shape=(count, tasks.size))
     traffic = sp.coo_array(member @ tasks.traffic @ member.T)

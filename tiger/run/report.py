@@ -101,6 +101,7 @@ class Report(Answer):
     with the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order
     where the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started
     from, None without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone.
+    `free_cost` is that of a mapping found without the rule that the ranks of every host are consecutive, where it held.
     `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers.
     `emitted` is the text for a launcher where one was named. Costs are in the problem's own unit, `seconds` is wall
     time. As many `islands` searched side by side. JSON has all of this, by the schema `tiger.report/1`, but for the
@@ -122,6 +123,7 @@ class Report(Answer):
     max_moves: int | None = field(default=None, metadata=LATER)
     moved: int | None = field(default=None, metadata=LATER)
     threshold: float = field(default=THRESHOLD, metadata=LATER)
+    free_cost: float | None = field(default=None, metadata=LATER)
     verdict: Verdict | None = field(init=False, metadata=LATER)
     feasible: bool
     violations: tuple[Violation, ...] = ()

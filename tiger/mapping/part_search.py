@@ -1,0 +1,34 @@
+"""The search for cheap places in a part of a problem, or a coarser one, within a solve."""
+
+import time
+from dataclasses import dataclass, replace
+
+from tiger.feasibility.start import launch_order
+from tiger.mapping.request import Request
+from tiger.mapping.rounds import search_cost
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.violation import Violation
+from tiger.run.deadline import Deadline
+from tiger.run.mapping import MappingIncumbent
+
+
+@dataclass(slots=True)
+class PartSearch:
+    """Search as a request says, in a quarter of the time left; `loading_s` is how long kernels were loaded for it."""
+
+    request: Request
+    loading_s: float = 0.0
+
+    def __call__(self, part: Problem) -> IntArray | tuple[Violation, ...]:
+        """Return cheap places [n], or what cannot be met."""
+        left_s = self.request.deadline(self.loading_s).left_s
+        start = launch_order(part, left_s)
+        if isinstance(start, tuple):
+            return start
+        stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
+        incumbent = MappingIncumbent(problem=part, solution=start, stop=stop)
+        ising = replace(self.request.ising, control=False)
+        search_cost(incumbent, replace(self.request, objective="cost", home=None, max_moves=None, ising=ising))
+        self.loading_s += incumbent.loading_s
+        return incumbent.places
