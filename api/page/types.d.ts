@@ -35,32 +35,12 @@ export interface AssignRequest {
    * where the tasks are a `.dat` file, which has its own distances, and nowhere else.
    */
   topology?: string | HardwareGraph | FileText | null;
-  /**
-   * What of a machine as lstopo describes it a task gets and is bound to, all of a host with `host`, where it is not
-   * bound; a core without it.
-   */
-  units?: "core" | "l3" | "numa" | "socket" | "gpu" | "nic" | "host" | null;
-  /**
-   * Cores of each task, for its threads: groups of cores that lie together in each NUMA domain, or in the socket or the
-   * host where that has too few; of hosts with slots alone as many slots.
-   */
-  cores_per_rank?: number | null;
-  /**
-   * Tasks of each host (`node`) that gets any, and at most of each of its parts: `node=4,socket=2`, also `numa` and
-   * `l3`.
-   */
-  ranks_per?: string | null;
   /** How tasks share a node; one-to-one where that fits. */
   rule?: "one-to-one" | "levels" | "capacity" | null;
   /** Tasks that fit on a node, under the capacity rule. */
   slots?: number | null;
   /** Scales the slots by 1 + this, rounded down. */
   imbalance?: number;
-  /**
-   * Fill hosts that are near each other, where stated slots leave that open; without it every host gets its even share
-   * of the tasks, and so does every part of it.
-   */
-  pack?: boolean;
   /** What to minimize: the cost, the largest load of a link, or the time until the last task ends. */
   objective?: "cost" | "max-link-load" | "makespan" | "ring" | "multicast";
   /** How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best. */
@@ -71,6 +51,8 @@ export interface AssignRequest {
   threshold?: number;
   /** Most tasks that go to another node than in `start`. */
   max_moves?: number | null;
+  /** Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset) by default. */
+  contiguous_hosts?: boolean | null;
   /** The same request with the same seed has the same answer. */
   seed?: number;
   /** Search effort; 1 unless a time limit is given. */
@@ -82,11 +64,13 @@ export interface AssignRequest {
   /** Seconds to search, at most the server's own limit. */
   time_limit_s?: number | null;
   /** Launcher that the order of tasks as ranks is written for, in the field `emitted`. */
-  emit?: "openmpi" | "prrte" | "slurm" | "mpich" | "intel" | "torchrun" | "nccl" | "kueue" | "volcano" | "permutation" | "wrapper" | "csv" | "dot" | null;
+  emit?: "openmpi" | "prrte" | "slurm" | "flux" | "pbs" | "mpich" | "intel" | "cray" | "torchrun" | "nccl" | "kueue" | "volcano" | "hypernode" | "jobset" | "permutation" | "csv" | "dot" | null;
   /** What is inside the nodes; tasks go to its units, called NODE/UNIT. */
   node_topology?: InsideBody[] | null;
   /** Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it. */
   labels?: string[] | null;
+  /** Units that tasks go to of a machine as lstopo describes it; its cores without it. */
+  units?: "core" | "gpu" | "nic" | null;
   /** Distance of units that a level separates, by the name of the level. */
   levels?: Record<string, number> | null;
   /**
@@ -1533,7 +1517,8 @@ export interface Remedy {
  * is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares with
  * the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order where
  * the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started from, None
- * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. `sampling` says
+ * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. `free_cost` is
+ * that of a mapping found without the rule that the ranks of every host are consecutive, where it held. `sampling` says
  * what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is the text for a launcher
  * where one was named. Costs are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by
  * side. JSON has all of this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and
@@ -1555,6 +1540,7 @@ export interface Report {
   max_moves: number | null;
   moved: number | null;
   threshold: number;
+  free_cost: number | null;
   verdict: Verdict | null;
   feasible: boolean;
   violations: Violation[];

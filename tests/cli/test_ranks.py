@@ -51,6 +51,34 @@ def test_the_order_alone_goes_to_standard_output(cli: Run) -> None:
     assert "\nmpirun --rankfile FILE -n 4 PROGRAM\nfree slots: 4, " in err
 
 
+def test_a_job_is_checked_by_what_it_printed(cli: Run) -> None:
+    """That replaces the order on standard output, and another order ends with 1."""
+    order = ("traffic.csv", "--cluster", "cluster.conf", "--slots", "2")
+    hosts = cli(*order, "--emit", "slurm")[1].split()
+    Path("said").write_text("".join(f"{rank} {host}\n" for rank, host in enumerate(hosts)))
+    assert cli(*order, "--check", "said")[:2] == (0, "4 of 4 ranks run where the order says\n")
+    Path("said").write_text("".join(f"{rank} {host}\n" for rank, host in enumerate(reversed(hosts[1:]))))
+    status, out, err = cli(*order, "--emit", "slurm", "--check", "said")
+    assert (status, "rank 3: expected" in out, "srun" in err) == (1, True, False)
+    Path("said").write_text("what\n")
+    status, out, err = cli(*order, "--check", "said")
+    assert (status, out, err.startswith("tiger: error: check: line 1: expected RANK HOST [CORES]")) == (2, "", True)
+    assert cli(*order, "--check", "said", "--json", "-")[0] == 2
+
+
+def test_launchers_have_consecutive_ranks_where_they_need_them(cli: Run) -> None:
+    """Standard error says what that costs; the summary has both costs."""
+    order = ("halo:4x4", "--cluster", "cluster.conf", "--slots", "4")
+    status, out, err = cli(*order, "--emit", "mpich")
+    assert (status, len(out.splitlines())) == (0, 4)
+    assert "hosts not contiguous" in err
+    assert err.splitlines()[-1].startswith("consecutive ranks on every host cost ")
+    assert "MPICH makes" not in err
+    _, out, err = cli(*order, "--emit", "mpich", "--no-contiguous-hosts")
+    assert len(out.splitlines()) > 4
+    assert "nodes of the 4 hosts, whose ranks are not consecutive" in err
+
+
 def test_without_a_launcher_the_summary_is_the_result(cli: Run) -> None:
     """As that of `tiger assign`, and with JSON in a file or alone."""
     status, out, err = cli(

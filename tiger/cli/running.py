@@ -92,4 +92,4 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
     console.write_plot(report, plot)
     console.deliver(report, json_file, summary, delivery.replace_summary(report))
     sys.stderr.write(delivery.advise(report))
-    return OK if report.feasible else INFEASIBLE
+    return OK if report.feasible and delivery.accept(report) else INFEASIBLE

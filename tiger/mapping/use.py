@@ -1,12 +1,14 @@
 """The use of mapping tasks: what it takes, how it is answered, and what is said of its reports."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tiger.launchers.check import FIELD, describe_check, list_differences, read_places
 from tiger.launchers.formats import EmitOptions, describe_use
 from tiger.mapping.options import AssignCall, hardware
-from tiger.model.spelling import Spelling
+from tiger.model.spelling import Spelling, spelled
 from tiger.run.use import Command, Delivery, Kernels, Late, Remote, Use, check_printed
 
 if TYPE_CHECKING:
@@ -15,21 +17,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class OrderForLauncher(EmitOptions, Delivery["Report"]):
-    """Print the order of ranks as a launcher takes it, and say what does."""
+    """Print the order of ranks as a launcher takes it, and say what does; or check what a job has printed by it."""
+
+    ran: str | None = field(
+        default=None,
+        metadata=spelled(
+            "Say whether a job got the order, by the lines `RANK HOST [CORES]` that it printed, in place of all else.",
+            panel="Output",
+            name=FIELD,
+            metavar="FILE",
+        ),
+    )
 
     def check(self, asked: Mapping[str, object], json_file: str | None) -> None:  # noqa: ARG002 (of any command)
-        """Raise InputError where the report would be printed as well."""
+        """Raise InputError where the report would be printed as well, and for a file that says something else."""
         check_printed(self.emit, json_file)
+        check_printed(self.ran, json_file, FIELD)
+        if self.ran is not None:
+            read_places(Path(self.ran))
 
     def replace_summary(self, report: "Report") -> str | None:
-        """Return the order, nothing where none is feasible."""
-        if self.emit is None:
-            return None
-        return report.emit(self.emit) if report.feasible else ""
+        """Return the order or what has become of it, nothing where none is feasible."""
+        if not report.feasible:
+            return None if self.emit is None and self.ran is None else ""
+        if self.ran is not None:
+            return describe_check(report.rank_order, read_places(Path(self.ran)))
+        return None if self.emit is None else report.emit(self.emit)
+
+    def accept(self, report: "Report") -> bool:
+        """Return whether a job got the order, if one is checked."""
+        return self.ran is None or not list_differences(report.rank_order, read_places(Path(self.ran)))
 
     def advise(self, report: "Report") -> str:
-        """Return what takes the order."""
-        if self.emit is None or not report.feasible:
+        """Return what takes the order, and what it costs that the launcher needs it as it is."""
+        if self.emit is None or not report.feasible or self.ran is not None:
             return ""
         from tiger.mapping.summary import describe_contiguity  # so that help does not wait for it
 
@@ -56,8 +77,9 @@ RANKS = replace(
     name="ranks",
     help="""Order the ranks of a job on the hosts of a cluster, and write the order for a launcher.
 
-    Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The summary with the verdict goes to
-    standard output, but with --emit to standard error, and so does the command that takes what is emitted.
+    Exits with 0 when solved, 1 when nothing feasible exists or a job that is checked did not get the order, 2 on bad
+    input. The summary with the verdict goes to standard output, but with --emit and --check to standard error, and so
+    does the command that takes what is emitted.
     """,
     examples=(
         "tiger ranks halo:8x8 --cluster tree:4x4x4@1,10,100 --emit permutation",

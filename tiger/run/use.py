@@ -50,15 +50,19 @@ class Delivery(Generic[Reported]):
         """Return the text printed instead of the summary, which goes to standard error then; None for nothing."""
         return None
 
+    def accept(self, report: Reported) -> bool:  # noqa: ARG002 (of those below)
+        """Return whether a feasible report is what was to be delivered; the exit code says so."""
+        return True
+
     def advise(self, report: Reported) -> str:  # noqa: ARG002 (of those below)
         """Return the lines added on standard error."""
         return ""
 
 
-def check_printed(emit: str | None, json_file: str | None) -> None:
-    """Raise InputError of `emit` where both what is emitted and the report would be printed."""
+def check_printed(emit: str | None, json_file: str | None, field: str = "emit") -> None:
+    """Raise InputError of a field where both what is emitted and the report would be printed."""
     if emit is not None and json_file == "-":
-        raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
+        raise InputError(field, "expected a file for --json beside it, as both would go to standard output")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
