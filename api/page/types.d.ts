@@ -35,12 +35,32 @@ export interface AssignRequest {
    * where the tasks are a `.dat` file, which has its own distances, and nowhere else.
    */
   topology?: string | HardwareGraph | FileText | null;
+  /**
+   * What of a machine as lstopo describes it a task gets and is bound to, all of a host with `host`, where it is not
+   * bound; a core without it.
+   */
+  units?: "core" | "l3" | "numa" | "socket" | "gpu" | "nic" | "host" | null;
+  /**
+   * Cores of each task, for its threads: groups of cores that lie together in each NUMA domain, or in the socket or the
+   * host where that has too few; of hosts with slots alone as many slots.
+   */
+  cores_per_rank?: number | null;
+  /**
+   * Tasks of each host (`node`) that gets any, and at most of each of its parts: `node=4,socket=2`, also `numa` and
+   * `l3`.
+   */
+  ranks_per?: string | null;
   /** How tasks share a node; one-to-one where that fits. */
   rule?: "one-to-one" | "levels" | "capacity" | null;
   /** Tasks that fit on a node, under the capacity rule. */
   slots?: number | null;
   /** Scales the slots by 1 + this, rounded down. */
   imbalance?: number;
+  /**
+   * Fill hosts that are near each other, where stated slots leave that open; without it every host gets its even share
+   * of the tasks, and so does every part of it.
+   */
+  pack?: boolean;
   /** What to minimize: the cost, the largest load of a link, or the time until the last task ends. */
   objective?: "cost" | "max-link-load" | "makespan" | "ring" | "multicast";
   /** How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best. */
@@ -64,13 +84,11 @@ export interface AssignRequest {
   /** Seconds to search, at most the server's own limit. */
   time_limit_s?: number | null;
   /** Launcher that the order of tasks as ranks is written for, in the field `emitted`. */
-  emit?: "openmpi" | "prrte" | "slurm" | "flux" | "pbs" | "mpich" | "intel" | "cray" | "torchrun" | "nccl" | "kueue" | "volcano" | "hypernode" | "jobset" | "permutation" | "csv" | "dot" | null;
+  emit?: "openmpi" | "prrte" | "slurm" | "flux" | "pbs" | "mpich" | "intel" | "cray" | "torchrun" | "nccl" | "kueue" | "volcano" | "hypernode" | "jobset" | "permutation" | "wrapper" | "csv" | "dot" | null;
   /** What is inside the nodes; tasks go to its units, called NODE/UNIT. */
   node_topology?: InsideBody[] | null;
   /** Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it. */
   labels?: string[] | null;
-  /** Units that tasks go to of a machine as lstopo describes it; its cores without it. */
-  units?: "core" | "gpu" | "nic" | null;
   /** Distance of units that a level separates, by the name of the level. */
   levels?: Record<string, number> | null;
   /**

@@ -45,7 +45,7 @@ def test_hosts_of_different_sizes_have_blocks_that_fit() -> None:
 
 def test_cuts_are_where_the_least_traffic_crosses() -> None:
     """Two programs of three ranks each share no host of four slots."""
-    problem = problem_of("ring:3++ring:3", "tree:2@1", slots=4)
+    problem = problem_of("ring:3++ring:3", "tree:2@1", slots=4, pack=True)
     first, best = list(place_blocks(problem, SEARCH))[:2]
     assert np.bincount(first).tolist() == [4, 2]
     assert np.bincount(best).tolist() == [3, 3]
@@ -54,7 +54,7 @@ def test_cuts_are_where_the_least_traffic_crosses() -> None:
 def test_a_part_that_has_no_solution_is_passed_over() -> None:
     """The order of a launcher is there all the same, and ranks fill the units of a host."""
     unmet = (Violation(kind="undecided", message="none"),)
-    problem = problem_of("ring:6", "tree:2@1", node_topology="tree:4@1")
+    problem = problem_of("ring:6", "tree:2@1", node_topology="tree:4@1", pack=True)
     (places,) = place_blocks(problem, lambda _: unmet)
     assert places.tolist() == [0, 1, 2, 3, 4, 5]
     inside = list(place_blocks(problem, lambda part: unmet if part.rule == "capacity" else np.array([4, 0])))
