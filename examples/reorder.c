@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
 
     MPI_Comm_split(MPI_COMM_WORLD, 0, ranks[line_of[rank]], &ordered);
     MPI_Comm_rank(ordered, &mine);
-    printf("process %d is rank %d\n", rank, mine);
+    printf("process %d on %s is rank %d\n", rank, host, mine);
     MPI_Finalize();
     return 0;
 }

@@ -33,8 +33,9 @@ world = MPI.COMM_WORLD
 plan = Path(sys.argv[1]).read_text().splitlines()
 if len(plan) != world.size:
     sys.exit(f"expected {len(plan)} processes, as {sys.argv[1]} has lines, got {world.size}")
-new, lost = match(plan, world.allgather(MPI.Get_processor_name()))
+here = MPI.Get_processor_name()
+new, lost = match(plan, world.allgather(here))
 if lost and world.rank == 0 and " " in plan[0]:
     sys.stderr.write(f"{len(lost)} of {world.size} processes are on other hosts than planned: {' '.join(lost)}\n")
 ordered = world.Split(color=0, key=new[world.rank])
-sys.stdout.write(f"process {world.rank} is rank {ordered.rank}\n")
+sys.stdout.write(f"process {world.rank} on {here} is rank {ordered.rank}\n")
