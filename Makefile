@@ -7,13 +7,14 @@ STAMP := $(VENV)/.installed
 # Without bytecode on disk, every process that a test starts would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check-long check-bounds check-debian fuzz serve lint bench notebooks docs
+.PHONY: help demo test check-long launchers check-bounds check-debian fuzz serve lint bench notebooks docs
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       map two problems, a circuit and a network through the service"
 	@echo "make test       run the quick tests"
 	@echo "make check-long run the tests that are too long for .ci/run, and the checks of the next three lines"
+	@echo "make launchers  install the launchers of MPI that tests of make check-long start"
 	@echo "make check-bounds"
 	@echo "                run the quick tests of all that runs kernels, every index of an array checked"
 	@echo "make fuzz       look for broken laws in tens of thousands of new cases, for an hour"
@@ -57,10 +58,16 @@ test: $(WARM)
 	$(PYTEST) --dist loadfile -m "$(SELECT)" $(PYTEST_ARGS)
 
 check-long: $(WARM)
+	$(MAKE) launchers
+	$(PYTEST) --dist loadfile -m "slow and not long" tests/launchers
 	$(PYTEST) --dist loadfile -m long
 	$(MAKE) check-bounds
 	$(MAKE) fuzz
 	$(MAKE) check-debian
+
+# Launchers beside that of .ci/run, which keeps to 900 s: in build/launchers, and Slurm as root on Debian.
+launchers:
+	PYTHON="$(PYTHON)" .ci/launchers
 
 # The tests of all that runs kernels. Numba's cache does not tell whether code checks indices: this has one of its own.
 CHECKED ?= $(addprefix tests/,bounds circuits expert_maps feasibility formats fuzz launchers mapping model \

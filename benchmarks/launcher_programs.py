@@ -22,6 +22,8 @@ from tiger.launchers.formats import LauncherName
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("TIGER_LAUNCHERS", ROOT / "build" / "launchers"))
 LIMIT_S = 120
+# Open MPI refuses to run as root unless it is told twice.
+ROOTED = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
 HOSTS = tuple(f"n{k}" for k in range(4))
 # Names that PRRTE's simulator gives its nodes.
 SIMULATED = tuple(f"nodeA{k}" for k in range(4))
@@ -31,13 +33,14 @@ MISSING, NAMELESS = "not found", "not started: hosts on one machine need names (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Hold a launcher: its title, what it emits, and the words in place of `executable` in the command that is printed.
+    """Hold a launcher: its name and title, what it emits, and the words in place of `executable` in its command.
 
     The command runs `inside` of others, and starts ranks by the wrapper of the order where one is `wrapped`. `read`
     makes places out of what is printed, in a folder. The hosts have so many `cores`, those of this machine with None.
     What is `missing` says why nothing can be started.
     """
 
+    name: str
     title: str
     emit: LauncherName
     executable: str = ""
@@ -68,7 +71,7 @@ def open_programs(folder: Path) -> Iterator[list[Program]]:
             *_list_openmpi(agent, folder),
             *_list_hydra(agent),
             *_list_slurm(configuration),
-            Program(title="ssh, as torchrun", emit="torchrun", words=(str(agent),), read=read_said),
+            Program(name="torchrun", title="ssh, as torchrun", emit="torchrun", words=(str(agent),), read=read_said),
         ]
         yield [each if each.missing or each.cores else replace(each, missing=named) for each in programs]
 
@@ -91,6 +94,7 @@ def _list_openmpi(agent: Path, folder: Path) -> Iterator[Program]:
     old = version is not None and version.startswith("4.")
     words = ("mpirun", "--mca", "plm_rsh_agent", str(agent))
     four = Program(
+        name="openmpi",
         title=f"Open MPI {version if old else '4.1'}",
         emit="openmpi",
         executable="mpirun",
@@ -101,10 +105,16 @@ def _list_openmpi(agent: Path, folder: Path) -> Iterator[Program]:
     yield four
     bare = None if is_installed("mpi4py") else f"{MISSING}: mpi4py"
     yield replace(
-        four, title=f"{four.title} and mpi4py", emit="permutation", read=read_reordered, missing=four.missing or bare
+        four,
+        name="permutation",
+        title=f"{four.title} and mpi4py",
+        emit="permutation",
+        read=read_reordered,
+        missing=four.missing or bare,
     )
     path = FOLDER / "openmpi" / "bin" / "mpirun"
     five = Program(
+        name="prrte",
         title=f"Open MPI {_find_version(str(path), '--version') or 5}",
         emit="prrte",
         executable="mpirun",
@@ -113,24 +123,32 @@ def _list_openmpi(agent: Path, folder: Path) -> Iterator[Program]:
         missing=None if path.exists() else MISSING,
     )
     yield five
-    simulated = replace(five, title=f"{five.title}, simulated", read=read_map, hosts=SIMULATED, cores=SIMULATED_CORES)
+    simulated = replace(
+        five, name="simulated", title=f"{five.title}, simulated", read=read_map, hosts=SIMULATED, cores=SIMULATED_CORES
+    )
     machine = folder / "simulated.xml"
     machine.write_text(describe_machine(simulated.packages))
+    yield replace(simulated, words=(str(path), *simulate_hosts(machine, len(SIMULATED), SIMULATED_CORES)))
+
+
+def simulate_hosts(machine: Path, hosts: int, slots: int) -> list[str]:
+    """Return the options by which PRRTE shows its map of hosts that are all like a machine, and starts nothing."""
     settings = {
         "ras": "simulator",
-        "ras_simulator_num_nodes": len(SIMULATED),
-        "ras_simulator_slots": SIMULATED_CORES,
+        "ras_simulator_num_nodes": hosts,
+        "ras_simulator_slots": slots,
         "ras_simulator_topo_files": machine,
         "hwloc_use_topo_file": machine,
     }
     options = [word for name, value in settings.items() for word in ("--prtemca", name, str(value))]
-    yield replace(simulated, words=(str(path), *options, "--do-not-launch", "--display", "map"))
+    return [*options, "--do-not-launch", "--display", "map"]
 
 
 def _list_hydra(agent: Path) -> Iterator[Program]:
     """Yield MPICH and Intel MPI, each as it binds itself and with the wrapper."""
     mpich, intel = (FOLDER / name / "bin" / "mpiexec" for name in ("mpich", "impi-rt"))
     five = Program(
+        name="mpich",
         title=f"MPICH {_find_version(str(mpich), '--version') or 5}",
         emit="mpich",
         executable="mpiexec",
@@ -139,6 +157,7 @@ def _list_hydra(agent: Path) -> Iterator[Program]:
         missing=None if mpich.exists() else MISSING,
     )
     newest = Program(
+        name="intel",
         title=f"Intel MPI {_find_version(str(intel), '--version') or 2021}",
         emit="intel",
         executable="mpiexec",
@@ -154,6 +173,7 @@ def _list_slurm(configuration: Path | None) -> Iterator[Program]:
     """Yield Slurm in an allocation of whole hosts, as it binds itself and with the wrapper."""
     daemon = slurm.find_daemon("slurmd")
     program = Program(
+        name="slurm",
         title=f"Slurm {_find_version(daemon, '-V') if daemon else ''}".rstrip(),
         emit="slurm",
         executable="srun",
@@ -168,7 +188,7 @@ def _list_slurm(configuration: Path | None) -> Iterator[Program]:
 
 def _wrap(program: Program) -> Program:
     """Return a launcher that leaves the binding to the wrapper of an order."""
-    return replace(program, title=f"{program.title}, wrapper", wrapped=True)
+    return replace(program, name=f"{program.name}-wrapper", title=f"{program.title}, wrapper", wrapped=True)
 
 
 def _find_version(*words: str) -> str:

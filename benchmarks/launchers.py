@@ -18,7 +18,7 @@ import networkx as nx
 
 import tiger
 from benchmarks.hosts import describe_machine, list_cores
-from benchmarks.launcher_programs import LIMIT_S, ROOT, Program, open_programs
+from benchmarks.launcher_programs import LIMIT_S, ROOT, ROOTED, Program, open_programs
 from tiger.errors import InputError
 from tiger.launchers.check import RankPlace, list_differences
 from tiger.launchers.formats import describe_use, find_launcher
@@ -27,8 +27,6 @@ from tiger.run.report import Report
 
 HEAD = ("launcher", "job", "ranks", "ranks where the order says")
 SEED = 1
-# Open MPI refuses to run as root unless it is told twice.
-ROOTED = {f"{name}_ALLOW_RUN_AS_ROOT{more}": "1" for name in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
 GPUS = 2
 # What a rank says: rank, host, cores, devices and its number among the ranks of its host.
 SAY = """#!/bin/sh

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# Open MPI refuses to run as root unless it is told twice.
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+from benchmarks.launcher_programs import FOLDER, ROOTED, simulate_hosts
 
 
 def require(*modules: str) -> None:
@@ -24,7 +23,7 @@ def require(*modules: str) -> None:
 def run(*words: object) -> subprocess.CompletedProcess[str]:
     """Run a command of Open MPI's, at the end of which it has said what it has to."""
     command = list(map(str, words))
-    made = subprocess.run(command, env=os.environ | AS_ROOT, capture_output=True, text=True, timeout=60)
+    made = subprocess.run(command, env=os.environ | ROOTED, capture_output=True, text=True, timeout=60)
     assert made.returncode == 0, made.stderr
     return made
 
@@ -38,19 +37,13 @@ def count_cores() -> int:
 def simulate(machine: Path, ranks: int, hosts: int, slots: int, *words: object) -> str:
     """Return the map of ranks that Open MPI 5 makes of hosts that are simulated by the XML of a machine.
 
-    Skip where TIGER_TEST_MPI5 does not name its mpirun.
+    Skip where `make launchers` has not installed it.
     """
-    mpirun = os.environ.get("TIGER_TEST_MPI5")
-    if mpirun is None:
-        pytest.skip("TIGER_TEST_MPI5 does not name mpirun of Open MPI 5")
-    options = {
-        "ras": "simulator",
-        "ras_simulator_num_nodes": hosts,
-        "ras_simulator_slots": slots,
-        "ras_simulator_topo_files": machine,
-        "hwloc_use_topo_file": machine,
-    }
-    stated = [str(word) for option in options.items() for word in ("--prtemca", *option)]
-    command = [mpirun, *stated, "--do-not-launch", "--display", "map", *map(str, words), "-n", str(ranks), "true"]
-    root = AS_ROOT | {name.replace("OMPI", "PRTE"): value for name, value in AS_ROOT.items()}
-    return subprocess.run(command, env=os.environ | root, capture_output=True, text=True, timeout=60).stdout
+    mpirun = FOLDER / "openmpi" / "bin" / "mpirun"
+    if not mpirun.exists():
+        pytest.skip(f"there is no Open MPI 5 in {FOLDER}: make launchers")
+    command = [mpirun, *simulate_hosts(machine, hosts, slots), *words, "-n", ranks, "true"]
+    made = subprocess.run(
+        list(map(str, command)), env=os.environ | ROOTED, capture_output=True, text=True, timeout=60, check=False
+    )
+    return made.stdout

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -9,9 +10,15 @@ import networkx as nx
 import pytest
 
 import tiger
+from benchmarks.hosts import can_name_hosts, write_agent
 from tests.launchers import mpi
+from tiger.launchers.check import list_differences, read_places
+from tiger.launchers.permutation import describe_permutation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+WHERE = EXAMPLES / "where.py"
+HERE = socket.gethostname()
+HOSTS = ("n0", "n1", "n2", HERE)
 DATA = Path(__file__).parents[1] / "data" / "hwloc"
 pytestmark = pytest.mark.slow
 # What every rank says: its number, and the processors that it is bound to.
@@ -92,32 +99,67 @@ def test_the_wrapper_binds_under_mpirun(tmp_path):
 
 
 @pytest.fixture
+def agent(tmp_path):
+    """Return what stands for ssh: it starts commands on this machine, under the names of other hosts."""
+    mpi.require()
+    if not can_name_hosts():
+        pytest.skip("processes may not have host names of their own here (unshare --uts)")
+    return write_agent(tmp_path)
+
+
+def test_mpirun_starts_a_rank_file_on_its_hosts(tmp_path, agent):
+    """Every rank says where it is, and the check agrees."""
+    pins = {str(rank): f"n{rank % 3}" for rank in range(6)}
+    report = tiger.assign("ring:6", nx.path_graph(["n0", "n1", "n2"]), slots=2, pinned=pins)
+    (tmp_path / "ranks").write_text(report.emit("openmpi"))
+    words = ("--mca", "plm_rsh_agent", agent, "--rankfile", tmp_path / "ranks", "-n", 6, sys.executable, WHERE)
+    (tmp_path / "said").write_text(mpi.run("mpirun", *words).stdout)
+    places = read_places(tmp_path / "said")
+    assert [places[rank].host for rank in range(6)] == [f"n{rank % 3}" for rank in range(6)]
+    assert list_differences(report.rank_order, places) == []
+
+
+@pytest.fixture
 def permutation(tmp_path):
-    """Return a file with the permutation of eight ranks on four hosts, which is another than the usual order."""
-    pins = {str(rank): f"n{rank % 4}" for rank in range(8)}
-    report = tiger.assign("ring:8", nx.path_graph([f"n{k}" for k in range(4)]), slots=2, pinned=pins)
+    """Return file and command of the permutation of eight ranks on four hosts, the last of which is this one."""
+    pins = {str(rank): HOSTS[rank % 4] for rank in range(8)}
+    report = tiger.assign("ring:8", nx.path_graph(HOSTS), slots=2, pinned=pins)
     file = tmp_path / "ranks"
     file.write_text(report.emit("permutation"))
-    assert file.read_text().split() == ["0", "4", "1", "5", "2", "6", "3", "7"]
-    return file
+    assert file.read_text().split()[::2] == ["0", "4", "1", "5", "2", "6", "3", "7"]
+    return file, describe_permutation(report.rank_order).split()[:5]
 
 
-def read_ranks(made):
-    """Return the new ranks that the processes of a program have said they have, in the order of processes."""
-    said = re.findall(r"^process (\d+) is rank (\d+)$", made.stdout, re.MULTILINE)
-    return [new for _, new in sorted(said, key=lambda pair: int(pair[0]))]
+def read_hosts(made):
+    """Return the hosts of the new ranks that the processes of a program have said they have."""
+    said = re.findall(r"^process \d+ on (\S+) is rank (\d+)$", made.stdout, re.MULTILINE)
+    return [host for host, _ in sorted(said, key=lambda pair: int(pair[1]))]
 
 
-def test_a_program_of_mpi4py_reorders_its_communicator(permutation):
-    """Every process has the rank in its line of the file."""
-    mpi.require("mpi4py")
-    made = mpi.run("mpirun", "--oversubscribe", "-n", 8, sys.executable, EXAMPLES / "reorder.py", permutation)
-    assert read_ranks(made) == permutation.read_text().split()
+@pytest.fixture(params=["python", "c"])
+def reorder(request, tmp_path):
+    """Return the words that start a program which reorders its communicator."""
+    mpi.require(*["mpi4py"] * (request.param == "python"))
+    if request.param == "python":
+        return sys.executable, EXAMPLES / "reorder.py"
+    mpi.run("mpicc", "-Wall", "-Wextra", "-Werror", EXAMPLES / "reorder.c", "-o", tmp_path / "reorder")
+    return (tmp_path / "reorder",)
 
 
-def test_a_program_in_c_reorders_its_communicator(permutation, tmp_path):
-    """As that of mpi4py."""
-    mpi.require()
-    mpi.run("mpicc", "-Wall", "-Werror", EXAMPLES / "reorder.c", "-o", tmp_path / "reorder")
-    made = mpi.run("mpirun", "--oversubscribe", "-n", 8, tmp_path / "reorder", permutation)
-    assert read_ranks(made) == permutation.read_text().split()
+def test_bug_ranks_came_to_other_hosts_where_mpirun_starts_with_its_own(permutation, reorder, agent):
+    """The one that is listed last has the first processes; they find their ranks by its name."""
+    file, (mpirun, *options) = permutation
+    made = mpi.run(mpirun, "--mca", "plm_rsh_agent", agent, *options, "-n", 8, *reorder, file)
+    assert re.search(rf"^process 0 on {HERE} is rank 3$", made.stdout, re.MULTILINE)
+    assert read_hosts(made) == [HOSTS[rank % 4] for rank in range(8)]
+    assert "other hosts" not in made.stderr
+
+
+def test_processes_on_hosts_that_are_not_planned_take_what_is_left(permutation, reorder):
+    """All on this one, which has two of the eight ranks: they have all ranks, and the rest is told."""
+    file, _ = permutation
+    made = mpi.run("mpirun", "--oversubscribe", "-n", 8, *reorder, file)
+    ranks = re.findall(r"is rank (\d+)$", made.stdout, re.MULTILINE)
+    assert sorted(map(int, ranks)) == list(range(8))
+    assert re.search(rf"^process 0 on {HERE} is rank 3$", made.stdout, re.MULTILINE)
+    assert "6 of 8 processes are on other hosts than planned" in made.stderr
