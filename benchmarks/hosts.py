@@ -16,6 +16,11 @@ shift
 exec unshare --uts sh -c 'hostname "$0"; exec sh -c "$1"' "$host" "$*"
 """
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n<topology version="2.0">\n'
+GPU = (
+    '<object type="Bridge" bridge_type="0-1" depth="0" bridge_pci="0000:[{bus:02x}-{bus:02x}]">'
+    '<object type="PCIDev" pci_busid="0000:{bus:02x}:00.0" pci_type="0302 [10de:20b5] [10de:1533] a1 00">'
+    '<object type="OSDev" name="cuda{k}" subtype="CUDA" osdev_type="5"/></object></object>'
+)
 SYSTEM = Path("/sys/devices/system/cpu")
 
 
@@ -45,8 +50,8 @@ def _siblings(cpu: int) -> str:
     return (SYSTEM / f"cpu{cpu}" / "topology" / "thread_siblings_list").read_text()
 
 
-def describe_machine(packages: list[list[list[int]]]) -> str:
-    """Return the file of hwloc 2 of a machine: packages of cores of processors."""
+def describe_machine(packages: list[list[list[int]]], gpus: int = 0) -> str:
+    """Return the file of hwloc 2 of a machine: packages of cores of processors, over which GPUs are dealt in blocks."""
     every = [cpu for package in packages for core in package for cpu in core]
     bodies = []
     for number, package in enumerate(packages):
@@ -58,7 +63,9 @@ def describe_machine(packages: list[list[list[int]]]) -> str:
             + "</object>"
             for index, core in enumerate(package)
         )
-        bodies.append(f'<object type="Package" os_index="{number}" {_sets(cpus, number)}>{node}{cores}</object>')
+        devices = "".join(GPU.format(k=k, bus=k + 16) for k in range(gpus) if k * len(packages) // gpus == number)
+        sets = _sets(cpus, number)
+        bodies.append(f'<object type="Package" os_index="{number}" {sets}>{node}{cores}{devices}</object>')
     whole = f'cpuset="{_mask(every)}" complete_cpuset="{_mask(every)}" allowed_cpuset="{_mask(every)}" '
     nodes = _mask(range(len(packages)))
     whole += f'nodeset="{nodes}" complete_nodeset="{nodes}" allowed_nodeset="{nodes}"'

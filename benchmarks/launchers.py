@@ -65,8 +65,7 @@ def list_jobs(program: Program) -> list[Job]:
         return [plain, uneven]
     each = min(cores, 4)
     hybrid = Job(f"hybrid, {each} cores a rank", hosts * cores // each, {"cores_per_rank": each})
-    gpus = Job("GPUs", hosts * GPUS, {}, gpus=True)
-    return [plain, uneven, hybrid, *([] if program.wrapped else [gpus])]
+    return [plain, uneven, hybrid, Job("GPUs", hosts * GPUS, {"units": "gpu"}, gpus=True)]
 
 
 def describe_run(program: Program, job: Job, folder: Path) -> str:
@@ -99,14 +98,9 @@ def solve_job(program: Program, job: Job) -> Report:
     tasks = nx.Graph()
     tasks.add_nodes_from(range(job.ranks))
     tasks.add_edges_from(ring.edges)
-    if job.gpus:
-        units = nx.complete_graph([f"{host}/gpu{k}" for host in program.hosts for k in range(GPUS)])
-        for a, b, edge in units.edges(data=True):
-            edge["weight"] = 1 if a.partition("/")[0] == b.partition("/")[0] else 9
-        return tiger.assign(tasks, units, emit=program.emit, **job.options)
     with TemporaryDirectory() as folder:
         machine = Path(folder, "machine.xml")
-        machine.write_text(describe_machine(program.packages))
+        machine.write_text(describe_machine(program.packages, GPUS if job.gpus else 0))
         network = nx.path_graph(list(program.hosts))
         return tiger.assign(tasks, network, node_topology=machine, emit=program.emit, **job.options)
 
@@ -147,11 +141,10 @@ def describe_failure(error: subprocess.SubprocessError) -> str:
 
 
 def describe_devices(bindings: Sequence[RankBinding], printed: str) -> str:
-    """Say of ranks that are on their hosts whether they have their GPUs."""
-    seen = dict[int, str]()
-    for rank, _, _, visible, local in map(str.split, printed.splitlines()):
-        seen[int(rank)] = visible if visible == "-" else visible.split(",")[int(local)]
-    if set(seen.values()) == {"-"}:
+    """Say of ranks that are where the order says whether they have their GPUs, which a simulator does not start."""
+    lines = re.findall(r"^(\d+) \S+ \S+ ([0-9,]+) (\d+)$", printed, re.MULTILINE)
+    if not lines:
         return ", the GPU being left to the program"
-    wrong = sum(seen[rank] != str(binding.number("gpu")) for rank, binding in enumerate(bindings))
+    seen = {int(rank): visible.split(",")[int(local)] for rank, visible, local in lines}
+    wrong = sum(seen.get(rank) != str(binding.number("gpu")) for rank, binding in enumerate(bindings))
     return ", each with its GPU" if not wrong else f", {wrong} with another GPU"
