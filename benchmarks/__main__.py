@@ -14,7 +14,8 @@ graphs of dnn-partitioning; without them their rows are left out or built here, 
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
 `anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is;
-without one of these their tables are printed alone, too, with how to install it on stderr, and the exit code is 1.
+`launchers` starts what `make launchers` installs; without one of these their tables are printed alone, too, with how to
+install it on stderr, and the exit code is 1.
 """
 
 import argparse
@@ -71,6 +72,7 @@ from benchmarks import (
     timed,
     tuning,
 )
+from benchmarks.launcher_programs import list_absent
 from benchmarks.peers import is_installed
 from tiger.errors import InputError
 
@@ -187,7 +189,8 @@ def main() -> int:
         print(f"\n{text}\n", flush=True)
         if args.print:
             continue
-        missing = [f"{peer} ({SOURCES.get(peer, f'pip install {peer}')})" for peer in list_missing(name)]
+        usual = "make launchers" if name == "launchers" else "pip install {}"
+        missing = [f"{peer} ({SOURCES.get(peer, usual.format(peer))})" for peer in list_missing(name)]
         if missing:
             lacking = True
             print(f"{name} is left as it is in the documentation, for want of {', '.join(missing)}", file=sys.stderr)
@@ -201,6 +204,8 @@ def main() -> int:
 
 def list_missing(name: str) -> list[str]:
     """Return the commands and packages of a table's peers that are not installed, so that it would lose figures."""
+    if name == "launchers":
+        return list_absent()
     return [peer for peer in PEERS.get(name, ()) if shutil.which(peer) is None and not is_installed(peer)]
 
 

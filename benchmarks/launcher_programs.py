@@ -62,6 +62,13 @@ class Program:
         return [[[2 * core, 2 * core + 1] for core in range(half * k, half * (k + 1))] for k in range(2)]
 
 
+def list_absent() -> list[str]:
+    """Return the launchers that are not found here."""
+    packages = [name for name in ("openmpi", "mpich", "impi-rt") if not (FOLDER / name / "bin" / "mpiexec").exists()]
+    system = {"Open MPI 4.1": shutil.which("mpirun") is not None, "Slurm": slurm.is_installed()}
+    return [*packages, *(name for name, here in system.items() if not here)]
+
+
 @contextmanager
 def open_programs(folder: Path) -> Iterator[list[Program]]:
     """Yield the launchers, the daemons of Slurm running; those that are not here say so."""

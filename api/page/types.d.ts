@@ -71,7 +71,9 @@ export interface AssignRequest {
   threshold?: number;
   /** Most tasks that go to another node than in `start`. */
   max_moves?: number | null;
-  /** Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset) by default. */
+  /**
+   * Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset), by default.
+   */
   contiguous_hosts?: boolean | null;
   /** The same request with the same seed has the same answer. */
   seed?: number;

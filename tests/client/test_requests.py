@@ -341,6 +341,15 @@ def test_reports_of_a_service_emit_rank_orders() -> None:
         assignment("ring:4", hosts, emit="openmpi")
 
 
+def test_what_a_launcher_needs_is_asked_for() -> None:
+    """A service is told no launcher, but that the ranks of every host are to be consecutive."""
+    hosts = nx.path_graph(["n0", "n1"])
+    for emit, together in (("mpich", True), ("slurm", None)):
+        assert body(assignment("ring:4", hosts, slots=2, emit=emit)).get("contiguous_hosts") is together
+    denied = assignment("ring:4", hosts, slots=2, emit="mpich", contiguous_hosts=False)
+    assert "contiguous_hosts" not in body(denied)
+
+
 def test_a_mapping_onto_some_nodes_is_drawn_on_those() -> None:
     """The simple orders beside it fill the nodes that were taken, as in a local report."""
     asked = assignment("halo:2x4", "grid:4x4", slots=4, nodes=2)

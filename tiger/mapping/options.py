@@ -120,7 +120,7 @@ class MappingOptions:
     contiguous_hosts: bool | None = field(
         default=None,
         metadata=about(
-            "Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset) by "
+            "Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset), by "
             "default.",
             Spelling(
                 "Keep the ranks of every host consecutive; by default for --emit mpich, pbs and jobset.",

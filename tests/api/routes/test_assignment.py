@@ -12,6 +12,7 @@ from tiger.api.routes.entries import ASSIGN, Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
+from tiger.launchers.order import sort_ranks
 from tiger.mapping import mapper
 from tiger.mapping.options import SolveArguments
 from tiger.model.problem import Problem
@@ -280,6 +281,24 @@ def test_an_answer_has_the_order_of_ranks_for_a_launcher(line: dict[str, Any]) -
         ASSIGN.answer(ask(line, emit="openmpi"), LIMITS)
     with pytest.raises(ValidationError, match="emit"):
         ASSIGN.check(ask(line, emit="lsf"), LIMITS)
+
+
+def test_launchers_have_consecutive_ranks_where_they_need_them() -> None:
+    """By default for some, and with any as asked; the report has the cost without that rule."""
+
+    def answer(**fields: object) -> dict[str, Any]:
+        asked = {"tasks": "halo:4x4", "topology": "grid:2x2", "slots": 4, "seed": 1, **fields}
+        solution = ASSIGN.answer(json.dumps(asked).encode(), replace(LIMITS, max_tasks=16))
+        document: dict[str, Any] = json.loads(solution.report)
+        return document
+
+    document = answer(contiguous_hosts=True)
+    nodes = [document["mapping"][task] for task in sort_ranks(document["mapping"])]
+    assert nodes == [node for k in range(0, 16, 4) for node in [nodes[k]] * 4]
+    assert document["cost"] >= document["free_cost"] > 0
+    assert answer()["free_cost"] is None
+    with pytest.raises(InputError, match=r"^contiguous_hosts: expected it without another objective"):
+        answer(contiguous_hosts=True, objective="max-link-load")
 
 
 def test_hyperedges_are_answered_by_their_multicasts(line: dict[str, Any]) -> None:
