@@ -57,5 +57,5 @@ def test_a_part_that_has_no_solution_is_passed_over() -> None:
     problem = problem_of("ring:6", "tree:2@1", node_topology="tree:4@1", pack=True)
     (places,) = place_blocks(problem, lambda _: unmet)
     assert places.tolist() == [0, 1, 2, 3, 4, 5]
-    inside = list(place_blocks(problem, lambda part: unmet if part.rule == "capacity" else np.array([4, 0])))
+    inside = list(place_blocks(problem, lambda part: unmet if part.topology.size == 4 else np.array([4, 0])))
     assert inside[1].tolist() in ([4, 5, 6, 7, 0, 1], [4, 5, 6, 0, 1, 2])

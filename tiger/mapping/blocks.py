@@ -216,7 +216,8 @@ def _pose_inside(problem: Problem, tasks: IntArray, units: IntArray, slots: IntA
             slots=slots,
             cost=nodes.cost[units],
         ),
-        rule="capacity",
+        # A host of cores, which is searched in a tenth of the time by this rule.
+        rule="one-to-one" if slots.max() == 1 else "capacity",
     )
 
 
