@@ -5,6 +5,7 @@ UTS namespace (unshare(1)) with the name of the host, so that launcher, processe
 """
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,8 +27,10 @@ SYSTEM = Path("/sys/devices/system/cpu")
 
 def can_name_hosts() -> bool:
     """Return whether this machine lets a process have a host name of its own, which takes root or user namespaces."""
-    made = subprocess.run(["unshare", "--uts", "hostname", "n0"], capture_output=True, check=False)
-    return made.returncode == 0
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        return False
+    return subprocess.run([unshare, "--uts", "hostname", "n0"], capture_output=True, check=False).returncode == 0
 
 
 def write_agent(folder: Path) -> Path:

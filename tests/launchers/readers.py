@@ -86,7 +86,7 @@ def read_node_file(text: str) -> list[str]:
     for chunk in resources["select"].split("+"):
         count, *pairs = chunk.split(":")
         asked = dict(pair.split("=") for pair in pairs)
-        assert asked["ncpus"] == asked["mpiprocs"]
+        assert int(asked["ncpus"]) > 0
         hosts += [asked["host"]] * int(asked["mpiprocs"]) * int(count)
     return hosts
 

@@ -32,6 +32,12 @@ AS_MAPPED = bind(MAPPED)
 TURNED = bind(MAPPED | {"2": "n1/core2-3", "3": "n1/core0-1"})
 
 
+def test_cray_binds_processes_as_srun_starts_them() -> None:
+    """By slots, which are the same on all hosts, in whatever order their ranks are."""
+    text = describe_binding("cray", TURNED)
+    assert (text.options, text.remark) == (describe_binding("slurm", AS_MAPPED).options, None)
+
+
 def test_numbers_and_masks() -> None:
     """Ranges of consecutive numbers, and hexadecimal bits."""
     assert (write_numbers((0, 1, 2, 8)), write_numbers(()), write_mask((0, 3))) == ("0-2,8", "", "0x9")

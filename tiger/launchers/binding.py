@@ -6,6 +6,7 @@ Developer Reference, I_MPI_PIN_DOMAIN, whose masks need `0x`; flux-shell-options
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -154,6 +155,16 @@ def _write_flux(local: list[Processors]) -> BindingText:
     return BindingText(options=(f"-o cpu-affinity='map:{';'.join(map(write_numbers, local))}'",))
 
 
+def _launch(order: RankOrder) -> RankOrder:
+    """Return an order with the bindings of processes as a launcher starts them, host by host and slot by slot."""
+    return replace(order, bindings=tuple(order.bindings[rank] for rank in order.launched))
+
+
+def _tell_pbs(_: RankOrder) -> BindingText:
+    """Return that the cores of a chunk are its ranks' together."""
+    return BindingText(remark=f"PBS gives chunks their cores, and binds no rank to its own: {LISTS}")
+
+
 def _tell_files(_: RankOrder) -> BindingText:
     """Return nothing, as every line has it."""
     return BindingText()
@@ -163,10 +174,12 @@ _TELLERS: Mapping[str, Callable[[RankOrder], BindingText]] = {
     "openmpi": _tell_openmpi,
     "prrte": _tell_openmpi,
     "slurm": lambda order: _tell_by_list(order, _write_srun),
-    "cray": lambda order: _tell_by_list(order, _write_srun),
+    # Cray MPICH renumbers what srun has started, whose list goes by slots.
+    "cray": lambda order: _tell_by_list(_launch(order), _write_srun),
     "flux": lambda order: _tell_by_list(order, _write_flux),
     "mpich": _tell_mpich,
     "intel": _tell_intel,
+    "pbs": _tell_pbs,
     "torchrun": _tell_files,
     "wrapper": _tell_files,
     "csv": _tell_files,

@@ -4,14 +4,27 @@ Source: PBS Professional, User's Guide, chapters Allocating Resources and Multip
 file $PBS_NODEFILE has a line for every MPI process, in the order of the chunks, and launchers start ranks in it.
 """
 
-from tiger.launchers.order import RankOrder, check_hosts
+from collections.abc import Sequence
+from itertools import groupby
+
+from tiger.launchers.order import RankBinding, RankOrder, check_hosts
 
 
 def write(order: RankOrder) -> str:
     """Return the directives of a job script that ask for the hosts in the order of ranks."""
     check_hosts(order)
-    chunks = "+".join(f"1:ncpus={count}:mpiprocs={count}:host={host}" for host, count in order.runs)
+    runs = groupby(order.bindings, key=lambda binding: binding.host)
+    chunks = "+".join(_write_chunk(host, list(run)) for host, run in runs)
     return f"#PBS -l select={chunks}\n#PBS -l place=free\n"
+
+
+def _write_chunk(host: str, run: Sequence[RankBinding]) -> str:
+    """Return the chunk of consecutive ranks on a host, with their cores, else one each, and their threads."""
+    cores = set().union(*(binding.cores for binding in run))
+    threads = {binding.bound.threads for binding in run}
+    number = threads.pop() if len(threads) == 1 else None
+    each = "" if number is None else f":ompthreads={number}"
+    return f"1:ncpus={len(cores) or len(run)}:mpiprocs={len(run)}{each}:host={host}"
 
 
 def describe_pbs(order: RankOrder) -> str:

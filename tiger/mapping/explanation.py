@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from tiger.mapping.summary import describe_contiguity
 from tiger.model.units import number_text as number
 from tiger.run.explanation import (
     SEARCH_LONGER,
@@ -95,6 +96,8 @@ def _say_quality(report: Report) -> Iterator[str]:
     if report.moved is not None:
         limit = "" if report.max_moves is None else f"; at most {report.max_moves:,} may"
         yield f"Of {count(len(report.mapping), 'task')} {report.moved:,} moved from the mapping given{limit}."
+    if report.free_cost is not None:
+        yield describe_contiguity(report).strip().capitalize() + "."
     yield _say_bound(report)
     values = [] if report.objective is None else [("baseline", _value(report, report.objective.baseline, math.inf))]
     values += [(stage.name, _value(report, stage.detail.get("value"), stage.cost)) for stage in report.stages]
