@@ -1,14 +1,21 @@
 """The rule that the ranks of every host are consecutive: when it holds, and what comes of it."""
 
+import math
 from dataclasses import replace
+from itertools import combinations_with_replacement, permutations
 
 import networkx as nx
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tiger
 from tiger.errors import InputError
 from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.mapping.contiguous import is_contiguous
 from tiger.mapping.explanation import explain_mapping
+from tiger.objectives.cost import cost_of, violations
 
 HOSTS = nx.path_graph([f"n{k}" for k in range(4)])
 
@@ -103,3 +110,22 @@ def test_one_machine_is_one_host() -> None:
     report = tiger.assign("ring:4", machine, emit="mpich")
     assert (report.emitted, report.free_cost) == ("g01:4\n", report.cost)
     assert order_ranks(report.mapping, LaunchNodes.of(report.problem.topology)).runs == [("g01", 4)]
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_order_found_is_cheaper_than_all_that_keep_to_the_rule(seed, random_problem) -> None:
+    """Five tasks on four nodes: every way of cutting the ranks, on every sequence of nodes."""
+    problem = random_problem("capacity", seed, tasks=5, nodes=4)
+    report = tiger.solve(problem, contiguous_hosts=True, seed=seed)
+    best = math.inf
+    for sequence in permutations(range(4)):
+        for cuts in combinations_with_replacement(range(6), 3):
+            places = np.repeat(sequence, np.diff((0, *cuts, 5)))
+            if not violations(problem, places):
+                best = min(best, cost_of(problem, places).total)
+    if report.feasible:
+        assert best * (1 - 1e-9) <= report.cost <= (report.baselines.block or math.inf)
+        index = {name: k for k, name in enumerate(problem.topology.names)}
+        assert is_contiguous(problem, np.array([index[node] for node in report.mapping.values()]))
+    else:
+        assert report.violations
