@@ -2,7 +2,7 @@
 
 Ranks are cut into blocks, and a search places the blocks one to one on the hosts, by the traffic between them; inside
 every host another search places its ranks on its units. Where slots are left over, cuts are where they cross the least
-traffic, by a dynamic program over the ranks.
+traffic, by a dynamic program over the ranks, and are moved once hosts are chosen (tiger.mapping.cuts).
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.launchers.order import sort_ranks
+from tiger.mapping.cuts import RankBlocks
 from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
@@ -23,6 +24,8 @@ from tiger.run.node_choice import merge_tasks
 Search = Callable[[Problem], IntArray | tuple[Violation, ...]]
 # Sums that the dynamic program looks at: hosts times ranks times slots of a host. They take 0.2 s.
 CELLS = 50_000_000
+# How often hosts are chosen for blocks whose cuts have moved.
+CHOICES = 3
 
 
 def place_blocks(problem: Problem, search: Search) -> Iterator[IntArray]:
@@ -37,9 +40,20 @@ def place_blocks(problem: Problem, search: Search) -> Iterator[IntArray]:
     yield _fill_units(problem, rooms, block)
     for sizes in _list_cuts(problem, ranks, rooms.room):
         block[ranks] = np.repeat(np.arange(len(sizes)), sizes)
-        chosen = search(_pose_blocks(problem, block, rooms))
-        if not isinstance(chosen, tuple):
-            yield _place_inside(problem, rooms, rooms.numbers[chosen][block], search)
+        for _ in range(CHOICES):
+            chosen = search(_pose_blocks(problem, block, rooms))
+            if isinstance(chosen, tuple):
+                break
+            host = rooms.numbers[chosen]
+            blocks = _pose_cuts(problem, rooms, ranks, host[block])
+            changed = blocks.move_cuts()
+            places = np.empty_like(block)
+            places[ranks] = blocks.host
+            yield _place_inside(problem, rooms, places, search)
+            if not changed:
+                break
+            runs = np.flatnonzero(np.diff(blocks.host, prepend=-1))
+            block[ranks] = np.repeat(np.arange(len(runs)), np.diff(runs, append=len(ranks)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +178,26 @@ def _pose_blocks(problem: Problem, block: IntArray, rooms: _Rooms) -> Problem:
         topology=problem.topology.with_slots(slots),
         rule="one-to-one",
         forbidden=[(str(k), names[first[host]]) for k, size in enumerate(sizes.tolist()) for host in small[size]],
+    )
+
+
+def _pose_cuts(problem: Problem, rooms: _Rooms, ranks: IntArray, host: IntArray) -> RankBlocks:
+    """Return blocks whose cuts can be moved: host[n] by task, with hosts as far apart as the first of their units."""
+    units = [(own[:, None], own[None, :]) for own in rooms.units]
+    first = np.array([own[0] for own in rooms.units])
+    distance = problem.metric.between(first[:, None], first[None, :])
+    np.fill_diagonal(distance, [problem.metric.between(*own).mean() for own in units])
+    traffic = sp.csr_array(problem.tasks.traffic[ranks][:, ranks])
+    own_host = host[ranks]
+    return RankBlocks(
+        host=own_host,
+        hosts=own_host[np.flatnonzero(np.diff(own_host, prepend=-1))].tolist(),
+        sent=traffic,
+        got=sp.csr_array(traffic.T),
+        work=problem.tasks.work[ranks],
+        distance=distance,
+        price=np.array([problem.topology.cost[own].mean() for own in rooms.units]),
+        room=rooms.room,
     )
 
 
