@@ -45,17 +45,17 @@ class RankBlocks:
                 break
         return moved
 
-    def _move(self, to: int, away: int, step: int) -> bool:
+    def _move(self, to: int, source: int, step: int) -> bool:
         """Move ranks from the block of a host to that beside it, the first ones by a step of 1, else the last ones."""
-        own = np.flatnonzero(self.host == away)[::step][:STEPS]
+        own = np.flatnonzero(self.host == source)[::step][:STEPS]
         ranks = own[: max(int(self.room[to] - (self.host == to).sum()), 0)]
         gains = np.empty(len(ranks))
         for k, rank in enumerate(ranks.tolist()):
-            gains[k] = self._weigh(rank, away) - self._weigh(rank, to)
+            gains[k] = self._weigh(rank, source) - self._weigh(rank, to)
             self.host[rank] = to
         total = np.cumsum(gains)
         best = int(total.argmax()) + 1 if len(total) and total.max() > 1e-9 * abs(total).max() else 0
-        self.host[ranks[best:]] = away
+        self.host[ranks[best:]] = source
         return best > 0
 
     def _weigh(self, rank: int, host: int) -> float:
