@@ -1,4 +1,7 @@
-"""Rank orders of 1,024 ranks on three networks, beside what launchers, Scotch and SharedMap make of them."""
+"""Rank orders of 1,024 ranks on three networks, beside what launchers, Scotch and SharedMap make of them.
+
+On two of them also ranks of four cores each, four to a host of two sockets.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +18,9 @@ from benchmarks import scotch
 from benchmarks.peers import is_installed
 from tiger.formats.graphs import topology_of
 from tiger.formats.patterns.spec import build as build_pattern
+from tiger.mapping.hardware import build_hardware
 from tiger.mapping.mapper import solve
+from tiger.mapping.options import HardwareArguments
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -30,6 +35,9 @@ RANKS = 1024
 # Bytes of `parallel:`, with 88 million units in the largest volume, keep SharedMap busy for minutes.
 LARGEST = 4096
 PATTERNS = ("halo:8x8x16", "fft:32x32", "cg:32x32", "parallel:tp=8,pp=8,dp=16")
+# The inside of hosts for ranks of several cores: two sockets of eight cores.
+INSIDE, CORES = Path(__file__).parents[1] / "examples" / "two_sockets.xml", 4
+HYBRID = f"ranks of {CORES} cores"
 HEAD = (
     "traffic of 1,024 ranks",
     "network",
@@ -55,21 +63,26 @@ class Network(NamedTuple):
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
     """Yield hop-bytes and largest link load over those of the block order, as a pair a cell, and seconds."""
     yield HEAD
-    ratios: dict[int, list[tuple[float, float]]] = {}
-    for network in networks():
-        for pattern in PATTERNS:
-            say(f"{pattern} on {network.name}")
-            cells, pairs = _measure(pattern, network)
-            yield f"`{pattern}`", network.name, *cells
-            for column, pair in pairs.items():
-                ratios.setdefault(column, []).append(pair)
-    means = [
+    for kind, some in (("", list(networks())), (f", {HYBRID}", list(hybrid_networks()))):
+        ratios: dict[int, list[tuple[float, float]]] = {}
+        for network in some:
+            for pattern in PATTERNS:
+                say(f"{pattern} on {network.name}")
+                cells, pairs = _measure(pattern, network)
+                yield f"`{pattern}`", network.name, *cells
+                for column, pair in pairs.items():
+                    ratios.setdefault(column, []).append(pair)
+        yield f"**geometric mean{kind}**", "", *_list_means(ratios)
+
+
+def _list_means(ratios: dict[int, list[tuple[float, float]]]) -> list[str]:
+    """Return the geometric means of pairs by column, nothing for a column without any."""
+    return [
         " / ".join(f"{exp(sum(map(log, values)) / len(values)):.2f}" for values in zip(*ratios[column], strict=True))
         if column in ratios
         else ""
         for column in range(len(HEAD) - 2)
     ]
-    yield "**geometric mean**", "", *means
 
 
 def networks() -> Iterator[Network]:
@@ -81,6 +94,16 @@ def networks() -> Iterator[Network]:
     torus = build("torus:8x8x9")
     left = np.sort(np.random.default_rng(SEED).permutation(torus.size)[:512])
     yield Network("torus 8x8x9, 11 % away", _seat(torus, left), (), ())
+
+
+def hybrid_networks() -> Iterator[Network]:
+    """Yield the dragonfly and the fat tree with what four ranks of four cores each get of every host."""
+    for name, hosts, hierarchy, distances in (
+        ("dragonfly, 16 groups", build("dragonfly:8,2,16"), (2, 8, 16), (20, 30, 50)),
+        ("fat tree, taper 1:2", tapered_tree(), (16, 4, 4), (20, 40, 60)),
+    ):
+        arguments = HardwareArguments(topology=hosts, node_topology=INSIDE, cores_per_rank=CORES)
+        yield Network(f"{name}, {HYBRID}", build_hardware(arguments), (2, 2, *hierarchy), (2, 4, *distances))
 
 
 def tapered_tree() -> Topology:
@@ -111,12 +134,15 @@ def _measure(pattern: str, network: Network) -> tuple[list[str], dict[int, tuple
     problem = Problem(tasks=_traffic(pattern), topology=network.topology, rule="capacity")
     hosts = network.topology.hosts
     rank, slots = np.arange(RANKS), RANKS // len(hosts)
-    block = _weigh(problem, hosts[rank // slots])
+    block, machine = _weigh(problem, hosts[rank // slots]), network.topology.machines[hosts]
+    # One rank for each host in turn, to the first of its units that is free.
+    turn = np.arange(len(hosts)) - np.searchsorted(machine, machine)
+    cyclic = np.tile(hosts[np.lexsort((machine, turn))], slots)
     with TemporaryDirectory() as folder:
         peers = _map_by_scotch(problem, Path(folder)), _map_by_sharedmap(problem, network)
     own = [_places(problem, solve(problem, seed=SEED, objective=name)) for name in ("cost", "max-link-load")]
     cells, pairs = list[str](), dict[int, tuple[float, float]]()
-    for column, found in enumerate(((hosts[rank % len(hosts)], 0.0), *peers, *own)):
+    for column, found in enumerate(((cyclic, 0.0), *peers, *own)):
         if found is None:
             cells.append("not measured")
             continue

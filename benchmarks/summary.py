@@ -110,9 +110,10 @@ def _mean(ratios: list[float]) -> float:
 
 def _ranks(table: list[list[str]]) -> tuple[str, ...]:
     row = _row(table, "geometric mean")
-    behind = sum(_first(row[5]) > min(_first(row[3]), _first(row[4])) for row in table[:-1])
+    plain = [each for each in table if each[1] and not each[1].endswith("cores")]
+    behind = sum(_first(row[5]) > min(_first(row[3]), _first(row[4])) for row in plain)
     peers = f"block 1, cyclic {row[2]}, Scotch {row[3]}, SharedMap {row[4]}"
-    loss = f"more hop-bytes than a peer in {behind} of {len(table) - 1}"
+    loss = f"more hop-bytes than a peer in {behind} of {len(plain)}"
     return "orders of 1,024 ranks", "hop-bytes / largest link load", peers, row[5], loss
 
 
