@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
+from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.objective_arrays import NetArrays, ObjectiveArrays, RingHops
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop, Usage
@@ -123,7 +124,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         searches.append(("ring", ring_order.RingOrder()))
     regular = geometry.applies(problem)
     if regular:
-        searches.append(("geometry", geometry.Geometry()))
+        searches.append(("geometry", geometry.Geometry(_search_of_boxes if maps_boxes(problem) else None)))
     if dense.applies(problem):
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
@@ -159,6 +160,26 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     if few or tight or not large:
         searches.append(("annealing", shared_annealing.SharedAnnealing() if annealed else Annealing()))
     return tuple(searches)
+
+
+def maps_boxes(problem: Problem) -> bool:
+    """Return whether geometry has boxes of tasks mapped by a search, as it may where hardware is no grid or tree.
+
+    With fewer tasks the other searches find as much.
+    """
+    structured = isinstance(problem.topology.metric, GridMetric | TreeMetric)
+    return problem.free.size >= QUICK_FROM and not problem.groups and not structured
+
+
+def _search_of_boxes(problem: Problem) -> Search:
+    """Return a quick search for mappings of boxes of tasks, one a node."""
+    from tiger.solvers.annealing import dense
+    from tiger.solvers.annealing.refinement import BRIEF, Refinement
+    from tiger.solvers.multilevel import multilevel
+
+    if dense.applies(problem) or not multilevel.applies(problem):
+        return dense.Dense()
+    return multilevel.Multilevel(multilevel.QUICK, finish=Refinement(BRIEF))
 
 
 def _is_tight(problem: Problem) -> bool:

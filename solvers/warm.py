@@ -16,7 +16,7 @@ from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.sharing import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.solvers.registry import build_exact, search_near
+from tiger.solvers.registry import build_exact, maps_boxes, search_near
 from tiger.solvers.registry import search as registry_search
 
 # Tasks of the problems that kernels are compiled on, which any rule and hardware of them can hold.
@@ -75,7 +75,11 @@ def load(name: str) -> None:
 def load_search(name: str, problem: Problem) -> None:
     """Load the kernels that a search, by the name of its stage, calls on a problem."""
     load(name)
-    if name in ("bisection", "clusters", "multilevel"):
+    boxes = name == "geometry" and maps_boxes(problem)
+    if boxes:
+        load("bisection")
+        load("dense")
+    if boxes or name in ("bisection", "clusters", "multilevel"):
         load("refinement")
     if name in ("bisection", "multilevel") and (problem.tasks.memory is not None or len(problem.banned)):
         load("repair")

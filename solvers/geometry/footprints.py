@@ -52,7 +52,7 @@ def regions(metric: GridMetric, slots: IntArray, tasks: int) -> Iterator[Region]
     tight = [footprint for footprint in inner if footprint.slots.sum() >= tasks]
     whole = [around] if len(around.nodes) <= LOOSE * needed or not tight else []
     for footprint in (*whole, *tight):
-        yield Region(footprint, _axes(metric, footprint.extents))
+        yield Region(footprint, axes_along(metric, footprint.extents))
 
 
 def _corner(around: Footprint, size: tuple[int, ...]) -> Footprint:
@@ -70,7 +70,7 @@ def box(metric: GridMetric, nodes: IntArray, slots: IntArray) -> Footprint:
     return Footprint(inside, coords, extents, slots[inside])
 
 
-def _axes(metric: GridMetric, size: tuple[int, ...]) -> tuple[Axis, ...]:
+def axes_along(metric: GridMetric, size: tuple[int, ...]) -> tuple[Axis, ...]:
     """Return the axes of a box of nodes."""
     around = [extent if wrap else 0 for extent, wrap in zip(metric.dims, metric.wrap, strict=True)]
     return tuple(Axis(column, extent, around[column], metric.hop) for column, extent in enumerate(size))

@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +12,13 @@ from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
+from tiger.solvers.geometry.boxes import Grid, list_boxes, map_boxes
 from tiger.solvers.geometry.diagonals import has_diagonals
 from tiger.solvers.geometry.folding import Folding, TreeLevel, foldings
-from tiger.solvers.geometry.footprints import Footprint, Region, box, regions
+from tiger.solvers.geometry.footprints import Footprint, Region, axes_along, box, regions
 from tiger.solvers.geometry.lattices import Lattice, may_be_lattice, merge_axes, recognise
 from tiger.solvers.geometry.planes import reorder
+from tiger.solvers.geometry.quotients import ChooseSearch, map_quotient
 from tiger.solvers.geometry.slabs import fold_lattice
 from tiger.solvers.geometry.transport import transport
 from tiger.solvers.geometry.trees import tree_of
@@ -32,6 +34,8 @@ WORK, LEAST, MOST = 1 << 17, 2, 8
 MOVED = 1 << 15
 # How many times the nodes that are needed a tree may have for shares to all of them to be tried.
 LOOSE = 2
+# Mappings of boxes tried: on a grid or tree, and elsewhere, where each takes a search of its own.
+BOXED, QUOTIENTS = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,12 @@ class Geometry:
     """Recover the coordinates of tasks in a grid or torus and fold it onto the nodes.
 
     Grids, tori and hypercubes: task axes folded along node axes, as boxes where nodes have several slots, and moved to
-    the nearest slots where some are missing. Trees, and fat trees: task axes cut level by level.
+    the nearest slots where some are missing. Trees, and fat trees: task axes cut level by level. On either also the
+    boxes of one node each, whose axes are embedded; elsewhere these are mapped by the search that `choose` returns.
     """
 
     usage: ClassVar[Usage] = Usage(rounds="first", seeded=False)
+    choose: ChooseSearch | None = None
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of the feasible `start[n]` and the mappings constructed; start where there are none.
@@ -50,22 +56,42 @@ class Geometry:
         Deterministic, so effort and seed play no part. O(edges) where the graph is no lattice, else O(n log n) for
         each of up to 2**17 / n mappings, between 2 and 8.
         """
-        best = start.copy()
         fits = problem.rule != "levels" and problem.topology.hosts.size > 1
         lattice = recognise(problem) if fits else None
         if lattice is None:
-            return Assignment(places=best)
+            return Assignment(places=start.copy())
         if len(lattice.dims) > AXES:
             lattice = merge_axes(lattice) or lattice
         # Candidates ignore pins, forbidden pairs and memory: pins are swapped in, and what breaks the rest is dropped.
-        cost = _cost(problem, best)
-        for places in _candidates(problem, lattice):
+        best, cost = start.copy(), _cost(problem, start)
+
+        def below() -> float:
+            """Return what the traffic of the cheapest mapping so far costs."""
+            return _weigh_traffic(problem, best)
+
+        for places in self._candidates(problem, lattice, below, stop):
             found = _keep_pins(problem, places)
             if _is_feasible(problem, found) and (price := _cost(problem, found)) < cost:
                 best, cost = found, price
             if stop():
                 break
         return Assignment(places=best)
+
+    def _candidates(
+        self, problem: Problem, lattice: Lattice, below: Callable[[], float], stop: Stop
+    ) -> Iterator[IntArray]:
+        """Yield foldings, then mappings of one box a node whose traffic costs less than `below()` where that shows."""
+        yield from _foldings(problem, lattice)
+        grid = _grid_of(problem)
+        if grid is not None:
+            yield from map_boxes(lattice, grid, below(), BOXED)
+        elif self.choose is not None:
+            slots, hosts = problem.topology.slots, problem.topology.hosts
+            # Tasks alone on their nodes are what other searches map.
+            room = int(slots[hosts].min())
+            ways = list_boxes(lattice, room, len(hosts))[:QUOTIENTS].tolist() if room > 1 else []
+            for parts in ways:
+                yield map_quotient(problem, lattice, tuple(parts), self.choose, stop)
 
 
 def applies(problem: Problem) -> bool:
@@ -93,12 +119,27 @@ def is_close(problem: Problem) -> bool:
     return lattice is not None and math.prod(lattice.dims) == lattice.size
 
 
+def _grid_of(problem: Problem) -> Grid | None:
+    """Return the hosts as a whole grid or a regular tree, None where they are neither."""
+    metric, slots = problem.topology.metric, _count_slots(problem)
+    if isinstance(metric, GridMetric):
+        around = box(metric, np.flatnonzero(slots), slots)
+        return Grid(around, axes_along(metric, around.extents), metric, around.nodes) if around.slots.all() else None
+    found = (np.arange(metric.size), metric) if isinstance(metric, TreeMetric) else tree_of(problem)
+    if found is None or not slots[found[0]].all():
+        return None
+    leaves, tree = found
+    coords = np.indices(tree.fanouts).reshape(len(tree.fanouts), -1).T
+    stages = tuple(map(TreeLevel, range(len(tree.fanouts)), tree.fanouts, tree.distances[::-1]))
+    return Grid(Footprint(leaves, coords, tree.fanouts, slots[leaves]), stages, tree, np.arange(tree.size))
+
+
 def _is_uneven(footprint: Footprint) -> bool:
     """Return whether some nodes have more slots than others."""
     return bool((footprint.slots != footprint.slots[0]).any())
 
 
-def _candidates(problem: Problem, lattice: Lattice) -> Iterator[IntArray]:
+def _foldings(problem: Problem, lattice: Lattice) -> Iterator[IntArray]:
     """Yield mappings by the structure of the hardware."""
     metric, slots = problem.topology.metric, _count_slots(problem)
     if isinstance(metric, GridMetric):
@@ -179,6 +220,10 @@ def _is_feasible(problem: Problem, places: IntArray) -> bool:
 
 def _cost(problem: Problem, places: IntArray) -> float:
     """Return the cost of a mapping; O(edges)."""
+    return _weigh_traffic(problem, places) + float((problem.tasks.work * problem.topology.cost[places]).sum())
+
+
+def _weigh_traffic(problem: Problem, places: IntArray) -> float:
+    """Return the cost of the traffic of a mapping; O(edges)."""
     edges = problem.tasks.traffic.tocoo()
-    distances = problem.metric.between(places[edges.row], places[edges.col])
-    return float((edges.data * distances).sum() + (problem.tasks.work * problem.topology.cost[places]).sum())
+    return float((edges.data * problem.metric.between(places[edges.row], places[edges.col])).sum())

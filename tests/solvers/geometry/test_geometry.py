@@ -6,11 +6,12 @@ import pytest
 import scipy.sparse as sp
 
 from tiger.feasibility.start import launch_order
-from tiger.formats.graphs import task_graph_of
+from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.geometry.geometry import Geometry, applies, has_holes, is_close
+from tiger.solvers.greedy import Greedy
 from tiger.topologies.spec import build
 
 
@@ -126,6 +127,32 @@ def test_what_breaks_a_rule_is_dropped():
     topology = build("grid:5x1").with_slots([13] * 5)
     tight = Problem(tasks=task_graph_of(graph), topology=topology, rule="capacity")
     assert search(tight)[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("dims", "spec", "slots", "cost"),
+    [
+        ((8, 8, 8, 8), "torus:8x8x8", 8, 9728),
+        ((24, 8, 4), "grid:4x10x11", 2, 2112),
+        ((46, 15), "torus:16x2x2", 16, 303),
+        ((40, 10, 3), "tree:2x16x8@2,4,6", 8, 3980),
+    ],
+)
+def test_bug_boxes_folded_by_hand_were_cheaper(dims, spec, slots, cost):
+    """Tests halos that cost up to a tenth more than the best box partition, whose cost is reached now."""
+    assert search(problem_of(grid(dims), spec, slots))[1] <= cost
+
+
+def test_boxes_are_mapped_where_hardware_has_no_structure():
+    """Tests 8 x 12 tasks on the leaves of an irregular tree: one box of 16 tasks on each of six hosts."""
+    leaves = {f"n{k}": switch for k, switch in enumerate("aaabbc")}
+    tree = nx.Graph([*leaves.items(), ("a", "r"), ("b", "r"), ("c", "r")])
+    nx.set_node_attributes(tree, {name: 16 * (name in leaves) for name in tree}, "slots")
+    problem = Problem(tasks=task_graph_of(grid((8, 12))), topology=topology_of(tree), rule="capacity")
+    found = Geometry(lambda _: Greedy()).search(problem, launch_order(problem), effort=1, seed=0, stop=bool).places
+    assert not violations(problem, found)
+    crossing = problem.tasks.traffic.tocoo()
+    assert (found[crossing.row] != found[crossing.col]).sum() == 28
 
 
 def test_other_hardware_is_left_alone():
