@@ -3,7 +3,6 @@
 import heapq
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.clocks import processor_clock
 from tiger.formats.patterns.spec import build as build_pattern
 from tiger.mapping.mapper import solve
 from tiger.model.arrays import IntArray
@@ -21,8 +21,8 @@ from tiger.topologies.spec import build
 
 SEED, PAIRS = 0, 60
 KINDS = ("torus", "grid", "tree")
-# Ranks of the smallest and the largest halo, and the slots of a node.
-FEWEST, MOST = 64, 1 << 16
+# Ranks of the smallest and the largest halo, how many times the smallest may be asked to double, and slots of a node.
+FEWEST, MOST, DOUBLED = 64, 1 << 16, 9
 SLOTS = (1, 1, 2, 4, 8, 16, 32, 64, 128)
 # Extents are drawn from round numbers or all; those of hardware are 16 at most.
 ROUND, ODD, WIDEST = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]), np.arange(2, 65), 16
@@ -30,10 +30,9 @@ ROUND, ODD, WIDEST = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]), np.arang
 TRIES = 1000
 # Foldings of one box partition that are laid out, those first whose steps are shortest as counted.
 LAID = 4
-KNOWN = ("halo:16x16x16x16", "torus:8x8x8", 128)
 HEAD = (
     *("hardware", "slots", "halos", "TIGER over the best box", "least", "largest", "cheaper than it", "dearer"),
-    "seconds, mean",
+    "seconds of a processor, mean",
 )
 Extents = tuple[int, ...]
 
@@ -118,12 +117,11 @@ def measure(pair: Pair, say: Callable[[str], None]) -> tuple[float, float, float
     """Return TIGER's cost at effort 1, that of the best box partition, and TIGER's seconds."""
     problem = pair.problem()
     best = find_best(pair, problem)
-    begun = time.perf_counter()
-    own = solve(problem, seed=SEED).cost
-    seconds = time.perf_counter() - begun
-    say(f"{pair.halo} on {pair.hardware}, {pair.slots} slots: {own:,.0f}, best box {best:,.0f}, {seconds:.1f} s")
-    assert own is not None
-    return own, best, seconds
+    with processor_clock():
+        report = solve(problem, seed=SEED)
+    assert report.cost is not None
+    say(f"{pair.halo} on {pair.hardware}, {pair.slots} slots: {report.cost:,.0f}, best box {best:,.0f}")
+    return report.cost, best, report.seconds
 
 
 def draw_pairs() -> Iterator[Pair]:
@@ -141,13 +139,13 @@ def _draw(draw: np.random.Generator, kind: str) -> Pair:
     while True:
         axes, columns, slots = int(draw.integers(2, 5)), int(draw.integers(2, 4)), int(draw.choice(SLOTS))
         nodes_from, ranks_from = ((ROUND, ODD)[number] for number in draw.integers(2, size=2))
-        closed = bool(draw.integers(4) == 0)
+        closed, fewest = bool(draw.integers(4) == 0), FEWEST << int(draw.integers(DOUBLED))
         for _ in range(TRIES):
             extents = tuple(draw.choice(nodes_from[nodes_from <= WIDEST], columns).tolist())
             ranks = tuple(draw.choice(ranks_from, axes).tolist())
             nodes, size = math.prod(extents), math.prod(ranks)
             fills = nodes * slots // 2 <= size <= nodes * slots
-            if 16 <= nodes <= 512 and FEWEST <= size <= MOST and fills and (not closed or min(ranks) > 2):
+            if 16 <= nodes <= 512 and fewest <= size <= MOST and fills and (not closed or min(ranks) > 2):
                 return Pair(ranks, closed, kind, extents, slots)
 
 

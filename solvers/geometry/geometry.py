@@ -12,7 +12,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
-from tiger.solvers.geometry.boxes import Grid, list_boxes, map_boxes
+from tiger.solvers.geometry.boxes import Grid, list_cheap_boxes, map_boxes
 from tiger.solvers.geometry.diagonals import has_diagonals
 from tiger.solvers.geometry.folding import Folding, TreeLevel, foldings
 from tiger.solvers.geometry.footprints import Footprint, Region, axes_along, box, regions
@@ -34,8 +34,8 @@ WORK, LEAST, MOST = 1 << 17, 2, 8
 MOVED = 1 << 15
 # How many times the nodes that are needed a tree may have for shares to all of them to be tried.
 LOOSE = 2
-# Mappings of boxes tried: on a grid or tree, and elsewhere, where each takes a search of its own.
-BOXED, QUOTIENTS = 2, 3
+# Mappings of boxes tried on a grid or tree.
+BOXED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,8 @@ class Geometry:
             slots, hosts = problem.topology.slots, problem.topology.hosts
             # Tasks alone on their nodes are what other searches map.
             room = int(slots[hosts].min())
-            ways = list_boxes(lattice, room, len(hosts))[:QUOTIENTS].tolist() if room > 1 else []
-            for parts in ways:
-                yield map_quotient(problem, lattice, tuple(parts), self.choose, stop)
+            for parts in list_cheap_boxes(lattice, room, len(hosts)) if room > 1 else ():
+                yield map_quotient(problem, lattice, parts, self.choose, stop)
 
 
 def applies(problem: Problem) -> bool:
