@@ -23,7 +23,7 @@ SEED, PAIRS = 0, 60
 KINDS = ("torus", "grid", "tree")
 # Ranks of the smallest and the largest halo, how many times the smallest may be asked to double, and slots of a node.
 FEWEST, MOST, DOUBLED = 64, 1 << 16, 9
-SLOTS = (1, 1, 2, 4, 8, 16, 32, 64, 128)
+SLOTS = (2, 4, 8, 16, 32, 64, 128)
 # Extents are drawn from round numbers or all; those of hardware are 16 at most.
 ROUND, ODD, WIDEST = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]), np.arange(2, 65), 16
 # Draws of extents after which the numbers of axes and slots are drawn again.
@@ -128,18 +128,21 @@ def draw_pairs() -> Iterator[Pair]:
     """Yield pairs for which there is a box partition, as many of each kind."""
     draw = np.random.default_rng(SEED)
     for number in range(PAIRS):
-        pair = _draw(draw, KINDS[number % len(KINDS)])
+        # One pair in four has one slot a node.
+        kind, slots = KINDS[number % len(KINDS)], SLOTS if number // len(KINDS) % 4 else (1,)
+        pair = _draw(draw, kind, slots)
         while not math.isfinite(find_best(pair, pair.problem())):
-            pair = _draw(draw, pair.kind)
+            pair = _draw(draw, kind, slots)
         yield pair
 
 
-def _draw(draw: np.random.Generator, kind: str) -> Pair:
+def _draw(draw: np.random.Generator, kind: str, choice: tuple[int, ...]) -> Pair:
     """Return a halo of 2 to 4 axes that fills at least half of some hardware of 16 to 512 nodes."""
     while True:
-        axes, columns, slots = int(draw.integers(2, 5)), int(draw.integers(2, 4)), int(draw.choice(SLOTS))
+        axes, columns, slots = int(draw.integers(2, 5)), int(draw.integers(2, 4)), int(draw.choice(choice))
         nodes_from, ranks_from = ((ROUND, ODD)[number] for number in draw.integers(2, size=2))
-        closed, fewest = bool(draw.integers(4) == 0), FEWEST << int(draw.integers(DOUBLED))
+        closed = bool(draw.integers(4) == 0)
+        fewest = FEWEST << int(draw.integers(DOUBLED)) if slots > 1 else FEWEST
         for _ in range(TRIES):
             extents = tuple(draw.choice(nodes_from[nodes_from <= WIDEST], columns).tolist())
             ranks = tuple(draw.choice(ranks_from, axes).tolist())
