@@ -117,6 +117,12 @@ def _ranks(table: list[list[str]]) -> tuple[str, ...]:
     return "orders of 1,024 ranks", "hop-bytes / largest link load", peers, row[5], loss
 
 
+def _folds(table: list[list[str]]) -> tuple[str, ...]:
+    row = _row(table, "all drawn")
+    own, loss = f"{row[3]}, from {row[4]} to {row[5]}", f"{row[7]} of {row[2]} dearer" if int(row[7]) else "nowhere"
+    return "halos on tori, grids and trees", "cost over the best box's", "best box and fold of it 1", own, loss
+
+
 def _first(cell: str) -> float:
     """Return the first number of a cell, infinity where there is none."""
     found = re.match("[0-9.]+", cell)
@@ -229,6 +235,7 @@ MAPPING = {
     "anytime": _anytime,
     "hypergraphs": _hypergraphs,
     "ranks": _ranks,
+    "folds": _folds,
 }
 CIRCUITS = {"record": _record, "circuits": _circuits, "delivered": _delivered, "noise": _noise}
 NETWORKS = {

@@ -32,8 +32,9 @@ SHRINK, CHAINS, LATE_CALLS = 0.9, 16, 10
 # One task in this many too many on its node shows that annealing of clusters has emptied a region: each task takes a
 # chain of its own, a thousand of them seconds.
 MOST_OVER = 20
-# A mapping that begins dearer than this many times the start stays so, and so does another: a brief refinement lowers
-# those of halos of 102,400 tasks by 0.1 %, and two passes differ by 1 to 3 %.
+# A mapping that begins dearer than this many times the start is given up with those after it: a brief refinement lowers
+# those of halos of 102,400 tasks by 0.1 %, and two passes differ by 1 to 3 %. Clearing what is overfull may take longer
+# than all before it, 4 s for 110,592 tasks on a torus.
 BEATEN = 1.05
 # The clusters of a first mapping are cut quickly, the first regions the better of two times. With QUICK's own later
 # cuts, sweeps and regions 16,384 tasks on 256 nodes cost 2 % more, from -0.5 to 8.7 % (three graphs, four seeds).
@@ -53,13 +54,14 @@ class KWayParams:
     of 32,768 and 65,536 tasks on 256 leaves cost 2 % less than without temperature. With `entries` neighbour entries or
     fewer there are `passes` for each unit of effort, of which those after the first are given up once time is up, and
     not refined where they begin dearer: the cheaper of two is 1 to 3 % below the mean of one on three problems of
-    16,384 and 32,768 tasks (six seeds).
+    16,384 and 32,768 tasks (six seeds). A mapping that costs more than the `dearest` is given up.
     """
 
     parts: int = 16
     passes: int = 2
     entries: int = 800_000
     completes: bool = True
+    dearest: float = np.inf
     first: MultilevelParams = FIRST
     sweeps: int = 4
     hot: float = 0.2
@@ -112,8 +114,8 @@ class KWay:
         if not inst.indices.size or not applies(problem, self.params):
             return Assignment(places=start.copy())
         best, least, unrefined = None, np.inf, np.inf
-        beaten = cost_changes.total(inst, start) * BEATEN
-        params, passes = self.params, self.params.passes if inst.indices.size <= self.params.entries else 1
+        params = replace(self.params, dearest=BEATEN * cost_changes.total(inst, start))
+        passes = params.passes if inst.indices.size <= params.entries else 1
         for number in range(effort * passes):
             if stop():
                 break
@@ -124,18 +126,16 @@ class KWay:
             if cost_changes.total(inst, places) >= unrefined:
                 continue
             unrefined = cost_changes.total(inst, places)
-            if self.finish is not None and unrefined <= beaten:
+            if self.finish is not None:
                 places = self.finish.search(problem, places, effort=1, seed=derive(seed, number, 1), stop=stop).places
             cost = cost_changes.total(inst, places)
             if cost < least:
                 best, least = places, cost
-            if unrefined > beaten:
-                break
         return choose(inst, start, best)
 
 
 def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: int, stop: Stop) -> IntArray | None:
-    """Return places[n] within the slots by one pass over all levels, None where tasks found no room.
+    """Return places[n] within the slots by one pass over all levels, None where tasks found no room or it is dear.
 
     Once `stop` says so, there is no more refinement than what keeps nodes from being overfull.
     """
@@ -160,7 +160,8 @@ def map_by_clusters(problem: Problem, inst: Instance, params: KWayParams, seed: 
             costs = inst.distances, inst.row, inst.col, inst.price
             hardware = TieredCosts(*costs, tiers[k:].copy(), limit[k:] - 2 * ends, inst.hosts)
             propagate(graphs[level], hardware, places, params.schedule(largest, ends=ends), derive(seed, level, k))
-    return clear_overload(inst, places, stop)
+    # What is overfull is cleared at a cost.
+    return clear_overload(inst, places, stop) if cost_changes.total(inst, places) <= params.dearest else None
 
 
 def _coarsen(inst: Instance, cap: int, seed: int) -> tuple[list[Graph], list[IntArray]]:

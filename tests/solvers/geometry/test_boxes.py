@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.solvers.geometry.test_geometry import grid, problem_of
+from tests.solvers.geometry.test_geometry import grid, problem_of, search
 from tiger.solvers.geometry.boxes import box_numbers, list_boxes, part_counts, surfaces
 from tiger.solvers.geometry.lattices import recognise
 
@@ -45,3 +45,9 @@ def test_boxes_along_an_axis_differ_by_one_layer():
 def test_cycles_cost_one_cut_more():
     """Tests a torus of 6 x 6 tasks, whole along one axis."""
     assert surfaces(lattice_of(6, 6, periodic=True), np.array([[1, 3], [2, 1]])).tolist() == [18, 12]
+
+
+def test_the_numbering_of_tasks_plays_no_part():
+    """Tests the cost of 5 x 6 x 7 tasks on 6 x 8 nodes over several numberings."""
+    problems = [problem_of(grid((5, 6, 7), seed), "torus:6x8", 5) for seed in range(4)]
+    assert len({search(problem)[1] for problem in problems}) == 1

@@ -61,6 +61,17 @@ def test_bug_power_law_graphs_were_given_up():
         assert map_by_clusters(problem, instance_of(problem), kept, 0, bool) is None
 
 
+def test_what_is_far_dearer_than_the_start_is_given_up():
+    """Tests a limit just below and above what a pass costs, and that the start comes back from one much cheaper."""
+    problem = problem_of(GRID, "torus:4x4", 36)
+    inst = instance_of(problem)
+    cost = cost_of(problem, map_by_clusters(problem, inst, SMALL, 0, bool)).total
+    assert map_by_clusters(problem, inst, replace(SMALL, dearest=0.9 * cost), 0, bool) is None
+    assert map_by_clusters(problem, inst, replace(SMALL, dearest=1.1 * cost), 0, bool) is not None
+    squares = np.arange(576) // 24 // 6 * 4 + np.arange(576) % 24 // 6
+    assert (KWay(SMALL).search(problem, squares, effort=1, seed=0, stop=bool).places == squares).all()
+
+
 @pytest.mark.slow
 def test_a_grid_on_a_tree_is_cut_into_blocks():
     """Tests the cost against square blocks of 12 x 12, and of 6 x 6 in these."""
