@@ -9,6 +9,7 @@ Source: Y.-W. E. Ma, L. Tao, Embeddings among meshes and tori, Journal of Parall
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.solvers.geometry.folding import Axis, Stage
+from tiger.solvers.geometry.folding import Axis, Stage, TreeLevel
 
-# Ways to write all axes in digits that are kept, those that promise least, after each axis.
-BEAM = 512
-# Orders of the axes of nodes that the search for the orders of digits starts from: all of four.
-ORDERS = 24
+# Ways to write all axes in digits that are kept, those that promise least, after each axis: with 48 and 512 each of 120
+# drawn halos costs as much.
+BEAM = 128
+# Axes of nodes up to which embeddings are looked for: of a torus of four different ones in 0.2 s.
+AXES = 4
 
 
 class Boxes(NamedTuple):
@@ -46,9 +48,11 @@ class Embedding(NamedTuple):
 def embed(boxes: Boxes, stages: tuple[Stage, ...], keep: int) -> list[Embedding]:
     """Return up to `keep` embeddings of a grid of boxes, those first that promise least.
 
-    Prices are exact but for cycles, and for digits that are not used up. O(512 c! d^2 c) an axis for d axes of boxes
-    and c of nodes.
+    Prices are exact but for runs that are laid backwards around a cycle. None where the nodes have more than four axes.
+    O(128 w c! d^2 c) for d axes of boxes, c of nodes, and w ways to write one of those.
     """
+    if len(stages) > AXES:
+        return []
     extents = tuple(stage.extent for stage in stages)
     digits = np.ones((1, len(boxes.parts), len(stages)), np.int64)
     found = digits, digits, digits
@@ -87,7 +91,7 @@ def digit_choices(parts: int, extents: tuple[int, ...]) -> tuple[tuple[int, ...]
     return tuple(
         way
         for way in _reach(parts, extents)
-        if all(np.prod(way) // digit * (digit - 1) < parts for digit in way if digit > 1)
+        if all(math.prod(way) // digit * (digit - 1) < parts for digit in way if digit > 1)
     )
 
 
@@ -113,7 +117,7 @@ def _arrange(
     """
     best, strides, before = np.full(len(digits), np.inf), np.ones_like(digits), np.ones_like(digits)
     across = boxes.across[:, None]
-    for columns in itertools.islice(_orders(stages), ORDERS):
+    for columns in _orders(stages):
         guess = _products_before(digits, np.broadcast_to(np.array(columns), digits.shape), 2)
         for again in (True, False):
             laid, steps = _order_outward(digits, guess * across, stages)
@@ -126,10 +130,14 @@ def _arrange(
     return best, (digits, strides, before)
 
 
-def _orders(stages: tuple[Stage, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the orders of the axes of nodes: levels of a tree come the highest first."""
+def _orders(stages: tuple[Stage, ...]) -> list[tuple[int, ...]]:
+    """Return the orders of the axes of nodes that differ in more than axes that are alike; of levels, highest first."""
     every = tuple(range(len(stages)))
-    return itertools.permutations(every) if isinstance(stages[0], Axis) else iter([every])
+    if isinstance(stages[0], TreeLevel):
+        return [every]
+    types = [(stage.extent, getattr(stage, "around", 0)) for stage in stages]
+    orders = {tuple(types[column] for column in order): order for order in itertools.permutations(every)}
+    return list(orders.values())
 
 
 def _count_steps(digits: IntArray, before: IntArray, boxes: Boxes) -> IntArray:

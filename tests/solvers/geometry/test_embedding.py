@@ -87,3 +87,8 @@ def test_digits_are_no_larger_than_they_need_be():
     """Tests numbers up to 7 in one digit, or in two."""
     assert digit_choices(7, (8, 4)) == ((2, 4), (3, 3), (4, 2), (7, 1))
     assert digit_choices(7, (2, 2)) == ()
+
+
+def test_many_axes_of_nodes_are_left_to_foldings():
+    """Tests a hypercube of five axes."""
+    assert embed(Boxes((8, 4), np.ones(2), (False, False)), axes(2, 2, 2, 2, 2), 1) == []
