@@ -5,6 +5,7 @@ https://cpe.ext.hpe.com/docs/latest/performance-tools/man1/grid_order.html. The 
 they take the places of the hosts, separated by commas or lines, with comments behind `#`.
 """
 
+import re
 from itertools import groupby
 
 from tiger.launchers.order import RankOrder, check_hosts
@@ -26,8 +27,22 @@ def write(order: RankOrder) -> str:
 
 
 def describe_cray(order: RankOrder) -> str:
-    """Return the command that takes the file."""
+    """Return the command that takes the file, and a warning of hosts in another order than that of their names.
+
+    srun takes the hosts of `--nodelist` in Slurm's own order.
+    """
     hosts, ranks = len(order.counts), len(order.bindings)
     method = "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE"
     sizes = f"--nodelist={','.join(order.counts)} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={ranks // hosts}"
-    return f"{method} srun {sizes} --distribution=block PROGRAM"
+    command = f"{method} srun {sizes} --distribution=block PROGRAM"
+    names = list(order.counts)
+    if names == sorted(names, key=_split_numbers):
+        return command
+    return (
+        f"{command}\nthis holds where Slurm has the hosts in this order (scontrol show hostnames), not by their names"
+    )
+
+
+def _split_numbers(host: str) -> list[tuple[int, str]]:
+    """Return what hosts are sorted by as Slurm does, their numbers by value: n2 before n10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", host)]
