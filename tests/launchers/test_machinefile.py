@@ -48,7 +48,7 @@ def test_nodes_of_mpich_are_counted_where_they_are_more_than_hosts() -> None:
 def test_commands_state_the_sizes() -> None:
     """Of ranks, and for Slurm also of hosts."""
     assert describe_slurm(SWAPPED) == "SLURM_HOSTFILE=FILE srun --nodes=3 --ntasks=5 --distribution=arbitrary PROGRAM"
-    flux = "flux run --requires=host:n0,n1,n2 --nodes=3 --ntasks=5 --taskmap=hostfile:FILE PROGRAM"
+    flux = "flux run --requires=host:n0,n1,n2 --nodes=3 --ntasks=5 --exclusive --taskmap=hostfile:FILE PROGRAM"
     assert describe_flux(SWAPPED) == flux
     assert describe_mpich(SWAPPED).startswith("mpiexec -f FILE -n 5 PROGRAM\n")
     assert describe_intel(SWAPPED) == "mpiexec -machinefile FILE -n 5 PROGRAM"

@@ -34,8 +34,11 @@ def describe_slurm(order: RankOrder) -> str:
 
 
 def describe_flux(order: RankOrder) -> str:
-    """Return the command that takes the file."""
-    sizes = f"--nodes={len(order.counts)} --ntasks={len(order.bindings)}"
+    """Return the command that takes the file.
+
+    Nodes are taken whole: flux run shares cores out equally, also where some hosts get more ranks than others.
+    """
+    sizes = f"--nodes={len(order.counts)} --ntasks={len(order.bindings)} --exclusive"
     return f"flux run --requires=host:{','.join(order.counts)} {sizes} --taskmap=hostfile:FILE PROGRAM"
 
 
