@@ -15,7 +15,10 @@ from tiger.run.mapping import MappingIncumbent
 
 @dataclass(slots=True)
 class PartSearch:
-    """Search as a request says, in a quarter of the time left; `loading_s` is how long kernels were loaded for it."""
+    """Search as a request says, in a quarter of the time left; `loading_s` is how long kernels were loaded for it.
+
+    Samples are kept where the tasks of a part are those of the whole problem, whose mappings they are.
+    """
 
     request: Request
     loading_s: float = 0.0
@@ -28,7 +31,12 @@ class PartSearch:
             return start
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=part, solution=start, stop=stop)
-        ising = replace(self.request.ising, control=False)
-        search_cost(incumbent, replace(self.request, objective="cost", home=None, max_moves=None, ising=ising))
+        ising, folder = replace(self.request.ising, control=False), self.request.folder
+        if folder is not None and part.tasks is not folder.problem.tasks:
+            folder = None
+        search_cost(
+            incumbent,
+            replace(self.request, objective="cost", home=None, max_moves=None, ising=ising, folder=folder),
+        )
         self.loading_s += incumbent.loading_s
         return incumbent.places
