@@ -1,5 +1,6 @@
 """The rule that the ranks of every host are consecutive: when it holds, and what comes of it."""
 
+import json
 import math
 from dataclasses import replace
 from itertools import combinations_with_replacement, permutations
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 import tiger
 from tiger.errors import InputError
 from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.mapping.blocks import place_blocks
 from tiger.mapping.contiguous import is_contiguous
 from tiger.mapping.explanation import explain_mapping
 from tiger.objectives.cost import cost_of, violations
+from tiger.run.deadline import ENDING
 
 HOSTS = nx.path_graph([f"n{k}" for k in range(4)])
 
@@ -110,6 +113,41 @@ def test_one_machine_is_one_host() -> None:
     report = tiger.assign("ring:4", machine, emit="mpich")
     assert (report.emitted, report.free_cost) == ("g01:4\n", report.cost)
     assert order_ranks(report.mapping, LaunchNodes.of(report.problem.topology)).runs == [("g01", 4)]
+
+
+def test_bug_the_free_cost_is_never_above_that_of_the_order() -> None:
+    """Also where random mappings of blocks were better than those of ranks."""
+    turns = "0,0 1,0 0,1 1,1 0,2 1,2 0,3 1,3"
+    report = tiger.assign(
+        "halo:8x3", "tree:2x4@1,10", allocation=turns, slots=3, contiguous_hosts=True, solver="random"
+    )
+    assert report.cost < report.baselines.block
+    assert report.free_cost == report.cost
+
+
+def test_bug_an_end_while_blocks_are_placed_is_said(monkeypatch) -> None:
+    """As the same seed may then end elsewhere."""
+
+    def end(problem, search):
+        ENDING.set()
+        yield from place_blocks(problem, search)
+
+    monkeypatch.setattr("tiger.mapping.contiguous.place_blocks", end)
+    try:
+        report = tiger.assign("halo:4x4", "tree:2x2@1,10", slots=4, contiguous_hosts=True)
+    finally:
+        ENDING.clear()
+    assert "ended as asked: the same seed may end elsewhere" in report.warnings
+
+
+@pytest.mark.parametrize("options", [{"contiguous_hosts": True}, {"nodes": 3}])
+def test_bug_samples_of_blocks_are_no_mappings_of_all_tasks(tmp_path, options) -> None:
+    """So that those that are kept can all be decoded."""
+    few = tiger.IsingParams(samples=str(tmp_path / "kept"))
+    report = tiger.assign("halo:3x4", "tree:2x2@1,10", slots=5, solver="neal", ising=few, **options)
+    kept = [json.loads(file.read_text())["info"]["mapping"] for file in (tmp_path / "kept").iterdir()]
+    assert kept
+    assert all(mapping.keys() == report.mapping.keys() for mapping in kept)
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -10,6 +10,7 @@ from tiger.launchers.formats import find_launcher
 from tiger.mapping.blocks import list_ranks, number_hosts, place_blocks
 from tiger.mapping.options import MappingOptions
 from tiger.mapping.part_search import PartSearch
+from tiger.mapping.remarks import warn_of_time
 from tiger.mapping.request import Request
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
@@ -88,6 +89,7 @@ def search_contiguous(
     if together is None:
         return (Violation(kind="undecided", message="no mapping was found with consecutive ranks on every host"),)
     together.put_off(search.loading_s)
+    warn_of_time(together, request)
     together.record("contiguous", time.perf_counter() - begun - search.loading_s, {"tried": tried})
     return together
 

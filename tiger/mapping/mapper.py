@@ -152,7 +152,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         max_moves=request.max_moves,
         moved=None if request.home is None else int((by_objective.places != request.home).sum()),
         threshold=request.threshold,
-        free_cost=incumbent.cost if request.contiguous_hosts else None,
+        free_cost=min(incumbent.cost, by_objective.cost) if request.contiguous_hosts else None,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, orders),
         lower_bound=_bound_cost(incumbent, by_objective) if incumbent.bounded else None,
         optimal=by_objective.optimal,
