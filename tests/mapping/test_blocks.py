@@ -43,6 +43,14 @@ def test_hosts_of_different_sizes_have_blocks_that_fit() -> None:
         assert is_contiguous(problem, places)
 
 
+def test_bug_a_host_may_have_many_more_slots_than_there_are_ranks() -> None:
+    """Three ranks on two hosts of six slots."""
+    problem = problem_of("ring:3", "tree:2@1", slots=6, pack=True)
+    for places in place_blocks(problem, SEARCH):
+        assert not violations(problem, places)
+        assert is_contiguous(problem, places)
+
+
 def test_cuts_are_where_the_least_traffic_crosses() -> None:
     """Two programs of three ranks each share no host of four slots."""
     problem = problem_of("ring:3++ring:3", "tree:2@1", slots=4, pack=True)

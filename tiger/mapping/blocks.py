@@ -128,7 +128,8 @@ def _fill(ranks: int, room: IntArray) -> IntArray:
 
 def _cut(tasks: TaskGraph, ranks: IntArray, room: IntArray) -> IntArray:
     """Return how many ranks each host has, in turn, so that the most traffic stays inside; O(h n c) for c slots."""
-    size, most = len(ranks), int(room.max())
+    size = len(ranks)
+    most = min(int(room.max()), size)
     if len(room) * size * most > CELLS:
         return _fill(size, room)
     ahead = _sum_ahead(tasks, ranks, most)
