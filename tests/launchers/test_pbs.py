@@ -12,9 +12,9 @@ from tiger.model.resources import Resources
 
 
 def test_directives_by_hand() -> None:
-    """A chunk for every run of ranks on a host."""
+    """A chunk for every run of ranks on a host, each with a thread, as PBS would make that as many as ncpus."""
     order = order_ranks({"0": "n1", "1": "n1", "2": "n0"}, NODES)
-    chunks = "1:ncpus=2:mpiprocs=2:host=n1+1:ncpus=1:mpiprocs=1:host=n0"
+    chunks = "1:ncpus=2:mpiprocs=2:ompthreads=1:host=n1+1:ncpus=1:mpiprocs=1:ompthreads=1:host=n0"
     assert write(order) == f"#PBS -l select={chunks}\n#PBS -l place=free\n"
     assert describe_pbs(order).endswith("in the order of $PBS_NODEFILE")
 

@@ -21,10 +21,9 @@ def write(order: RankOrder) -> str:
 def _write_chunk(host: str, run: Sequence[RankBinding]) -> str:
     """Return the chunk of consecutive ranks on a host, with their cores, else one each, and their threads."""
     cores = set().union(*(binding.cores for binding in run))
-    threads = {binding.bound.threads for binding in run}
-    number = threads.pop() if len(threads) == 1 else None
-    each = "" if number is None else f":ompthreads={number}"
-    return f"1:ncpus={len(cores) or len(run)}:mpiprocs={len(run)}{each}:host={host}"
+    # Where ompthreads is not stated, PBS takes ncpus for it (pbs_resources(7B)).
+    threads = min(binding.bound.threads or 1 for binding in run)
+    return f"1:ncpus={len(cores) or len(run)}:mpiprocs={len(run)}:ompthreads={threads}:host={host}"
 
 
 def describe_pbs(order: RankOrder) -> str:
