@@ -9,8 +9,8 @@ import socket
 import sys
 from pathlib import Path
 
-# Open MPI, MPICH and Intel MPI, PALS, Slurm, Flux, torchrun.
-RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID", "FLUX_TASK_RANK", "RANK")
+# Open MPI, PMIx, MPICH and Intel MPI, PALS, Flux, Slurm, torchrun.
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "FLUX_TASK_RANK", "SLURM_PROCID", "RANK")
 CPUS = Path("/sys/devices/system/cpu")
 # What cores are inside of, from the outside in: each is the processors of one, as Linux lists them.
 LEVELS = ("topology/package_cpus_list", "cache/index3/shared_cpu_list", "topology/core_cpus_list")

@@ -1,11 +1,30 @@
 """What a job printed, set beside the order that was meant."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 
 from tests.launchers.orders import BY_CORE, SWAPPED, orders
 from tiger.errors import InputError
+from tiger.launchers import wrapper
 from tiger.launchers.check import RankPlace, describe_check, list_differences, read_places
+
+WHERE = Path(__file__).resolve().parents[2] / "examples" / "where.py"
+
+
+@pytest.mark.parametrize("variable", wrapper.RANKS)
+def test_bug_ranks_of_all_launchers_say_where_they_are(tmp_path, variable) -> None:
+    """By the variables that the wrapper knows a rank by."""
+    clean = {name: value for name, value in os.environ.items() if name not in wrapper.RANKS}
+    run = subprocess.run([sys.executable, WHERE], env=clean | {variable: "3"}, capture_output=True, check=True)
+    (tmp_path / "said").write_bytes(run.stdout)
+    places = read_places(tmp_path / "said")
+    assert list(places) == [3]
+    assert places[3].cores
 
 
 def test_lines_are_ranks_hosts_and_cores(tmp_path) -> None:
