@@ -10,9 +10,12 @@
 
 #define NAME MPI_MAX_PROCESSOR_NAME
 
-/* Return whether two names of a host are the same up to the domain, which some launchers and systems add. */
+/* Return whether two names of a host are the same up to the domain, which some launchers and systems add; addresses
+ * are compared whole. */
 static int same(const char *a, const char *b) {
     size_t length = strcspn(a, ".");
+    if (strspn(a, "0123456789") == length)
+        return !strcmp(a, b);
     return length == strcspn(b, ".") && !strncmp(a, b, length);
 }
 
@@ -31,7 +34,16 @@ int main(int argc, char **argv) {
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
     for (; file && fgets(text, sizeof text, file); lines++)
         if (lines < size)
-            named &= sscanf(text, "%d %s", &ranks[lines], strcpy(planned[lines], "")) == 2;
+            switch (sscanf(text, "%d %s", &ranks[lines], strcpy(planned[lines], ""))) {
+            case 2:
+                break;
+            case 1:
+                named = 0;
+                break;
+            default:
+                fprintf(stderr, "expected a rank on line %d, got %s", lines + 1, text);
+                MPI_Abort(MPI_COMM_WORLD, 1);
+            }
     if (lines != size) {
         fprintf(stderr, "expected a file with a line for each of %d processes, got %d\n", size, lines);
         MPI_Abort(MPI_COMM_WORLD, 1);

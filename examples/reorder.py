@@ -17,6 +17,8 @@ def match(lines: Sequence[str], hosts: Sequence[str]) -> tuple[list[int], list[s
     planned = defaultdict[str, list[int]](list)
     for line in lines:
         rank, _, host = line.partition(" ")
+        if not rank.isdecimal():
+            sys.exit(f"expected lines such as `3 n07`, got {line!r}")
         planned[short(host)].append(int(rank))
     new = [planned[short(host)].pop(0) if planned[short(host)] else None for host in hosts]
     rest = iter([rank for ranks in planned.values() for rank in ranks])
@@ -25,8 +27,9 @@ def match(lines: Sequence[str], hosts: Sequence[str]) -> tuple[list[int], list[s
 
 
 def short(host: str) -> str:
-    """Return the first part of a host's name, as some launchers and systems add the domain."""
-    return host.partition(".")[0]
+    """Return the first part of a host's name, as some launchers and systems add the domain; an address as it is."""
+    first = host.partition(".")[0]
+    return host if first.isdecimal() else first
 
 
 world = MPI.COMM_WORLD

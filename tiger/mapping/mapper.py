@@ -112,13 +112,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         start = request.home
     if isinstance(start, tuple):
         return Report.unmet(problem, start, _origin(request, time.perf_counter() - begun))
-    incumbent = MappingIncumbent(
-        problem=problem,
-        solution=start,
-        stop=request.cost_deadline,
-        watch=watch,
-        bounded=bounds_by_pairs(request.objective),
-    )
+    incumbent = _begin(problem, request, start, watch)
     incumbent.put_off(loading_s)
     if request.nodes is not None:
         incumbent.record("nodes", chosen - begun - loading_s, {"taken": request.nodes})
@@ -160,6 +154,17 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         sampling=request.answers.report(request.solver, estimated=request.ising.dry_run),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *remark(report, request)))
+
+
+def _begin(problem: Problem, request: Request, start: IntArray, watch: Watch) -> MappingIncumbent:
+    """Return the incumbent of a search for a low cost that begins with a mapping `start[n]`."""
+    return MappingIncumbent(
+        problem=problem,
+        solution=start,
+        stop=request.cost_deadline,
+        watch=watch,
+        bounded=bounds_by_pairs(request.objective),
+    )
 
 
 def _search_other(
