@@ -127,6 +127,25 @@ def test_bug_version_3_was_refused_and_allowed_cpuset_ignored():
 
 
 @pytest.mark.parametrize(
+    ("allowed", "processors", "last"),
+    [("0xffff0000", {16, 17}, 0), ("0x55555555", {0}, 1), ("0x5555ff00", {8, 9}, 1), ("0xf...f", {0, 1}, 1)],
+)
+def test_bug_packages_and_threads_that_are_not_allowed_were_counted(allowed, processors, last):
+    """Open MPI refused `slot=1:0` where only one package of two has cores; taskset got threads of others."""
+    text = re.sub('allowed_cpuset="[^"]*"', f'allowed_cpuset="{allowed}"', EXAMPLE, count=1)
+    resources = read_xml(text).topology({}).resources
+    assert (set(resources[0].cpus), resources[0].package) == (processors, (0, 0))
+    assert resources[-1].package == (last, len(resources) - 8)
+
+
+def test_bug_processors_with_endless_numbers_were_read():
+    """A mask of one would take all memory."""
+    text = EXAMPLE.replace('type="PU" os_index="0"', f'type="PU" os_index="{1 << 20}"')
+    with pytest.raises(InputError, match=r"^topology: line [0-9]+: os_index: expected a number below 1048576"):
+        read_xml(text)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
         (

@@ -63,7 +63,7 @@ def read_machine(elements: Sequence[Element], units: UnitName = "core") -> Level
     kind = units if units in _FINDERS else "core"
     places = _FINDERS[kind](elements)
     at_cores = _find_cores(elements) if _list_cores(elements) else []
-    cores = list_cores(elements, at_cores)
+    cores = list_cores(elements, at_cores, _read_allowed(elements))
     near = cores if kind == "core" else _find_near(elements, kind, places, dict(zip(at_cores, cores, strict=True)))
     local = _find_local(elements)
     beside = "l3" if kind == "core" else "pci"
@@ -102,14 +102,23 @@ def _find_cores(elements: Sequence[Element]) -> list[int]:
     cores = _list_cores(elements)
     if not cores:
         raise InputError(FIELD, "expected objects of type Core, got none")
-    machine = next((each for each in elements if "allowed_cpuset" in each.values), None)
-    if machine is None:
+    allowed = _read_allowed(elements)
+    if allowed is None:
         return cores
-    allowed = read_set(machine, "allowed_cpuset")
     usable = [k for k in cores if "cpuset" not in elements[k].values or read_set(elements[k], "cpuset") & allowed]
     if not usable:
-        raise machine.error(FIELD, "allowed_cpuset: expected threads of a core, got none")
+        raise _find_limited(elements)[0].error(FIELD, "allowed_cpuset: expected threads of a core, got none")
     return usable
+
+
+def _read_allowed(elements: Sequence[Element]) -> int | None:
+    """Return the set of threads that may be used as bits, None where nothing is said of that."""
+    return next((read_set(machine, "allowed_cpuset") for machine in _find_limited(elements)), None)
+
+
+def _find_limited(elements: Sequence[Element]) -> list[Element]:
+    """Return the machine if it states what threads may be used."""
+    return [each for each in elements if "allowed_cpuset" in each.values][:1]
 
 
 def _list_cores(elements: Sequence[Element]) -> list[int]:

@@ -6,28 +6,43 @@ Devices and cores are near each other below the innermost object that has both, 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from tiger.formats.hardware.cpusets import FIELD, THREAD_LIMIT
 from tiger.formats.xmltext import Element
 from tiger.model.resources import Package, Resources
+from tiger.model.wording import describe
 
 
-def list_cores(elements: Sequence[Element], places: Sequence[int]) -> tuple[Resources, ...]:
-    """Return the cores at some positions, numbered from 0 on, with their processors and packages."""
-    packages = [at for at, element in enumerate(elements) if element.values.get("type") == "Package"]
-    number, first = {at: k for k, at in enumerate(packages)}, dict[int, int]()
+def list_cores(elements: Sequence[Element], places: Sequence[int], allowed: int | None) -> tuple[Resources, ...]:
+    """Return the cores at some positions, numbered from 0 on, with their packages and those processors allowed.
+
+    Packages count as hwloc does, which leaves out those without a usable core; without a set all processors are
+    `allowed`. Raises InputError of `topology` for a processor whose number no machine has.
+    """
     cpus: dict[int, list[int]] = {at: [] for at in places}
     for at, element in enumerate(elements):
-        index = element.values.get("os_index", "")
-        if element.values.get("type") != "PU" or not (index.isascii() and index.isdigit()):
+        cpu = _read_processor(element)
+        if cpu is None or (allowed is not None and not allowed >> cpu & 1):
             continue
         for above in _list_above(elements, at):
             if above in cpus:
-                cpus[above].append(int(index))
-    cores = list[Resources]()
+                cpus[above].append(cpu)
+    cores, known = list[Resources](), dict[int, Package]()
     for core, at in enumerate(places):
-        package = next((above for above in _list_above(elements, at) if above in number), None)
-        own = None if package is None else Package(number[package], first.setdefault(package, core))
+        around = (above for above in _list_above(elements, at) if elements[above].values.get("type") == "Package")
+        package = next(around, None)
+        own = None if package is None else known.setdefault(package, Package(len(known), core))
         cores.append(Resources(cores=(core,), cpus=tuple(cpus[at]), package=own))
     return tuple(cores)
+
+
+def _read_processor(element: Element) -> int | None:
+    """Return the number that the operating system gives a processor, None for other elements and without one."""
+    index = element.values.get("os_index", "")
+    if element.values.get("type") != "PU" or not (index.isascii() and index.isdigit()):
+        return None
+    if len(index) > len(str(THREAD_LIMIT)) or int(index) >= THREAD_LIMIT:
+        raise element.error(FIELD, f"os_index: expected a number below {THREAD_LIMIT}, got {describe(index)}")
+    return int(index)
 
 
 def share_cores(
