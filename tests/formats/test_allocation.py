@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
 from tiger.formats.allocation import list_nodes, resolve_names
+from tiger.formats.hostfile import HostSlots
 from tiger.model.text import FileText
 from tiger.topologies.spec import build
 
@@ -17,7 +18,7 @@ NAMES = (*(f"n{k}" for k in range(10)), "n007", "n008", "gpu[0]", "r0n1", "r0n2"
 
 def read(text, known=NAMES):
     """Return the nodes of a text, and their slots as a list."""
-    names, slots = list_nodes(text, known)
+    names, slots, _ = list_nodes(text, known)
     return list(names), None if slots is None else slots.tolist()
 
 
@@ -144,6 +145,17 @@ def test_the_variables_of_slurm_are_read_when_they_are_asked_for(monkeypatch):
     for text in ("slurm", FileText("allocation", "slurm")):
         with pytest.raises(InputError, match=r"SLURM_JOB_NODELIST in the env|expected nodes of the topology"):
             read(text)
+
+
+def test_slurm_says_how_many_cores_a_task_has(monkeypatch):
+    """Beside the tasks of nodes, without which a slot is a host."""
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-2]")
+    monkeypatch.setenv("SLURM_CPUS_PER_TASK", "8")
+    monkeypatch.delenv("SLURM_TASKS_PER_NODE", raising=False)
+    assert list_nodes("slurm", ["n1", "n2"]) == HostSlots(("n1", "n2"))
+    monkeypatch.setenv("SLURM_TASKS_PER_NODE", "4,2")
+    found = list_nodes("slurm", ["n1", "n2"])
+    assert (found.cores, found.slots.tolist(), found.by_cores().slots.tolist()) == (8, [4, 2], [32, 16])
 
 
 def test_a_text_is_never_opened_as_a_file(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ def read(text):
     def resolve(word, where, before):
         return [NodeSlots(*split_count(word))]
 
-    names, slots = read_host_file("allocation", text, resolve)
+    names, slots, _ = read_host_file("allocation", text, resolve)
     return dict.fromkeys(names) if slots is None else dict(zip(names, slots.tolist(), strict=True))
 
 
@@ -77,6 +77,15 @@ def test_a_host_once_says_nothing_of_slots():
         ("n1 SLURM_TASKS_PER_NODE=4(x2)", "line 1: SLURM_TASKS_PER_NODE: expected the counts of 1 hosts, got those of"),
         ("n1 SLURM_TASKS_PER_NODE=0", "line 1: expected a whole number from 1"),
         ("n1:2 SLURM_TASKS_PER_NODE=2", "line 1: expected each host once, without slots, beside one SLURM_TASKS"),
+        ("n1 SLURM_TASKS_PER_NODE=2 SLURM_CPUS_PER_TASK=0", "line 1: SLURM_CPUS_PER_TASK: expected a whole number"),
+        (
+            "n1 SLURM_CPUS_PER_TASK=2",
+            "line 1: SLURM_CPUS_PER_TASK: expected it once, beside SLURM_TASKS_PER_NODE",
+        ),
+        (
+            "n1:2 SLURM_CPUS_PER_TASK=9007199254740991",
+            "expected slots of a host from 1 to 2**53 - 1, got 18014398509",
+        ),
         ("n1 SLURM_TASKS_PER_NODE=2;SLURM_TASKS_PER_NODE=2", "line 1: expected each host once, without slots, bes"),
     ],
 )

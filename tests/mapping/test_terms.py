@@ -8,6 +8,7 @@ import pytest
 import tiger
 from tiger.errors import InputError
 from tiger.mapping.entry import problem_of
+from tiger.model.text import FileText
 
 TWO_NUMA = Path(__file__).parents[1] / "data" / "hwloc" / "two_numa.xml"
 
@@ -89,6 +90,17 @@ def test_bug_a_packed_mapping_is_improved_where_it_is() -> None:
     assert (again.cost, again.moved) == (0, 0)
     with pytest.raises(InputError, match=r"^start: expected a mapping that the problem allows"):
         tiger.assign("ring:4", "grid:3", slots=2, start=packed)
+
+
+@pytest.mark.parametrize("inside", [None, TWO_NUMA])
+def test_bug_tasks_of_slurm_were_taken_for_cores(inside) -> None:
+    """Two tasks of four cores on each node have room for as many ranks of four, and for four of two."""
+    job = FileText("allocation", "0 2 SLURM_TASKS_PER_NODE=2(x2) SLURM_CPUS_PER_TASK=4")
+    ask = {"topology": "grid:3", "allocation": job, "node_topology": inside}
+    assert tiger.assign("ring:4", **ask, cores_per_rank=4).rank_order.counts == {"0": 2, "2": 2}
+    assert tiger.assign("ring:8", **ask, cores_per_rank=2).rank_order.counts == {"0": 4, "2": 4}
+    assert tiger.assign("ring:4", **ask).rank_order.counts == {"0": 2, "2": 2}
+    assert not tiger.assign("ring:5", **ask).feasible
 
 
 @pytest.mark.parametrize("inside", [None, TWO_NUMA])

@@ -8,7 +8,15 @@ from functools import partial
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.hostfile import NODE_LIST, TASKS_PER_NODE, HostSlots, NodeSlots, read_host_file, split_count
+from tiger.formats.hostfile import (
+    CPUS_PER_TASK,
+    NODE_LIST,
+    TASKS_PER_NODE,
+    HostSlots,
+    NodeSlots,
+    read_host_file,
+    split_count,
+)
 from tiger.formats.hostlist import expand, split_list
 from tiger.model.text import FileText, read_text
 from tiger.model.wording import describe
@@ -62,9 +70,12 @@ def _is_file(text: str) -> bool:
 
 def _read_variables() -> str:
     """Return what the variables of a job of Slurm say of its nodes, which have to be there."""
-    found = {name: os.environ[name] for name in (NODE_LIST, TASKS_PER_NODE) if os.environ.get(name)}
+    names = (NODE_LIST, TASKS_PER_NODE, CPUS_PER_TASK)
+    found = {name: os.environ[name] for name in names if os.environ.get(name)}
     if NODE_LIST not in found:
         raise InputError(FIELD, f"expected {NODE_LIST} in the environment, as in a job of Slurm, got none")
+    if TASKS_PER_NODE not in found:
+        found.pop(CPUS_PER_TASK, None)
     return "\n".join(f"{name}={value}" for name, value in found.items())
 
 

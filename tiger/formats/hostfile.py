@@ -2,7 +2,7 @@
 
 Sources: Open MPI, mpirun(1), and PRRTE, "Hostfiles" (`n01 slots=4 max_slots=8`); MPICH, mpiexec(1), and Intel MPI
 (`n01:4`); OpenPBS, qsub(1B), `PBS_NODEFILE` (a host as often as it has slots); Grid Engine, sge_pe(5), `PE_HOSTFILE`
-(`n01 4 all.q@n01 UNDEFINED`); Slurm, sbatch(1), `SLURM_JOB_NODELIST` and `SLURM_TASKS_PER_NODE`.
+(`n01 4 all.q@n01 UNDEFINED`); Slurm, sbatch(1), `SLURM_JOB_NODELIST`, `SLURM_TASKS_PER_NODE`, `SLURM_CPUS_PER_TASK`.
 """
 
 import re
@@ -17,6 +17,7 @@ from tiger.model.values import WHOLE_LIMIT
 from tiger.model.wording import describe
 
 NODE_LIST, TASKS_PER_NODE = "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE"
+CPUS_PER_TASK = "SLURM_CPUS_PER_TASK"
 # How Open MPI writes the slots of a host, and the most that a user may give it.
 _SLOTS, _MOST = "slots", ("max_slots", "max-slots")
 _FACTS = (_SLOTS, *_MOST)
@@ -32,10 +33,18 @@ class NodeSlots(NamedTuple):
 
 
 class HostSlots(NamedTuple):
-    """Hold different hosts by name, in their order, and `slots[h]` of each, None where nothing is said of any."""
+    """Hold different hosts by name, in their order, and `slots[h]` of each, None where nothing is said of any.
+
+    A slot is for a task of `cores` cores, 1 unless Slurm says more.
+    """
 
     names: tuple[str, ...]
     slots: IntArray | None = None
+    cores: int = 1
+
+    def by_cores(self) -> "HostSlots":
+        """Return the hosts with a slot for every core."""
+        return self if self.slots is None else HostSlots(self.names, self.slots * self.cores)
 
 
 class _Entry(NamedTuple):
@@ -57,10 +66,12 @@ def read_host_file(field: str, text: str, resolve: Resolve) -> HostSlots:
     number, as in node files of PBS. Raises InputError of a field for slots that are none, or not of all hosts.
     """
     entries = _read_entries(field, text)
-    nodes, shares = list[NodeSlots](), list[_Entry]()
+    nodes, shares, sizes = list[NodeSlots](), list[_Entry](), list[_Entry]()
     for entry in entries:
         if entry.hosts.startswith(f"{TASKS_PER_NODE}="):
             shares.append(entry)
+        elif entry.hosts.startswith(f"{CPUS_PER_TASK}="):
+            sizes.append(entry)
         else:
             nodes += _read_nodes(field, entry, resolve, len(nodes))
     missing = next((node.node for node in nodes if node.slots is None), None)
@@ -68,7 +79,8 @@ def read_host_file(field: str, text: str, resolve: Resolve) -> HostSlots:
         # Open MPI takes as many as such a host has cores, which the text does not say.
         raise InputError(field, f"expected {_SLOTS}=N for all hosts or none, got none for {describe(missing)}")
     hosts = add_slots(field, nodes)
-    return _share_out(field, hosts, shares) if shares else hosts
+    hosts = _share_out(field, hosts, shares) if shares else hosts
+    return _widen(field, hosts, sizes) if sizes else hosts
 
 
 def split_count(word: str) -> NodeSlots:
@@ -161,6 +173,18 @@ def _share_out(field: str, hosts: HostSlots, shares: Sequence[_Entry]) -> HostSl
         what = f"expected the counts of {len(hosts.names)} hosts"
         raise InputError(field, f"{where}: {TASKS_PER_NODE}: {what}, got those of {count}")
     return HostSlots(hosts.names, np.repeat(*np.array(pairs, np.int64).T))
+
+
+def _widen(field: str, hosts: HostSlots, sizes: Sequence[_Entry]) -> HostSlots:
+    """Return hosts whose slots are for as many cores as Slurm states of a task."""
+    where, text = f"{sizes[0].where}: {CPUS_PER_TASK}", sizes[0].hosts.partition("=")[2]
+    if len(sizes) > 1 or hosts.slots is None:
+        what = f"expected it once, beside {TASKS_PER_NODE}"
+        raise InputError(field, f"{where}: {what}, got {'another' if len(sizes) > 1 else 'no slots'}")
+    cores = _read_slots(field, where, text)
+    # Python's integers, as the product may leave the range of int64.
+    _check_slots(field, int(hosts.slots.max()) * cores)
+    return hosts._replace(cores=cores)
 
 
 def _read_slots(field: str, where: str, word: str) -> int:

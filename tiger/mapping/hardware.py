@@ -60,7 +60,8 @@ def build_hardware(arguments: HardwareArguments, named: Collection[str] = ()) ->
     stated = _check_levels(arguments.levels, [network, *readings])
     parts = [reading.topology(stated) for reading in readings]
     distances = _place_nodes(network.distances, stated, parts) if parts else stated
-    hosts, shares = list_allocation(known, arguments.allocation), list_shares(arguments.running)
+    hosts = list_allocation(known, arguments.allocation, options)
+    shares = list_shares(arguments.running)
     # Links that others use stay, and so do nodes around units that are named.
     needed = {end for share in shares for end in (share.a, share.b)}
     needed |= {part for name in named for part in (name, name.partition(INSIDE)[0])}
@@ -203,16 +204,18 @@ def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
             raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
 
 
-def list_allocation(known: Sequence[str], allocation: object) -> HostSlots | None:
+def list_allocation(known: Sequence[str], allocation: object, options: UnitOptions) -> HostSlots | None:
     """Return the nodes that an allocation lists out of those known, in its order; None where all may hold tasks.
 
     A set has no order: its names are in that of the topology. Slots are those of a mapping, and as many as a
-    name comes often. Raises TypeError for what is no `Allocation`.
+    name comes often; with cores of each rank given, those for tasks of several cores count their cores. Raises
+    TypeError for what is no `Allocation`.
     """
     if allocation is None:
         return None
     if isinstance(allocation, str | Path | FileText):
-        return list_nodes(allocation, known)
+        hosts = list_nodes(allocation, known)
+        return hosts if options.cores_per_rank is None else hosts.by_cores()
     if isinstance(allocation, Mapping):
         return add_slots(FIELD, [_read_granted(node, slots) for node, slots in allocation.items()])
     if not isinstance(allocation, Iterable):

@@ -114,7 +114,7 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
     # Specifications and files go as they are, and say nothing of the order of hosts.
     stated = source if isinstance(source, str | Path | FileText) else described.topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
-    allocated = list_allocation(described.names, arguments.allocation)
+    allocated = list_allocation(described.names, arguments.allocation, narrow(UnitOptions, arguments))
     if allocated is None and isinstance(stated, Topology):
         allocated = _list_turns(stated)
     return {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tiger.errors import InputError
-from tiger.formats.hostfile import NodeSlots, is_entry, read_host_file, split_count
+from tiger.formats.hostfile import CPUS_PER_TASK, NodeSlots, is_entry, read_host_file, split_count
 from tiger.formats.hostlist import read_list, split_list
 from tiger.model.metrics import TreeMetric
 from tiger.model.text import RawLine
@@ -29,9 +29,11 @@ def read_hosts(text: str) -> Topology:
     A line has a host, or several between commas, where n[0-3,07] stands for n0 to n3 and n07; `#` begins a comment.
     Slots are those of `hostfile.read_host_file`. Raises InputError of `topology` with the line at fault.
     """
-    names, slots = read_host_file(FIELD, _COMMENT.sub("", text), _resolve)
+    names, slots, cores = read_host_file(FIELD, _COMMENT.sub("", text), _resolve)
     if not names:
         raise InputError(FIELD, "expected hosts, got none")
+    if cores > 1:
+        raise InputError(FIELD, f"expected {CPUS_PER_TASK} in an allocation alone (--allocation), got it among hosts")
     bare = Topology(names=names, metric=TreeMetric((len(names),), (1.0,)))
     return bare if slots is None else replace(bare, slots=slots, slots_stated=True, slots_granted=True)
 
