@@ -79,6 +79,17 @@ def test_launchers_have_consecutive_ranks_where_they_need_them(cli: Run) -> None
     assert "nodes of the 4 hosts, whose ranks are not consecutive" in err
 
 
+def test_bug_slots_beside_an_even_share_were_not_said_to_be_free(cli: Run) -> None:
+    """Four ranks on two hosts of three slots each leave two, and three on two of them cannot be shared equally."""
+    _, _, err = cli("traffic.csv", "--cluster", "cluster.conf", "--slots", "3", "--nodes", "2", "--emit", "openmpi")
+    assert "\nfree slots: 2, 1 on " in err
+    status, _, err = cli("ring:6", "--cluster", "cluster.conf", "--slots", "3", "--emit", "torchrun")
+    assert (status, "6 on 4 hosts of up to 3 slots; 6 slots are free, and --nodes 2 --slots 3 makes" in err) == (
+        2,
+        True,
+    )
+
+
 def test_without_a_launcher_the_summary_is_the_result(cli: Run) -> None:
     """As that of `tiger assign`, and with JSON in a file or alone."""
     status, out, err = cli(
@@ -279,7 +290,12 @@ def test_torchrun_needs_as_many_ranks_on_every_host(cli: Run) -> None:
     assert err.endswith("got 7 on 4 hosts of up to 2 slots; 1 slots are free\n")
     few = ["--slots", "2", "--pack", "--nodes", "2"]
     status, _, err = cli("ring:3", "--cluster", "cluster.conf", *few, "--emit", "torchrun")
-    assert (status, err.endswith("got 3 on 2 hosts of up to 2 slots; 1 slots are free\n")) == (2, True)
+    assert (
+        status,
+        err.endswith(
+            "got 3 on 2 hosts of up to 2 slots; 1 slots are free, and --nodes 3 --slots 1 makes shares equal\n"
+        ),
+    ) == (2, True)
 
 
 def test_hosts_with_unequal_shares_are_refused_with_advice(cli: Run) -> None:

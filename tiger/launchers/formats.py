@@ -69,22 +69,22 @@ class EmitOptions:
 class Launcher(NamedTuple):
     """Hold how a rank order is written, the command or the sentence that says what takes the text, and a file's name.
 
-    `check` refuses a number of ranks of which no order on hosts with some slots can be written, if there is any. A
-    launcher that is `contiguous` needs the ranks of a host to be consecutive.
+    `check` refuses a number of ranks of which no order can be written on the hosts of another, or on the most of them
+    that may get ranks, if there is any. A launcher that is `contiguous` needs the ranks of a host to be consecutive.
     """
 
     write: Callable[[RankOrder], str]
     use: Callable[[RankOrder], str]
     file: str
-    check: Callable[[int, Mapping[str, int]], None] | None = None
+    check: Callable[[int, RankOrder, int | None], None] | None = None
     contiguous: bool = False
 
 
-def _share_by(launcher: str) -> Callable[[int, Mapping[str, int]], None]:
+def _share_by(launcher: str) -> Callable[[int, RankOrder, int | None], None]:
     """Return the check of a launcher whose hosts share the ranks equally."""
 
-    def check(ranks: int, hosts: Mapping[str, int]) -> None:
-        shares.check_shares(ranks, hosts, launcher)
+    def check(ranks: int, order: RankOrder, most: int | None) -> None:
+        shares.check_shares(ranks, order, launcher, most)
 
     return check
 
@@ -135,8 +135,7 @@ def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None
         order = order_ranks({"0": first}, nodes)
         launcher.write(order)
         if launcher.check is not None:
-            widest = sorted(order.hosts.items(), key=lambda host: host[1], reverse=True)
-            launcher.check(ranks, dict(widest[:most]))
+            launcher.check(ranks, order, most)
 
 
 def describe_use(name: str, order: RankOrder) -> str:

@@ -49,6 +49,7 @@ class RankBinding(NamedTuple):
 class LaunchNodes:
     """Hold the `names` of nodes in the order of the topology, and how many ranks each takes at once, 0 for a switch.
 
+    `room` is how many slots each has, where `counts` are the even share of a job.
     Launchers fill the nodes by their `turn`, equal ones in the order of the topology. `slots_given` says whether the
     slots come from the user or a file; otherwise they are what the number of tasks asks for. `host` is the machine that
     all nodes are inside, if they are. `resources` and `cores_per_rank` are those of the topology.
@@ -58,6 +59,7 @@ class LaunchNodes:
     counts: "IntArray"
     turn: "IntArray"
     slots_given: bool
+    room: "IntArray | None" = None
     host: str | None = None
     resources: tuple[Resources, ...] = ()
     cores_per_rank: int | None = None
@@ -70,6 +72,7 @@ class LaunchNodes:
             counts=topology.slots,
             turn=topology.turn,
             slots_given=topology.slots_stated,
+            room=topology.room,
             host=topology.host,
             resources=topology.resources,
             cores_per_rank=topology.cores_per_rank,
@@ -77,10 +80,23 @@ class LaunchNodes:
 
     @property
     def slots(self) -> dict[str, int]:
-        """Return the slots of the nodes that have any, in the order in which launchers fill them; O(m log m)."""
-        counts, turn = self.counts.tolist(), self.turn.tolist()
+        """Return the slots of the nodes that take ranks, in the order in which launchers fill them; O(m log m)."""
+        return self._sort(self.counts)
+
+    def add_room(self, hosts: Mapping[str, int]) -> Mapping[str, int]:
+        """Return all slots of the hosts that have any, in the order of launchers, where some hosts take so many."""
+        if self.room is None:
+            return hosts
+        total = Counter[str]()
+        for node, slots in self._sort(self.room).items():
+            total[self.locate(node)[0]] += slots
+        return total
+
+    def _sort(self, counts: "IntArray") -> dict[str, int]:
+        """Return the numbers of the nodes that are not 0, in the order in which launchers fill them."""
+        numbers, turn = counts.tolist(), self.turn.tolist()
         order = sorted(range(len(turn)), key=turn.__getitem__)
-        return {self.names[k]: counts[k] for k in order if counts[k]}
+        return {self.names[k]: numbers[k] for k in order if numbers[k]}
 
     def locate(self, node: str) -> tuple[str, str | None]:
         """Return the host of a node, and what the node is called inside it, None where it is the host itself."""
@@ -106,13 +122,14 @@ class LaunchNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankOrder:
-    """Hold the binding of every rank, and the slots of every host in the order in which launchers fill them.
+    """Hold the binding of every rank, and how many every host takes in the order in which launchers fill them.
 
-    `slots_given` as in `LaunchNodes`.
+    `room` are all slots of every host, and `slots_given` as in `LaunchNodes`.
     """
 
     bindings: tuple[RankBinding, ...]
     hosts: Mapping[str, int]
+    room: Mapping[str, int]
     slots_given: bool
 
     @property
@@ -135,7 +152,7 @@ class RankOrder:
     def free(self) -> dict[str, int]:
         """Return the number of slots left on every host that has some, in the order in which launchers fill them."""
         counts = self.counts
-        left = {host: slots - counts.get(host, 0) for host, slots in self.hosts.items()}
+        left = {host: slots - counts.get(host, 0) for host, slots in self.room.items()}
         return {host: slots for host, slots in left.items() if slots > 0}
 
     @property
@@ -171,7 +188,7 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
         (host, unit), slot = nodes.locate(node), first[node] + filled[node]
         bindings.append(RankBinding(task, host, slot, unit, shared[node] if shared else nodes.take(slot)))
         filled[node] += 1
-    return RankOrder(bindings=tuple(bindings), hosts=hosts, slots_given=nodes.slots_given)
+    return RankOrder(bindings=tuple(bindings), hosts=hosts, room=nodes.add_room(hosts), slots_given=nodes.slots_given)
 
 
 def _share(own: Resources, size: int | None, ranks: int) -> Resources:

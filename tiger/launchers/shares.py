@@ -1,6 +1,6 @@
 """Hosts that share the ranks of a job equally, as some launchers need them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tiger.errors import InputError
 from tiger.launchers.order import FIELD, RankOrder
@@ -15,17 +15,16 @@ def check_equal(order: RankOrder, launcher: str) -> int:
         if count != size:
             got = f"{size} on {describe(next(iter(counts)))} and {count} on {describe(host)}"
             what = f"expected as many ranks on every host that has any for {launcher}"
-            raise InputError(FIELD, f"{what}, got {got}{_advise(order)}")
+            raise InputError(FIELD, f"{what}, got {got}{_advise(len(order.bindings), order, sum(order.free.values()))}")
     return size
 
 
-def check_shares(ranks: int, hosts: Mapping[str, int], launcher: str) -> None:
-    """Raise InputError of `emit` where no hosts, of which each has some slots, can take equal shares of the ranks."""
-    slots = sorted(hosts.values(), reverse=True)
-    free = sum(slots) - ranks
+def check_shares(ranks: int, order: RankOrder, launcher: str, most: int | None = None) -> None:
+    """Raise InputError of `emit` where the hosts of an order, at most `most`, cannot take equal shares of the ranks."""
+    even, room = (sorted(slots.values(), reverse=True)[:most] for slots in (order.hosts, order.room))
     # More ranks than slots are no bad input but a problem without a solution.
-    if _find_share(ranks, slots) is None and free >= 0:
-        got = f"{ranks} on {len(slots)} hosts of up to {slots[0]} slots; {free} slots are free"
+    if _find_share(ranks, even) is None and sum(even) >= ranks:
+        got = f"{ranks} on {len(room)} hosts of up to {room[0]} slots{_advise(ranks, order, sum(room) - ranks)}"
         raise InputError(FIELD, f"expected a number of ranks that hosts can share equally for {launcher}, got {got}")
 
 
@@ -35,15 +34,15 @@ def _find_share(ranks: int, slots: Sequence[int]) -> int | None:
     return next((count for count in counts if ranks % count == 0 and slots[count - 1] >= ranks // count), None)
 
 
-def _advise(order: RankOrder) -> str:
+def _advise(ranks: int, order: RankOrder, left: int) -> str:
     """Say how hosts get equal shares, where slots are stated and are those of hosts as a whole."""
     if not order.slots_given:
         return ""
-    free, ranks = f"; {sum(order.free.values())} slots are free", len(order.bindings)
-    count = _find_share(ranks, sorted(order.hosts.values(), reverse=True))
+    free = f"; {left} slots are free"
+    count = _find_share(ranks, sorted(order.room.values(), reverse=True))
     if count is None or any(binding.unit is not None for binding in order.bindings):
         return free
-    if len({*order.hosts.values()}) > 1:
+    if len({*order.room.values()}) > 1:
         # Each host has its own number, which one for all cannot replace.
         return f"{free}, and {ranks // count} slots on {count} of the hosts make shares equal"
     return f"{free}, and --nodes {count} --slots {ranks // count} makes shares equal"

@@ -68,7 +68,7 @@ def _keep_start(problem: Problem, spread: Problem, start: Start) -> Problem:
     topology, taken = problem.topology, Counter(name_start(start).values())
     counts = np.array([taken[name] for name in topology.names], np.int64)
     slots = np.maximum(spread.topology.slots, np.minimum(counts, topology.slots))
-    return replace(problem, topology=topology.with_slots(slots))
+    return replace(problem, topology=spread.topology.with_slots(slots))
 
 
 def check_emission(launcher: LauncherName | None, posed: SharedProblem) -> None:

@@ -63,7 +63,8 @@ class Topology:
     name what forwards traffic without being a node; links end there too, numbered from m on. Without links they are the
     subtrees of a tree, innermost first and the root last.
     `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly, and
-    `slots_granted` that a launcher or a batch system has them, so that no caller can have others.
+    `slots_granted` that a launcher or a batch system has them, so that no caller can have others. Where `slots` are the
+    even share of a job, `room[m]` has all slots of the nodes, None elsewhere.
     `host` is the machine that all nodes are inside; without it nodes are hosts, or units that are called HOST/UNIT.
     Launchers fill the nodes by `turn[m]`, equal ones by index (default 0: all by index).
     `remarks` are what a reader found odd, for the warnings of reports. `resources` says what of its host each node is,
@@ -79,6 +80,7 @@ class Topology:
     memory: IntArray | None = None
     slots_stated: bool = False
     slots_granted: bool = False
+    room: IntArray | None = None
     host: str | None = None
     turn: IntArray = field(default_factory=unset_array)
     remarks: tuple[str, ...] = ()

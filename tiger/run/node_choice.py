@@ -56,8 +56,9 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
 def keep_hosts(problem: Problem, nodes: IntArray) -> Problem:
     """Return the problem on the hosts that some nodes are inside of, all of whose units stay."""
     topology = problem.topology
-    slots = np.where(np.isin(topology.machines, topology.machines[nodes]), topology.slots, 0)
-    return replace(problem, topology=topology.with_slots(slots))
+    kept = np.isin(topology.machines, topology.machines[nodes])
+    room = None if topology.room is None else np.where(kept, topology.room, 0)
+    return replace(problem, topology=replace(topology.with_slots(np.where(kept, topology.slots, 0)), room=room))
 
 
 def open_slots(problem: Problem, count: int | None) -> Problem:

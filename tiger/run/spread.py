@@ -41,7 +41,8 @@ def spread_tasks(problem: Problem, count: int | None = None, imbalance: float = 
     pinned = np.bincount(problem.pins[problem.pins >= 0], minlength=topology.size)
     shares = _share_hosts(problem, np.bincount(machine, room), machine, (count, imbalance))
     shares = np.maximum(shares, np.bincount(machine, pinned).astype(np.int64))
-    return replace(problem, topology=topology.with_slots(_share_units(topology, room, machine, shares, pinned)))
+    slots = _share_units(topology, room, machine, shares, pinned)
+    return replace(problem, topology=replace(topology.with_slots(slots), room=topology.slots))
 
 
 def limit_hosts(topology: Topology, most: int) -> Topology:
