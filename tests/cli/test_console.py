@@ -83,6 +83,7 @@ def test_progress_shows_the_bound_and_the_gap(
         ("expected one of grid, torus, got 'halo:4'", ""),
         ("expected one of grid, torus, got 'tours'; did you mean 'torus'?", ""),
         ("expected TASK=NODE, got 'TASK'", ""),
+        ("expected PART=N,.. with parts out of node, socket, got 'node'", ""),
         ("expected a number >= 1, got 0", ""),
     ],
 )

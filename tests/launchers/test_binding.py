@@ -96,9 +96,17 @@ def test_launchers_that_cannot_bind_say_so(launcher, mapping, remark) -> None:
 def test_processors_that_are_not_known_are_not_made_up() -> None:
     """Of hosts with slots alone the cores are known, by the numbers of hwloc."""
     order = order_ranks({"0": "n0"}, replace(NODES, cores_per_rank=4))
-    assert "their processors are not known" in str(describe_binding("slurm", order).remark)
+    for launcher in ("slurm", "mpich", "intel"):
+        assert "their processors are not known" in str(describe_binding(launcher, order).remark)
     with pytest.raises(InputError, match="got cores 0-3 alone"):
         wrapper.write(order)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_bug_the_wrapper_was_advised_where_it_is_refused(launcher: str) -> None:
+    """Of hosts with slots alone, that come several times and have different numbers of ranks."""
+    order = order_ranks({"0": "n0", "1": "n1", "2": "n0"}, replace(NODES, cores_per_rank=4))
+    assert "wrapper" not in str(describe_binding(launcher, order).remark)
 
 
 @pytest.mark.parametrize("launcher", LAUNCHERS)

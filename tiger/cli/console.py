@@ -136,8 +136,9 @@ def _suggest(reason: str) -> str:
     if found is None or found["got"].isdecimal() or "; did you mean " in reason:
         return ""
     known = [word.partition(":")[0] for word in found["known"].split(", ")]
-    near = get_close_matches(found["got"].lstrip(_QUOTE).lower(), known, 1)
-    return f"; did you mean {near[0]}?" if near else ""
+    got = found["got"].lstrip(_QUOTE)
+    near = get_close_matches(got.lower(), known, 1)
+    return f"; did you mean {near[0]}?" if near and near[0] != got else ""
 
 
 def report_crash(error: BaseException) -> None:

@@ -14,6 +14,7 @@ from tiger.launchers.order import RankBinding, RankOrder
 from tiger.model.resources import UNBOUND
 
 LISTS = "--emit wrapper binds them as mapped, whichever launcher starts them"
+UNKNOWN = "this binds no rank to its cores, as their processors are not known: those in files of lstopo are"
 Processors = tuple[int, ...]
 
 
@@ -59,6 +60,8 @@ def describe_binding(launcher: str, order: RankOrder) -> BindingText:
     if all(binding.bound == UNBOUND for binding in order.bindings):
         return BindingText()
     tell = _TELLERS.get(launcher)
+    if tell is None and not _know_processors(order):
+        return BindingText(remark="this binds no rank to its cores, nor sets OMP_NUM_THREADS")
     if tell is None:
         return BindingText(remark=f"this binds no rank to its cores, nor sets OMP_NUM_THREADS: {LISTS}")
     text = tell(order)
@@ -66,6 +69,11 @@ def describe_binding(launcher: str, order: RankOrder) -> BindingText:
     if devices and text.remark is None and tell is not _tell_files:
         return text._replace(remark=f"GPUs and network cards are left to the program: {LISTS}")
     return text
+
+
+def _know_processors(order: RankOrder) -> bool:
+    """Return whether the processors of all ranks are known, as a wrapper needs them."""
+    return all(binding.bound.cpus for binding in order.bindings)
 
 
 def _count_threads(order: RankOrder) -> str | None:
@@ -104,9 +112,8 @@ def _tell_by_list(order: RankOrder, write: Callable[[list[Processors]], BindingT
     """Return the binding by local ranks, or why it cannot be stated."""
     found, threads = _list_local(order), _count_threads(order)
     if found is None:
-        known = all(binding.bound.cpus for binding in order.bindings)
-        why = "its list is that of every host, and hosts differ" if known else "their processors are not known"
-        text = BindingText(remark=f"this binds no rank to its cores, as {why}: {LISTS}")
+        differ = f"this binds no rank to its cores, as its list is that of every host, and hosts differ: {LISTS}"
+        text = BindingText(remark=differ if _know_processors(order) else UNKNOWN)
     else:
         text = write(found[0])
         if not found[1] and text.remark is None:
@@ -118,7 +125,7 @@ def _tell_mpich(order: RankOrder) -> BindingText:
     """Return the binding for Hydra, which begins its list again where a host comes again."""
     runs = [host for host, _ in groupby(binding.host for binding in order.bindings)]
     text = _tell_by_list(order, _write_hydra)
-    if len(runs) == len(set(runs)):
+    if len(runs) == len(set(runs)) or not _know_processors(order):
         return text
     return text._replace(options=(), remark=f"MPICH binds no ranks of hosts that come several times: {LISTS}")
 
@@ -126,7 +133,7 @@ def _tell_mpich(order: RankOrder) -> BindingText:
 def _tell_intel(order: RankOrder) -> BindingText:
     """Return the binding for Intel MPI, which wants a domain for every rank of a host and no more."""
     text = _tell_by_list(order, _write_intel)
-    if len(set(order.counts.values())) == 1:
+    if len(set(order.counts.values())) == 1 or not _know_processors(order):
         return text
     threads = [variable for variable in text.variables if not variable.startswith("I_MPI")]
     remark = f"Intel MPI binds no ranks where hosts have different numbers of them: {LISTS}"

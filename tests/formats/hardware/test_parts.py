@@ -127,6 +127,11 @@ def test_devices_get_the_cores_and_the_card_near_them() -> None:
         (TWO_NUMA, {"cores_per_rank": 17}, "cores_per_rank: expected at most 16, the cores of a host, got 17"),
         (GPU_NODE, {"cores_per_rank": 5}, "cores_per_rank: expected at most 4, the cores of g01, got 5"),
         (GPU_NODE, {"units": "gpu", "cores_per_rank": 2}, "cores_per_rank: expected at most 1, the cores of gpu0"),
+        (
+            GPU_NODE,
+            {"units": "numa", "cores_per_rank": 3},
+            "cores_per_rank: expected at most 2, the cores of numa0",
+        ),
         (GPU_NODE, {"units": "l3"}, "units: expected units that all cores of the machine are in, got 'l3'"),
         (TWO_NUMA, {"ranks_per": "numa=9"}, "ranks_per: expected at most 8 for each numa of a host, got numa=9"),
         (TWO_NUMA, {"ranks_per": "socket=1,node=2"}, "ranks_per: expected at most 1 for each node of a host"),

@@ -27,6 +27,7 @@ def divide_machine(machine: LevelHardware, options: UnitOptions) -> LevelHardwar
     _check_size(machine, units, size)
     if units in SHARED:
         machine = _join_cores(machine, units)
+        _check_parts(machine, size)
     elif units == "host":
         machine = _join_all(machine)
     elif size is not None:
@@ -43,6 +44,14 @@ def _check_size(machine: LevelHardware, units: UnitName, size: int | None) -> No
     known = len(machine.cores)
     if size is not None and units in ("core", "host") and size > known:
         raise InputError(CORES, f"expected at most {known}, the cores of {_name_host(machine)}, got {size}")
+
+
+def _check_parts(machine: LevelHardware, size: int | None) -> None:
+    """Raise InputError of `cores_per_rank` for more cores than any part that ranks run as has."""
+    counts = [len(own.cores) for own in machine.resources]
+    if size is not None and size > max(counts):
+        largest = machine.names[counts.index(max(counts))]
+        raise InputError(CORES, f"expected at most {max(counts)}, the cores of {largest}, got {size}")
 
 
 def _name_host(machine: LevelHardware) -> str:
