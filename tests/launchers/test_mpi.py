@@ -13,6 +13,7 @@ import tiger
 from benchmarks.hosts import can_name_hosts, write_agent
 from tests.launchers import mpi
 from tiger.launchers.check import list_differences, read_places
+from tiger.launchers.formats import describe_use
 from tiger.launchers.permutation import describe_permutation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -70,6 +71,22 @@ def test_prrte_binds_ranks_of_mpi_and_openmp_to_their_cores(tmp_path, machine):
     wanted = [(at.host, f"{at.cores[0]}-{at.cores[-1]}") for at in report.rank_order.bindings]
     assert [found[rank] for rank in range(16)] == wanted
     assert sorted(found.values()) == [(f"nodeA{k}", own) for k in range(4) for own in ("0-3", "12-15", "4-7", "8-11")]
+
+
+@pytest.mark.parametrize("units", ["socket", "host"])
+def test_bug_prrte_refused_cores_that_ranks_share(tmp_path, units):
+    """They have to be meant, as the command says; the map has them as the order."""
+    (tmp_path / "hosts.txt").write_text("nodeA0\nnodeA1\n")
+    ask = {"node_topology": EXAMPLES / "two_sockets.xml", "units": units, "cores_per_rank": 4}
+    report = tiger.assign("ring:8", tmp_path / "hosts.txt", **ask)
+    (tmp_path / "ranks").write_text(report.emit("prrte"))
+    words = describe_use("prrte", report.rank_order).split()
+    meant = words[words.index("--bind-to") :][:2]
+    made = mpi.simulate(
+        EXAMPLES / "two_sockets.xml", 8, 2, 16, "--map-by", f"rankfile:file={tmp_path / 'ranks'}", *meant
+    )
+    found = [host for host, _, _ in read_map(made)]
+    assert sorted(found) == ["nodeA0"] * 4 + ["nodeA1"] * 4
 
 
 def read_map(made):
