@@ -92,6 +92,14 @@ def test_bug_a_packed_mapping_is_improved_where_it_is() -> None:
         tiger.assign("ring:4", "grid:3", slots=2, start=packed)
 
 
+@pytest.mark.parametrize("given", [{"slots": 4}, {"node_topology": TWO_NUMA}])
+def test_bug_slots_of_whole_hosts_were_for_one_task(given) -> None:
+    """With fewer tasks than hosts the rule was one-to-one, which no choice of nodes and no pins on one host go with."""
+    ask = {"topology": "grid:3", "units": "host", **given}
+    assert tiger.assign("ring:2", **ask, nodes=1).cost == 0
+    assert tiger.assign("ring:2", **ask, pinned={"0": "0", "1": "0"}).feasible
+
+
 @pytest.mark.parametrize("inside", [None, TWO_NUMA])
 def test_bug_tasks_of_slurm_were_taken_for_cores(inside) -> None:
     """Two tasks of four cores on each node have room for as many ranks of four, and for four of two."""

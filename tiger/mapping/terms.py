@@ -47,7 +47,8 @@ def share_hardware(
     whatever an even share is. Raises InputError of `cores_per_rank` and
     `ranks_per` where hosts cannot be filled so.
     """
-    divided, nodes = options.cores_per_rank is not None or options.ranks_per is not None, choice.nodes
+    divided = options.cores_per_rank is not None or options.ranks_per is not None or options.units == "host"
+    nodes = choice.nodes
     hardware, terms = _divide_slots(hardware, terms, options)
     if (divided or terms.pack) and hardware.slots_stated and (hardware.slots > 1).any():
         terms = terms.by_usual("capacity")
