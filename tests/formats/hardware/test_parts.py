@@ -121,6 +121,17 @@ def test_devices_get_the_cores_and_the_card_near_them() -> None:
     assert divide(GPU_NODE, units="nic", cores_per_rank=1).resources[0].cores == (0,)
 
 
+def test_bug_devices_near_a_package_took_the_cores_of_those_near_its_memory() -> None:
+    """A card behind the package of two domains with a GPU each has the second core of the first, not the first."""
+    card = '<object type="PCIDev" pci_busid="0000:0{}:00.0" pci_type="0302 [10de:20b5]"/>'
+    domain = '<object type="Group"><object type="NUMANode"/><object type="Core"/><object type="Core"/>{}</object>'
+    inside = "".join((domain.format(card.format(1)), domain.format(card.format(2)), card.format(3)))
+    machine = (
+        f'<topology version="2.0"><object type="Machine"><object type="Package">{inside}</object></object></topology>'
+    )
+    assert cores_of(divide(machine, units="gpu", cores_per_rank=1)) == [(0,), (2,), (1,)]
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [

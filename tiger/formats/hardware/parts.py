@@ -114,19 +114,20 @@ def _name_cores(names: Sequence[str], own: IntArray) -> str:
 
 
 def _limit_cores(machine: LevelHardware, size: int) -> LevelHardware:
-    """Return the devices of a machine with as many of the cores near them."""
+    """Return the devices of a machine with as many of the cores near them, while there are any none of others."""
     for name, own in zip(machine.names, machine.resources, strict=True):
         if len(own.cores) < size:
             what = f"expected at most {len(own.cores)}, the cores of {name} beside other devices"
             raise InputError(CORES, f"{what}, got {size}")
-    known = {core.cores[0]: core for core in machine.cores}
-    return replace(
-        machine,
-        resources=tuple(
-            join_cores([known[core] for core in own.cores[:size]])._replace(gpu=own.gpu, nic=own.nic)
-            for own in machine.resources
-        ),
-    )
+    known, taken = {core.cores[0]: core for core in machine.cores}, set[int]()
+    limited = list(machine.resources)
+    # Devices that are near fewer cores have less choice.
+    for k in sorted(range(len(limited)), key=lambda k: len(limited[k].cores)):
+        own = limited[k]
+        chosen = sorted(sorted(own.cores, key=lambda core: core in taken)[:size])
+        taken.update(chosen)
+        limited[k] = join_cores([known[core] for core in chosen])._replace(gpu=own.gpu, nic=own.nic)
+    return replace(machine, resources=tuple(limited))
 
 
 def _find_room(machine: LevelHardware, size: int | None) -> IntArray:
