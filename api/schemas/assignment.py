@@ -53,6 +53,26 @@ def _check_hardware(value: object) -> object:
     return value
 
 
+def _check_allocation(value: object) -> object:
+    """Refuse, in one sentence for all forms, what lists no nodes, and point at the first entry that names none."""
+    entries = value if isinstance(value, list) else []
+    wrong = next((f"/{position}" for position, entry in enumerate(entries) if not _is_node(entry)), "")
+    if wrong or not isinstance(value, str | list | None):
+        what = "expected text, or a list of names and of {node, slots} with whole slots from 1 to 2**53 - 1"
+        raise PydanticCustomError(
+            "allocation", "{what}{where}", {"what": what, "where": wrong and f", not as at {wrong}"}
+        )
+    return value
+
+
+def _is_node(entry: object) -> bool:
+    """Return whether an entry is a name, or a name with a number of slots."""
+    if not isinstance(entry, dict):
+        return isinstance(entry, str)
+    node, slots = entry.get("node"), entry.get("slots")
+    return len(entry) == 2 and isinstance(node, str) and type(slots) is int and 1 <= slots < WHOLE_LIMIT
+
+
 Tasks = Annotated[dict[str, object], Documented(TaskGraph | FileBody)]
 Hardware = Annotated[dict[str, object], Documented(HardwareGraph | FileBody)]
 Inside = Annotated[dict[str, object], Documented(FileBody)]
@@ -166,7 +186,7 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Gr
     levels: dict[str, float] | None = field(
         default=None, metadata=about("Distance of units that a level separates, by the name of the level.")
     )
-    allocation: str | Annotated[list[str | GrantedBody], Field(fail_fast=True)] | None = field(
+    allocation: Annotated[str | list[str | GrantedBody] | None, BeforeValidator(_check_allocation)] = field(
         default=None,
         metadata=about(
             "Names of the nodes that may hold tasks, in the order in which the launcher fills them, or objects that "

@@ -114,6 +114,7 @@ def test_what_cannot_be_met_is_an_answer(ask: Post, fields: dict[str, object]) -
         ({"slots": 2, "rule": "levels"}, "#/slots"),
         ({"imbalance": 1e308}, "#/imbalance"),
         ({"allocation": ["0", "9"]}, "#/allocation/1"),
+        ({"allocation": ["0", {"node": "1", "slots": 0}]}, "#/allocation"),
         ({"effort": 10**30}, "#/effort"),
         ({"ising": {"penalty_scale": 0}}, "#/ising/penalty_scale"),
         ({"ising": {"penalty_scale": 1e10}}, "#/ising/penalty_scale"),

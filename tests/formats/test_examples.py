@@ -67,7 +67,7 @@ def test_the_allocation_is_four_rows_of_the_torus():
 
 def test_the_host_file_is_of_four_hosts():
     """Their slots are uneven."""
-    names, slots = list_nodes(FOLDER / "hostfile.txt", read_topology(str(FOLDER / "topology.conf")).names)
+    names, slots, _ = list_nodes(FOLDER / "hostfile.txt", read_topology(str(FOLDER / "topology.conf")).names)
     assert (names, slots.tolist()) == (("n02", "n03", "n08", "n09"), [8, 8, 6, 2])
 
 

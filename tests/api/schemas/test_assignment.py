@@ -97,6 +97,15 @@ def test_a_flood_of_errors_is_one(fields: dict[str, object]) -> None:
     assert refusal.value.error_count() == 1
 
 
+@pytest.mark.parametrize("entry", [{"node": "1", "slots": 2.5}, {"node": "1", "slots": 0}, {"nod": "1", "slots": 1}, 7])
+def test_bug_allocations_were_refused_by_the_names_of_types(entry: object) -> None:
+    """One error says what is wanted, and where something else is."""
+    with pytest.raises(ValidationError) as refusal:
+        AssignRequest.read(BARE | {"allocation": ["0", entry]})
+    (error,) = refusal.value.errors()
+    assert (error["loc"], error["msg"].endswith("from 1 to 2**53 - 1, not as at /1")) == (("allocation",), True)
+
+
 def test_the_largest_seed_passes() -> None:
     """Seeds reach up to 2**63 - 1."""
     assert AssignRequest.read(BARE | {"seed": 2**63 - 1}).seed == 2**63 - 1
