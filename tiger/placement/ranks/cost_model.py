@@ -1,5 +1,6 @@
 """The costs of grids of ranks between fixed cuts, for many grids at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,7 +12,7 @@ from tiger.training.costs.stages import Workload, exposed_s, reduction_kind
 from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import RingTable
-from tiger.training.hardware.messages import MessageTable, pair_shares
+from tiger.training.hardware.messages import Ends, MessageTable, pair_shares
 from tiger.training.hardware.ring_links import RingLinks, nic_shares
 from tiger.training.models.layers import Layers
 
@@ -42,13 +43,30 @@ class ParallelDegrees:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GridCosts:
-    """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`."""
+    """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`.
+
+    `memory_bytes[N, p]` are those of the smallest device of each position.
+    """
 
     forward_s: FloatArray
     backward_s: FloatArray
     weight_s: FloatArray
     transfer_s: FloatArray
     closing_s: FloatArray
+    memory_bytes: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PositionCosts:
+    """Hold the costs of ranks at positions `[..]` of v stages each, without those of tied layers.
+
+    `passes_s[.., v, d, 3]` are the seconds of forward, backward and weight passes of each replica, `closing_s[..]`
+    those of gradients, and `memory_bytes[..]` is that of the smallest device.
+    """
+
+    passes_s: FloatArray
+    closing_s: FloatArray
+    memory_bytes: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,48 +124,96 @@ class GridCostModel:
             working_bytes=working_bytes(layers, cuts, p) / t,
         )
 
+    @property
+    def hops(self) -> int:
+        """Return how many positions send messages to the next one, the last to the first where it has more stages."""
+        return min(self.degrees.pipeline, self.passes_s.shape[1] - 1)
+
     def costs(self, grids: IntArray) -> GridCosts:
         """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""
-        cluster, stages = self.cluster, np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
-        slowdown = 1 / cluster.speed[grids].min(axis=3)[:, stages]
-        forward, backward, weight = (each[:, None] * slowdown for each in self.passes_s)
+        positions = np.arange(self.degrees.pipeline)
+        hops = positions[: self.hops]
+        return self.join_costs(
+            self.position_costs(grids, positions),
+            self.messages_s((grids[:, hops], grids[:, (hops + 1) % len(positions)]), hops),
+            [self.closing.tied_s(k, grids[:, places]) for k, (places, _) in enumerate(self.closing.ties)],
+        )
+
+    def position_costs(self, ranks: IntArray, position: IntArray) -> PositionCosts:
+        """Return the costs of `ranks[.., d, t]` at each `position[..]`."""
+        cluster, stages = self.cluster, position[..., None] + self._rounds
+        slowdown = 1 / cluster.speed[ranks].min(axis=-1)[..., None, :]
+        forward, backward, weight = (each[stages][..., None] * slowdown for each in self.passes_s)
         if self.reduced.sends:
-            links = RingLinks.of(cluster, grids, nic_shares(cluster, grids))
-            hiding_s = slowdown[..., None] * self.hiding_s
-            reduced = exposed_s(self.layers, self.reduced.seconds(links)[:, stages], hiding_s)
-            reducing_s, repeated_s = (_add_calls(reduced, calls) for calls in (self.calls, self.repeated_calls))
+            sent_s = self.reduced.seconds(RingLinks.of(cluster, ranks, nic_shares(cluster, ranks)))[..., None, :, :]
+            reduced = exposed_s(self.layers, sent_s, slowdown[..., None] * self.hiding_s)
+            reducing_s, repeated_s = (_add_calls(reduced, calls[stages]) for calls in (self.calls, self.repeated_calls))
             forward, backward = forward + reducing_s, backward + reducing_s + repeated_s
-        ends = grids[:, stages[:-1]], grids[:, stages[1:]]
-        sent = self.sent.seconds(ends, pair_shares(cluster, ends), np.arange(len(stages) - 1)[:, None, None])
         if self.groups is not None:
-            ahead, back = self.groups.seconds(grids[:, stages], np.arange(len(stages)))
+            shape = (*ranks.shape[:-2], stages.shape[-1], *ranks.shape[-2:])
+            ahead, back = self.groups.seconds(np.broadcast_to(ranks[..., None, :, :], shape), stages)
             forward, backward = forward + ahead, backward + back
+        return PositionCosts(
+            passes_s=np.stack(np.broadcast_arrays(forward, backward, weight), axis=-1),
+            closing_s=self.closing.replicas_s(ranks, position),
+            memory_bytes=cluster.memory_bytes[ranks].min(axis=(-1, -2)),
+        )
+
+    def messages_s(self, ends: Ends, position: IntArray) -> FloatArray:
+        """Return the seconds `[.., v, d]` of messages from stages at each `position[..]` to the next, of `[.., d, t]`.
+
+        The last stage sends none, and what is said of it is to be left out.
+        """
+        stages = np.minimum(position[..., None] + self._rounds, max(self.passes_s.shape[1] - 2, 0))
+        pairs = ends[0][..., None, :, :], ends[1][..., None, :, :]
+        share = pair_shares(self.cluster, ends)
+        share = share[..., None, :, :] if share.shape else share
+        if not stages.size:
+            return np.zeros((*ends[0].shape[:-2], stages.shape[-1], self.degrees.data))
+        return np.asarray(self.sent.seconds(pairs, share, stages[..., None, None]).max(axis=-1))
+
+    def join_costs(self, at: PositionCosts, sent_s: FloatArray, tied_s: Sequence[FloatArray]) -> GridCosts:
+        """Return the costs of N grids from those of positions `[N, p]`, messages `[N, p, v, d]` and ties `[N]` each."""
+        closing = at.closing_s.copy()
+        for (places, _), spent in zip(self.closing.ties, tied_s, strict=True):
+            closing[:, places] += spent[:, None]
+        forward, backward, weight = np.moveaxis(_by_stage(at.passes_s), -1, 0)
         return GridCosts(
             forward_s=forward,
             backward_s=backward,
             weight_s=weight,
-            transfer_s=sent.max(axis=3),
-            closing_s=self.closing.seconds(grids),
+            transfer_s=_by_stage(sent_s)[:, : self.passes_s.shape[1] - 1],
+            closing_s=closing,
+            memory_bytes=at.memory_bytes,
         )
 
     def estimates(self, grids: IntArray) -> FloatArray:
-        """Return estimates of the seconds of an iteration on `grids[N, p, d, t]`, infinite without links.
+        """Return estimates of the seconds of an iteration on `grids[N, p, d, t]`, infinite without links."""
+        return self.estimate(self.costs(grids))
+
+    def estimate(self, costs: GridCosts) -> FloatArray:
+        """Return estimates [N] of the seconds of an iteration.
 
         The slowest replica counts: its bottleneck for every microbatch, and the other positions once. A millionth of
         all seconds is added, which orders grids of one bottleneck; where state does not fit the estimate is multiplied
         by how much it exceeds memory.
         """
-        costs, p = self.costs(grids), self.degrees.pipeline
+        p = self.degrees.pipeline
         around = np.pad(costs.transfer_s, ((0, 0), (1, 1), (0, 0)))
         stage_s = costs.forward_s + costs.backward_s + 2 * (around[:, :-1] + around[:, 1:])
-        loads = stage_s.reshape(len(grids), -1, p, stage_s.shape[2]).sum(axis=1)
+        loads = stage_s.reshape(len(stage_s), -1, p, stage_s.shape[2]).sum(axis=1)
         busy = self.degrees.microbatches * loads + costs.closing_s[:, :, None]
         linked = np.where(np.isfinite(loads), loads, 0.0)
         idle = (linked.sum(axis=1, keepdims=True) - linked) * p / stage_s.shape[1]
         slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
         held = self.state_bytes.reshape(-1, p).sum(axis=0) + self.working_bytes
-        room = np.maximum(self.cluster.memory_bytes[grids].min(axis=(2, 3)), 1.0)
+        room = np.maximum(costs.memory_bytes, 1.0)
         return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
+
+    @property
+    def _rounds(self) -> IntArray:
+        """Return the first stages [v] of the rounds of a pipeline, in each of which a position has one."""
+        return np.arange(0, self.passes_s.shape[1], self.degrees.pipeline)
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
         """Return the costs of the stages of every replica.
@@ -172,6 +238,12 @@ class GridCostModel:
 
 
 def _add_calls(reduced_s: FloatArray, calls: FloatArray) -> FloatArray:
-    """Return the seconds [N, S, d] of calls [S, U] of all-reduces that take `reduced_s[N, S, d, U]`."""
-    often = np.broadcast_to(calls[:, None], reduced_s.shape)
-    return np.asarray(np.multiply(reduced_s, often, out=np.zeros(reduced_s.shape), where=often > 0).sum(axis=3))
+    """Return the seconds [.., v, d] of calls [.., v, U] of all-reduces that take `reduced_s[.., 1, d, U]`."""
+    shape = np.broadcast_shapes(reduced_s.shape, calls[..., None, :].shape)
+    often = np.broadcast_to(calls[..., None, :], shape)
+    return np.asarray(np.multiply(reduced_s, often, out=np.zeros(shape), where=often > 0).sum(axis=-1))
+
+
+def _by_stage(values: FloatArray) -> FloatArray:
+    """Return values [N, p, v, ..] by position and round as [N, S, ..] by stage."""
+    return np.swapaxes(values, 1, 2).reshape(len(values), values.shape[1] * values.shape[2], *values.shape[3:])

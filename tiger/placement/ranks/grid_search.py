@@ -10,6 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
 from tiger.placement.ranks.grid_moves import draw_grids, neighbour_grids
+from tiger.placement.ranks.grid_parts import PositionKeys, estimate_grids
 from tiger.placement.ranks.search import OrderSearch
 from tiger.placement.ranks.starts import starts
 from tiger.training.costs.plan import Plan, rank_order
@@ -27,7 +28,7 @@ class GridParams:
     Of all starts the `starts` most promising are descended from, with at most `rounds` of moves and new cuts in turn.
     Moves that are evaluated in full are the `evaluated` most promising at a time. A perturbation draws `drawn` grids
     and descends from the `descents` most promising; the search ends after `failures` of them in a row without a gain,
-    times effort. Estimates are made for `batch_ranks` ranks at a time, so that their tables stay in the cache.
+    times effort. Keys are made for `batch_ranks` ranks at a time, so that their tables stay in the cache.
 
     In `python -m benchmarks.vary_plans tiger.placement.ranks.grid_search:GridParams.NAME .. --only groups` plans take
     up to 1.9 % longer without moves that are evaluated, and up to 0.5 % with two failures or none.
@@ -75,7 +76,8 @@ def place_groups(
     """
     if layers.size < degrees.pipeline:
         return None
-    grids = GridSearch(layers=layers, cluster=cluster, degrees=degrees, functions=functions, search=search)
+    keys = PositionKeys.of(cluster, degrees.shape)
+    grids = GridSearch(layers=layers, cluster=cluster, degrees=degrees, functions=functions, search=search, keys=keys)
     start = grids.evaluate(rank_order(degrees.shape))
     best = grids.search_starts(grids.alternate(start))
     if not search.stop():
@@ -98,6 +100,7 @@ class GridSearch:
     degrees: ParallelDegrees
     functions: GridFunctions
     search: OrderSearch
+    keys: PositionKeys
     params: GridParams = GridParams()
 
     def evaluate(self, grid: IntArray) -> EvaluatedGrid:
@@ -184,13 +187,16 @@ class GridSearch:
         return grid
 
     def _estimates(self, cost_model: GridCostModel, grids: IntArray) -> FloatArray:
-        """Return estimates, in batches that stay in the cache."""
+        """Return estimates, infinite for those that are left when time is up."""
         batch = max(self.params.batch_ranks // self.degrees.ranks, 1)
-        found = np.full(len(grids), np.inf)
-        for at in range(0, len(grids), batch):
-            found[at : at + batch] = cost_model.estimates(grids[at : at + batch])
+        found, keys = np.full(len(grids), np.inf), np.empty((len(grids), self.degrees.pipeline), np.int64)
+        done = 0
+        while done < len(grids):
+            keys[done : done + batch] = self.keys.keys(grids[done : done + batch])
+            done += batch
             if self.search.stop():
                 break
+        found[:done] = estimate_grids(cost_model, grids[:done], keys[:done])
         return found
 
     def _evaluate(self, grid: IntArray, cuts: Cuts) -> EvaluatedGrid:

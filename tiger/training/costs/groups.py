@@ -117,9 +117,9 @@ class GroupPasses:
         return np.repeat(slowest, self.expert_size, axis=-1 if columns is not None else -2)
 
 
-def _take(ranks: AnyArray, places: IntArray) -> AnyArray:
-    """Return values of ranks `[.., p, d, t]` at some positions as `[.., d, t, r]`; one number for all as it is."""
-    return np.moveaxis(ranks[..., places, :, :], -3, -1) if ranks.shape else ranks
+def _join(ranks: AnyArray) -> AnyArray:
+    """Return values of ranks `[.., r, d, t]` of r positions as rings `[.., d, t, r]`; one number for all as it is."""
+    return np.moveaxis(ranks, -3, -1) if ranks.shape else ranks
 
 
 def _group(ranks: AnyArray, split: tuple[int, int, int]) -> AnyArray:
@@ -178,18 +178,29 @@ class ClosingRings:
 
     def seconds(self, grids: IntArray) -> FloatArray:
         """Return the seconds `[.., p]` of `grids[.., p, d, t]`: among replicas, then of tied layers."""
-        *_, positions, replicas, _ = grids.shape
-        closing, share = np.zeros(grids.shape[:-2]), nic_shares(self.cluster, grids)
-        columns = np.arange(positions)[:, None, None]
+        closing = self.replicas_s(grids, np.arange(grids.shape[-3]))
+        for number, (places, _) in enumerate(self.ties):
+            closing[..., places] += self.tied_s(number, grids[..., places, :, :])[..., None]
+        return closing
+
+    def replicas_s(self, ranks: IntArray, position: IntArray) -> FloatArray:
+        """Return the seconds `[..]` that `ranks[.., d, t]` at each `position[..]` spend on gradients among replicas."""
+        replicas = ranks.shape[-2]
+        closing, share = np.zeros(ranks.shape[:-2]), nic_shares(self.cluster, ranks)
+        columns = position[..., None, None]
         splits = ((self.dense, (1, replicas, 1)), (self.experts, (1, replicas // self.expert, self.expert)))
         for tables, split in splits:
             if any(table.sends for table in tables):
-                links = RingLinks.of(self.cluster, _group(grids, split), _group(share, split))
+                links = RingLinks.of(self.cluster, _group(ranks, split), _group(share, split))
                 for table in tables:
                     closing = closing + table.seconds(links, columns).max(axis=(-1, -2))
-        for places, table in self.ties:
-            if table.sends:
-                links = RingLinks.of(self.cluster, _take(grids, places), _take(share, places))
-                spent = table.seconds(links, np.zeros((1, 1), np.int64))
-                closing[..., places] += spent.max(axis=(-1, -2))[..., None]
         return closing
+
+    def tied_s(self, number: int, ranks: IntArray) -> FloatArray:
+        """Return the seconds `[..]` of a tie whose positions have `ranks[.., r, d, t]`, in its order."""
+        table = self.ties[number][1]
+        if not table.sends:
+            return np.zeros(ranks.shape[:-3])
+        share = nic_shares(self.cluster, ranks)
+        links = RingLinks.of(self.cluster, _join(ranks), _join(share))
+        return np.asarray(table.seconds(links, np.zeros((1, 1), np.int64)).max(axis=(-1, -2)))
