@@ -1,6 +1,7 @@
 """Cuts that systems make by default, as baselines and starts."""
 
-import numpy as np
+from bisect import bisect_right
+from itertools import pairwise
 
 from tiger.model.arrays import FloatArray
 from tiger.placement.chain.fitting_runs import prefix_sums
@@ -32,25 +33,25 @@ def balanced_cuts(weights: FloatArray, stages: int) -> Cuts:
 
     Source: Pinar and Aykanat, J. Parallel Distrib. Comput. 64 (2004) 974, doi:10.1016/j.jpdc.2004.05.003.
     """
-    sums = prefix_sums(weights)
-    low, high = max(sums[-1] / stages, weights.max()), sums[-1]
+    sums = prefix_sums(weights).tolist()
+    low, high = max(sums[-1] / stages, float(weights.max())), sums[-1]
     best = _fill(sums, stages, high)
     # Sixty halvings leave less than the last digit of a float64 between the ends.
     for _ in range(60):
         middle = (low + high) / 2
         cuts = _fill(sums, stages, middle)
-        if float(np.diff(sums[list(cuts)]).max()) <= middle:
+        if max(sums[end] - sums[begin] for begin, end in pairwise(cuts)) <= middle:
             best, high = cuts, middle
         else:
             low = middle
     return best
 
 
-def _fill(sums: FloatArray, stages: int, limit: float) -> Cuts:
+def _fill(sums: list[float], stages: int, limit: float) -> Cuts:
     """Return cuts of stages that are filled in turn up to a limit, with at least one layer for each."""
     cuts = [0]
     for left in range(stages - 1, 0, -1):
-        end = int(np.searchsorted(sums, sums[cuts[-1]] + limit, side="right")) - 1
+        end = bisect_right(sums, sums[cuts[-1]] + limit) - 1
         # Every stage has a layer, and leaves one for each behind it.
         cuts.append(min(max(end, cuts[-1] + 1), len(sums) - 1 - left))
     return (*cuts, len(sums) - 1)

@@ -11,7 +11,7 @@ from tiger.placement.chain.fixed_order import split
 from tiger.placement.chain.frontier import mix_weights
 from tiger.placement.chain.params import LineParams
 from tiger.training.costs.plan import Plan
-from tiger.training.costs.stages import Position, position_of, transfers_s
+from tiger.training.costs.stages import Position, positions_of, transfers_s
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
@@ -45,9 +45,8 @@ def candidate_plans(
 def _costs(layers: Layers, cluster: Cluster, grid: IntArray, stages: int) -> tuple[list[Position], FloatArray]:
     """Return the positions of a grid, and the seconds of messages [S - 1, L + 1] between its stages."""
     count = len(grid)
-    hops = [transfers_s(layers, cluster, grid[p], grid[(p + 1) % count]) for p in range(count)]
-    table = np.array([hops[stage % count] for stage in range(stages - 1)]).reshape(stages - 1, layers.size + 1)
-    return [position_of(layers, cluster, ranks) for ranks in grid], table
+    hops = transfers_s(layers, cluster, grid, np.roll(grid, -1, axis=0))
+    return positions_of(layers, cluster, grid), hops[np.arange(stages - 1) % count]
 
 
 def _params_by_position(params: LineParams, grid: IntArray) -> LineParams:

@@ -10,7 +10,7 @@ from tiger.training.costs.plan import Plan
 from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import Collective, RingTable
-from tiger.training.hardware.messages import Ends, MessageTable, pair_shares
+from tiger.training.hardware.messages import MessageTable, pair_shares
 from tiger.training.hardware.ring_links import RingLinks, nic_shares
 from tiger.training.models.layers import Layers
 
@@ -75,54 +75,62 @@ class Workload:
 
 def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
     """Return the costs of layers on devices `ranks[d, t]`: of d replicas the slowest, each cut among t devices."""
-    replicas = passes_s(layers, cluster, ranks)
-    forward, backward, weight = np.max(replicas, axis=0)
-    return Position(
-        forward_s=forward,
-        backward_s=backward,
-        weight_s=np.minimum(weight, backward),
-        memory_bytes=max(float(cluster.memory_bytes[ranks].min() - layers.working_bytes.max() / ranks.shape[1]), 0.0),
-        ranks=ranks.shape[1],
-    )
+    return positions_of(layers, cluster, ranks[None])[0]
+
+
+def positions_of(layers: Layers, cluster: Cluster, grid: IntArray) -> list[Position]:
+    """Return the costs of layers at each position of a grid `[p, d, t]`."""
+    slowest, tensor = passes_s(layers, cluster, grid).max(axis=1), grid.shape[2]
+    memory = cluster.memory_bytes[grid].min(axis=(1, 2)) - layers.working_bytes.max() / tensor
+    return [
+        Position(
+            forward_s=forward,
+            backward_s=backward,
+            weight_s=np.minimum(weight, backward),
+            memory_bytes=max(room, 0.0),
+            ranks=tensor,
+        )
+        for (forward, backward, weight), room in zip(slowest, memory.tolist(), strict=True)
+    ]
 
 
 def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: IntArray) -> FloatArray:
-    """Return the seconds of a message over each of L + 1 boundaries from `sender[d, t]` to `receiver[d, t]`.
+    """Return the seconds `[.., L + 1]` of a message over each boundary from `sender[.., d, t]` to `receiver[.., d, t]`.
 
     Every rank sends its share to its counterpart; the slowest pair counts.
     """
     ends = sender, receiver
-    return _slowest_s(cluster, layers.crossing_bytes / sender.shape[1], ends, pair_shares(cluster, ends))
+    size = layers.crossing_bytes / sender.shape[-1]
+    spent = MessageTable(cluster=cluster, size_bytes=size).seconds(ends, pair_shares(cluster, ends))
+    return np.asarray(spent.max(axis=(-3, -2)))
 
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
     """Return the costs of the stages of every replica."""
     layers, cuts, grid = layers.between(plan.cuts), np.array(plan.cuts), plan.grid
-    tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
-    activation_bytes = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
-    spent_s = [passes_s(layers, cluster, ranks) for ranks in grid]
-    stages, loads = np.arange(plan.stages) % plan.positions, []
+    tensor, closing, every = grid.shape[2], closing_s(layers, cluster, plan), np.arange(plan.stages)
+    stages = every % plan.positions
+    sums = np.add.reduceat(passes_s(layers, cluster, grid), cuts[:-1], axis=-1)[stages, :, :, every]
     ends = grid[stages[:-1]], grid[stages[1:]]
     crossing = MessageTable(cluster=cluster, size_bytes=layers.crossing_bytes[cuts[1:-1]] / tensor)
-    share = pair_shares(cluster, ends)
-    sent_s = crossing.seconds(ends, share, np.arange(plan.stages - 1)[:, None, None]).max(axis=2)
-    for replica in range(grid.shape[1]):
-        passes = [replicas[replica] for replicas in spent_s]
-        sums = np.array([np.add.reduceat(passes[stages[j]], cuts[:-1], axis=1)[:, j] for j in range(plan.stages)])
-        loads.append(
-            Workload(
-                forward_s=sums[:, 0],
-                backward_s=sums[:, 1],
-                weight_s=sums[:, 2],
-                transfer_s=sent_s[:, replica],
-                held_bytes=activation_bytes,
-                state_bytes=state_bytes(layers, plan.cuts) / tensor,
-                closing_s=closing,
-                room_bytes=cluster.memory_bytes[grid].min(axis=(1, 2)),
-                working_bytes=working_bytes(layers, plan.cuts, plan.positions) / tensor,
-            )
+    sent_s = crossing.seconds(ends, pair_shares(cluster, ends), every[:-1, None, None]).max(axis=2)
+    held = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
+    state, room = state_bytes(layers, plan.cuts) / tensor, cluster.memory_bytes[grid].min(axis=(1, 2))
+    working = working_bytes(layers, plan.cuts, plan.positions) / tensor
+    return tuple(
+        Workload(
+            forward_s=sums[:, replica, 0],
+            backward_s=sums[:, replica, 1],
+            weight_s=sums[:, replica, 2],
+            transfer_s=sent_s[:, replica],
+            held_bytes=held,
+            state_bytes=state,
+            closing_s=closing,
+            room_bytes=room,
+            working_bytes=working,
         )
-    return tuple(loads)
+        for replica in range(grid.shape[1])
+    )
 
 
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
@@ -142,31 +150,25 @@ def exposed_s(layers: Layers, sent_s: FloatArray, hiding_s: FloatArray) -> Float
     return np.asarray(np.maximum(sent_s - hiding_s, 0.0) + (layers.setup.overlap_tensor or 0.0) * hidden_s)
 
 
-def _slowest_s(cluster: Cluster, size_bytes: FloatArray, ends: Ends, share: FloatArray) -> FloatArray:
-    """Return the seconds [x] of messages from each sender to its counterpart, of which the slowest pair counts."""
-    spent = MessageTable(cluster=cluster, size_bytes=size_bytes).seconds(ends, share)
-    return np.asarray(spent.reshape(-1, len(size_bytes)).max(axis=0))
-
-
 def passes_s(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
-    """Return forward, backward and weight seconds [d, 3, L] of the replicas on `ranks[d, t]`.
+    """Return forward, backward and weight seconds `[.., d, 3, L]` of the replicas on `ranks[.., d, t]`.
 
     Each pass all-reduces as much among tensor-parallel devices, a backward pass of recomputed layers twice that.
     """
-    traffic, calls, (replicas, tensor) = layers.traffic, np.maximum(layers.reductions, 1), ranks.shape
-    slowdown = 1 / (tensor * cluster.speed[ranks].min(axis=1))
+    traffic, calls, (replicas, tensor) = layers.traffic, np.maximum(layers.reductions, 1), ranks.shape[-2:]
+    slowdown = 1 / (tensor * cluster.speed[ranks].min(axis=-1))
     forward, backward, weight = (
-        each * slowdown[:, None] for each in (layers.forward_s, layers.backward_s, layers.weight_s)
+        each * slowdown[..., None] for each in (layers.forward_s, layers.backward_s, layers.weight_s)
     )
     size, kind = layers.reduced_bytes / calls, reduction_kind(layers)
     reducing = RingTable(cluster=cluster, size_bytes=size, ranks=tensor, collective=kind, times=calls)
     if reducing.sends:
         sent_s = reducing.seconds(RingLinks.of(cluster, ranks, nic_shares(cluster, ranks)))
-        reduce_s = exposed_s(layers, sent_s, layers.hiding_s * slowdown[:, None])
+        reduce_s = exposed_s(layers, sent_s, layers.hiding_s * slowdown[..., None])
         forward, backward = forward + reduce_s, backward + (1 + traffic.repeats) * reduce_s
-    times = np.stack([forward, backward, weight], axis=1)
+    times = np.stack([forward, backward, weight], axis=-2)
     if traffic.in_passes:
         ahead, back = GroupPasses.of(layers, cluster, (replicas, tensor)).seconds(ranks)
-        times[:, 0] += ahead
-        times[:, 1] += back
+        times[..., 0, :] += ahead
+        times[..., 1, :] += back
     return times

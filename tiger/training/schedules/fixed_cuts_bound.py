@@ -26,7 +26,7 @@ class FixedCutsBound:
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, grid: IntArray, microbatches: int) -> Self:
         """Return the bound for cuts on a grid `[p, d, t]`."""
-        spent = np.array([passes_s(layers, cluster, ranks) for ranks in grid])
+        spent = passes_s(layers, cluster, grid)
         forward, backward, _ = spent.transpose(2, 1, 0, 3)
         return cls(forward_s=forward, passes_s=forward + backward, microbatches=microbatches)
 

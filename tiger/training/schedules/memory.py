@@ -120,9 +120,8 @@ def _dominant_rows(counts: IntArray) -> IntArray:
     if counts.shape[1] == 1:
         return np.array([[counts.max()]])
     # From the lexicographically largest down, a row that is covered at all is covered by one that is kept.
-    rows = np.unique(counts, axis=0)[::-1]
-    kept: list[IntArray] = []
-    for row in rows:
-        if not any((row <= other).all() for other in kept):
-            kept.append(row)
+    left, kept = np.unique(counts, axis=0)[::-1], list[IntArray]()
+    while len(left):
+        kept.append(left[0])
+        left = left[(left > left[0]).any(axis=1)]
     return np.array(kept)
