@@ -43,28 +43,26 @@ class ParallelDegrees:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GridCosts:
-    """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`.
-
-    `memory_bytes[N, p]` are those of the smallest device of each position.
-    """
+    """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`."""
 
     forward_s: FloatArray
     backward_s: FloatArray
     weight_s: FloatArray
     transfer_s: FloatArray
     closing_s: FloatArray
-    memory_bytes: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PositionCosts:
-    """Hold the costs of ranks at positions `[..]` of v stages each, without those of tied layers.
+    """Hold the costs of ranks at positions `[..]` of v stages each, in seconds, without those of tied layers.
 
-    `passes_s[.., v, d, 3]` are the seconds of forward, backward and weight passes of each replica, `closing_s[..]`
-    those of gradients, and `memory_bytes[..]` is that of the smallest device.
+    `forward_s[.., v, d]`, `backward_s` and `weight_s` are passes of each replica, `closing_s[..]` what follows an
+    iteration, and `memory_bytes[..]` is that of the smallest device.
     """
 
-    passes_s: FloatArray
+    forward_s: FloatArray
+    backward_s: FloatArray
+    weight_s: FloatArray
     closing_s: FloatArray
     memory_bytes: FloatArray
 
@@ -125,23 +123,35 @@ class GridCostModel:
         )
 
     @property
+    def rounds(self) -> IntArray:
+        """Return the first stages [v] of the rounds of a pipeline, in each of which a position has one."""
+        return np.arange(0, self.passes_s.shape[1], self.degrees.pipeline)
+
+    @property
     def hops(self) -> int:
         """Return how many positions send messages to the next one, the last to the first where it has more stages."""
         return min(self.degrees.pipeline, self.passes_s.shape[1] - 1)
 
     def costs(self, grids: IntArray) -> GridCosts:
         """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""
-        positions = np.arange(self.degrees.pipeline)
-        hops = positions[: self.hops]
-        return self.join_costs(
-            self.position_costs(grids, positions),
-            self.messages_s((grids[:, hops], grids[:, (hops + 1) % len(positions)]), hops),
-            [self.closing.tied_s(k, grids[:, places]) for k, (places, _) in enumerate(self.closing.ties)],
+        at = self.position_costs(grids, np.arange(self.degrees.pipeline))
+        return GridCosts(
+            forward_s=_by_stage(at.forward_s),
+            backward_s=_by_stage(at.backward_s),
+            weight_s=_by_stage(at.weight_s),
+            transfer_s=self._between_stages(self._messages_s(grids)),
+            closing_s=self.close(at.closing_s, self._ties_s(grids)),
         )
+
+    def estimates(self, grids: IntArray) -> FloatArray:
+        """Return estimates [N] of the seconds of an iteration on `grids[N, p, d, t]`; see `estimate`."""
+        at = self.position_costs(grids, np.arange(self.degrees.pipeline))
+        closing_s = self.close(at.closing_s, self._ties_s(grids))
+        return self.estimate(at.forward_s + at.backward_s, self._messages_s(grids), closing_s, at.memory_bytes)
 
     def position_costs(self, ranks: IntArray, position: IntArray) -> PositionCosts:
         """Return the costs of `ranks[.., d, t]` at each `position[..]`."""
-        cluster, stages = self.cluster, position[..., None] + self._rounds
+        cluster, stages = self.cluster, position[..., None] + self.rounds
         slowdown = 1 / cluster.speed[ranks].min(axis=-1)[..., None, :]
         forward, backward, weight = (each[stages][..., None] * slowdown for each in self.passes_s)
         if self.reduced.sends:
@@ -154,7 +164,9 @@ class GridCostModel:
             ahead, back = self.groups.seconds(np.broadcast_to(ranks[..., None, :, :], shape), stages)
             forward, backward = forward + ahead, backward + back
         return PositionCosts(
-            passes_s=np.stack(np.broadcast_arrays(forward, backward, weight), axis=-1),
+            forward_s=forward,
+            backward_s=backward,
+            weight_s=weight,
             closing_s=self.closing.replicas_s(ranks, position),
             memory_bytes=cluster.memory_bytes[ranks].min(axis=(-1, -2)),
         )
@@ -164,7 +176,7 @@ class GridCostModel:
 
         The last stage sends none, and what is said of it is to be left out.
         """
-        stages = np.minimum(position[..., None] + self._rounds, max(self.passes_s.shape[1] - 2, 0))
+        stages = np.minimum(position[..., None] + self.rounds, max(self.passes_s.shape[1] - 2, 0))
         pairs = ends[0][..., None, :, :], ends[1][..., None, :, :]
         share = pair_shares(self.cluster, ends)
         share = share[..., None, :, :] if share.shape else share
@@ -172,48 +184,47 @@ class GridCostModel:
             return np.zeros((*ends[0].shape[:-2], stages.shape[-1], self.degrees.data))
         return np.asarray(self.sent.seconds(pairs, share, stages[..., None, None]).max(axis=-1))
 
-    def join_costs(self, at: PositionCosts, sent_s: FloatArray, tied_s: Sequence[FloatArray]) -> GridCosts:
-        """Return the costs of N grids from those of positions `[N, p]`, messages `[N, p, v, d]` and ties `[N]` each."""
-        closing = at.closing_s.copy()
-        for (places, _), spent in zip(self.closing.ties, tied_s, strict=True):
-            closing[:, places] += spent[:, None]
-        forward, backward, weight = np.moveaxis(_by_stage(at.passes_s), -1, 0)
-        return GridCosts(
-            forward_s=forward,
-            backward_s=backward,
-            weight_s=weight,
-            transfer_s=_by_stage(sent_s)[:, : self.passes_s.shape[1] - 1],
-            closing_s=closing,
-            memory_bytes=at.memory_bytes,
-        )
+    def close(self, closing_s: FloatArray, ties_s: Sequence[FloatArray]) -> FloatArray:
+        """Return what positions `[N, p]` spend after an iteration with the seconds `[N]` of each tie."""
+        closed = closing_s.copy()
+        for (places, _), spent in zip(self.closing.ties, ties_s, strict=True):
+            closed[:, places] += spent[:, None]
+        return closed
 
-    def estimates(self, grids: IntArray) -> FloatArray:
-        """Return estimates of the seconds of an iteration on `grids[N, p, d, t]`, infinite without links."""
-        return self.estimate(self.costs(grids))
+    def estimate(
+        self, passes_s: FloatArray, sent_s: FloatArray, closing_s: FloatArray, memory_bytes: FloatArray
+    ) -> FloatArray:
+        """Return estimates [N] of the seconds of an iteration, infinite without links.
 
-    def estimate(self, costs: GridCosts) -> FloatArray:
-        """Return estimates [N] of the seconds of an iteration.
-
-        The slowest replica counts: its bottleneck for every microbatch, and the other positions once. A millionth of
-        all seconds is added, which orders grids of one bottleneck; where state does not fit the estimate is multiplied
-        by how much it exceeds memory.
+        Both passes of stages take `passes_s[N, p, v, d]`, messages `sent_s[N, hops, v, d]`, and what follows an
+        iteration `closing_s[N, p]`. The slowest replica counts: its bottleneck for every microbatch, and the other
+        positions once. A millionth of all seconds is added, which orders grids of one bottleneck; where state does not
+        fit into `memory_bytes[N, p]` the estimate is multiplied by how much it exceeds that.
         """
         p = self.degrees.pipeline
-        around = np.pad(costs.transfer_s, ((0, 0), (1, 1), (0, 0)))
-        stage_s = costs.forward_s + costs.backward_s + 2 * (around[:, :-1] + around[:, 1:])
+        around = np.pad(self._between_stages(sent_s), ((0, 0), (1, 1), (0, 0)))
+        stage_s = _by_stage(passes_s) + 2 * (around[:, :-1] + around[:, 1:])
         loads = stage_s.reshape(len(stage_s), -1, p, stage_s.shape[2]).sum(axis=1)
-        busy = self.degrees.microbatches * loads + costs.closing_s[:, :, None]
+        busy = self.degrees.microbatches * loads + closing_s[:, :, None]
         linked = np.where(np.isfinite(loads), loads, 0.0)
         idle = (linked.sum(axis=1, keepdims=True) - linked) * p / stage_s.shape[1]
         slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
         held = self.state_bytes.reshape(-1, p).sum(axis=0) + self.working_bytes
-        room = np.maximum(costs.memory_bytes, 1.0)
+        room = np.maximum(memory_bytes, 1.0)
         return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
-    @property
-    def _rounds(self) -> IntArray:
-        """Return the first stages [v] of the rounds of a pipeline, in each of which a position has one."""
-        return np.arange(0, self.passes_s.shape[1], self.degrees.pipeline)
+    def _messages_s(self, grids: IntArray) -> FloatArray:
+        """Return the seconds `[N, hops, v, d]` of messages."""
+        hops = np.arange(self.hops)
+        return self.messages_s((grids[:, hops], grids[:, (hops + 1) % self.degrees.pipeline]), hops)
+
+    def _ties_s(self, grids: IntArray) -> list[FloatArray]:
+        """Return the seconds `[N]` of each tie."""
+        return [self.closing.tied_s(k, grids[:, places]) for k, (places, _) in enumerate(self.closing.ties)]
+
+    def _between_stages(self, sent_s: FloatArray) -> FloatArray:
+        """Return seconds `[N, hops, v, d]` as those between stages `[N, S - 1, d]`."""
+        return _by_stage(sent_s)[:, : self.passes_s.shape[1] - 1]
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
         """Return the costs of the stages of every replica.

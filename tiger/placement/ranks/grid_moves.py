@@ -1,20 +1,78 @@
 """Grids of ranks one move away from a grid: ranks, groups, stages, rank indices or machines change places."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
 
 
-def neighbour_grids(grid: IntArray, machine: IntArray) -> IntArray:
-    """Return the grids one move away from `grid[p, d, t]`, `[N, p, d, t]`; `machine[n]` says whose devices they are.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grids:
+    """Hold N grids `[p, d, t]` of R ranks: first those of which only `base` and an exchange are kept, then others.
+
+    `order[n]` are the devices of `base`, then those that it leaves unused. Each of the first k grids has the devices at
+    `low[k]` < R and `high[k]` exchanged; `whole[N - k, p, d, t]` are the others.
+    """
+
+    base: IntArray
+    order: IntArray
+    low: IntArray
+    high: IntArray
+    whole: IntArray
+
+    @classmethod
+    def of(cls, grids: IntArray) -> Self:
+        """Return grids `[N, p, d, t]`, N >= 1, as they are."""
+        none = np.zeros(0, np.int64)
+        return cls(base=grids[0], order=grids[0].ravel(), low=none, high=none, whole=grids)
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self.low) + len(self.whole)
+
+    def take(self, index: IntArray) -> IntArray:
+        """Return the grids of some numbers `[..]`, `[.., p, d, t]`."""
+        return self.rows(index[..., None], np.arange(len(self.base)))
+
+    def rows(self, index: IntArray, position: IntArray) -> IntArray:
+        """Return the ranks `[.., d, t]` that grids of some numbers `[..]` have at each `position[..]`; -1 is `base`."""
+        index, position = np.broadcast_arrays(index, position)
+        rows = np.empty((*index.shape, *self.base.shape[1:]), np.int64)
+        plain, whole = index < 0, index >= len(self.low)
+        rows[plain] = self.base[position[plain]]
+        rows[whole] = self.whole[index[whole] - len(self.low), position[whole]]
+        exchanged = ~plain & ~whole
+        rows[exchanged] = self._exchange(index[exchanged], position[exchanged])
+        return rows
+
+    def _exchange(self, index: IntArray, position: IntArray) -> IntArray:
+        """Return the ranks `[m, d, t]` at positions `[m]` of grids with an exchange."""
+        beside = int(np.prod(self.base.shape[1:]))
+        ranks = self.base[position].reshape(len(position), beside)
+        begin, (low, high) = position * beside, (self.low[index], self.high[index])
+        for here, other in ((low, high), (high, low)):
+            inside = np.flatnonzero((begin <= here) & (here < begin + beside))
+            ranks[inside, here[inside] - begin[inside]] = self.order[other[inside]]
+        return ranks.reshape(-1, *self.base.shape[1:])
+
+
+def neighbour_grids(grid: IntArray, machine: IntArray) -> Grids:
+    """Return the grids one move away from `grid[p, d, t]`; `machine[n]` says whose devices they are.
 
     Two ranks, or a rank and an unused device, change places; so do two tensor-parallel groups, two stages, the
     contents of two machines; and along an axis, two indices of all ranks, or of those of one group.
     """
-    return np.concatenate(
-        [_swap_devices(grid, len(machine)), *_swap_groups(grid), *_swap_indices(grid), _swap_machines(grid, machine)]
+    low, high = np.triu_indices(len(machine), 1)
+    used = low < grid.size
+    return Grids(
+        base=grid,
+        order=np.append(grid.ravel(), np.setdiff1d(np.arange(len(machine)), grid)),
+        low=low[used],
+        high=high[used],
+        whole=np.concatenate([*_swap_groups(grid), *_swap_indices(grid), _swap_machines(grid, machine)]),
     )
 
 
@@ -42,16 +100,6 @@ def _shuffle(machine: IntArray, count: int, rng: np.random.Generator) -> IntArra
     for inside in members:
         permuted[:, inside] = inside[orders[len(inside)]]
     return permuted
-
-
-def _swap_devices(grid: IntArray, devices: int) -> IntArray:
-    """Return the grids with two devices exchanged, of which one at least is used."""
-    order = np.append(grid.ravel(), np.setdiff1d(np.arange(devices), grid))
-    low, high = np.triu_indices(devices, 1)
-    low, high = low[low < grid.size], high[low < grid.size]
-    rows, swapped = np.arange(len(low)), np.tile(order, (len(low), 1))
-    swapped[rows, low], swapped[rows, high] = order[high], order[low]
-    return swapped[:, : grid.size].reshape(-1, *grid.shape)
 
 
 def _swap_groups(grid: IntArray) -> Iterator[IntArray]:

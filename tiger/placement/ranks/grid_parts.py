@@ -1,12 +1,14 @@
 """Estimates of many grids of ranks by their different parts, each of which is evaluated once."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray
-from tiger.placement.ranks.cost_model import GridCostModel, PositionCosts
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.placement.ranks.cost_model import GridCostModel
+from tiger.placement.ranks.grid_moves import Grids
 from tiger.training.hardware.cluster import NO_LINK, Cluster
 
 # Numbers of a table at a time: 128 kB, which stay in the cache of a core.
@@ -33,11 +35,24 @@ class PositionKeys:
         size = int(np.prod(shape)), int(label.max()) + 1
         return cls(number=np.random.default_rng(0).integers(2**63, size=size), label=label, shape=shape)
 
-    def keys(self, grids: IntArray) -> IntArray:
-        """Return the keys `[N, p]` of the positions of `grids[N, p, d, t]`."""
+    def keys(self, grids: Grids) -> IntArray:
+        """Return the keys `[1 + N, p]` of the positions of the base of grids, and of all grids, modulo 2^64."""
+        swaps, beside = 1 + len(grids.low), self.shape[1] * self.shape[2]
+        keys = np.empty((1 + len(grids), self.shape[0]), np.int64)
+        for part in _parts(len(grids.whole), grids.base.size):
+            keys[swaps:][part] = self._sum(grids.whole[part])
+        keys[:swaps] = self._sum(grids.base[None])
+        label = self.label[grids.order]
+        for here, other in ((grids.low, grids.high), (grids.high, grids.low)):
+            used = np.flatnonzero(here < grids.base.size)
+            at, new, old = here[used], label[other[used]], label[here[used]]
+            keys[1 + used, at // beside] += self.number[at, new] - self.number[at, old]
+        return keys
+
+    def _sum(self, grids: IntArray) -> IntArray:
+        """Return the keys `[N, p]` of `grids[N, p, d, t]`."""
         ranks, labels = self.number.shape
         cells = self.label[grids.reshape(-1, ranks)] + np.arange(0, ranks * labels, labels)
-        # Sums are taken modulo 2^64.
         return np.asarray(self.number.ravel()[cells].reshape(len(grids), self.shape[0], -1).sum(axis=2))
 
 
@@ -53,40 +68,90 @@ def exchange_labels(cluster: Cluster) -> IntArray:
     return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def estimate_grids(cost_model: GridCostModel, grids: IntArray, keys: IntArray) -> FloatArray:
-    """Return what `cost_model.estimates` does of `grids[N, p, d, t]` whose positions have `keys[N, p]`.
+class Cells(NamedTuple):
+    """Hold the row and the column where each different cell of a table is first, and the `number[N, c]` of each."""
+
+    row: IntArray
+    column: IntArray
+    number: IntArray
+
+
+def estimate_grids(cost_model: GridCostModel, grids: Grids, keys: IntArray) -> FloatArray:
+    """Return what `cost_model.estimates` does of the first N grids, whose positions and base's have `keys[1 + N, p]`.
 
     Of equal positions, messages between equal positions, and ties of equal positions each is evaluated once: exact but
-    for keys that agree by chance.
+    for keys that agree by chance. Of most grids few positions differ from those of the base.
     """
-    (count, p), hops = keys.shape, np.arange(cost_model.hops)
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    place = place.reshape(count, p)
-    at = cost_model.position_costs(grids.reshape(-1, *grids.shape[2:])[first], first % p)
-    first, pair = _number_rows(np.stack([place[:, hops], place[:, (hops + 1) % p]]).reshape(2, -1))
-    grid, hop = np.divmod(first, max(len(hops), 1))
-    sent_s = cost_model.messages_s((grids[grid, hop], grids[grid, (hop + 1) % p]), hop)
-    pair, ties = pair.reshape(count, len(hops)), []
-    for number, (places, _) in enumerate(cost_model.closing.ties):
-        first, tie = _number_rows(place[:, places].T)
-        ties.append(cost_model.closing.tied_s(number, grids[first[:, None], places])[tie])
-    found, batch = np.empty(count), max(BATCH_CELLS // int(np.prod(at.passes_s.shape[1:])), 1)
-    for begin in range(0, count, batch):
-        part = slice(begin, begin + batch)
-        own = PositionCosts(
-            passes_s=at.passes_s[place[part]],
-            closing_s=at.closing_s[place[part]],
-            memory_bytes=at.memory_bytes[place[part]],
-        )
-        costs = cost_model.join_costs(own, sent_s[pair[part]], [spent[part] for spent in ties])
-        found[part] = cost_model.estimate(costs)
+    hops, differs = np.arange(cost_model.hops), keys[1:] != keys[0]
+    following = (hops + 1) % keys.shape[1]
+    places = _number_cells(keys[1:], differs)
+    passes_s, closing_s, memory_bytes = _position_costs(cost_model, grids, places)
+    before, behind = places.number[:, hops], places.number[:, following]
+    pairs = _number_cells(before * len(places.row) + behind, differs[:, hops] | differs[:, following])
+    sent_s, ties_s = _messages_s(cost_model, grids, pairs), _ties_s(cost_model, grids, places.number)
+    found = np.empty(len(places.number))
+    for part in _parts(len(found), int(np.prod(cost_model.degrees.shape[:2])) * passes_s.shape[1]):
+        at, closing = places.number[part], [spent[part] for spent in ties_s]
+        closed_s = cost_model.close(closing_s[at], closing)
+        found[part] = cost_model.estimate(passes_s[at], sent_s[pairs.number[part]], closed_s, memory_bytes[at])
     return found
 
 
-def _number_rows(columns: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where each different row of columns `[c, N]` of numbers >= 0 is first, and the number of each row."""
-    number = columns[0]
-    for column in columns[1:]:
+def _position_costs(
+    cost_model: GridCostModel, grids: Grids, places: Cells
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the seconds of both passes `[k, v, d]`, those after an iteration `[k]`, and the memory `[k]` of places."""
+    costs = []
+    for part in _parts(len(places.row), int(np.prod(grids.base.shape[1:]))):
+        at = places.column[part]
+        each = cost_model.position_costs(grids.rows(places.row[part], at), at)
+        costs.append((each.forward_s + each.backward_s, each.closing_s, each.memory_bytes))
+    passes_s, closing_s, memory_bytes = (np.concatenate(values) for values in zip(*costs, strict=True))
+    return passes_s, closing_s, memory_bytes
+
+
+def _messages_s(cost_model: GridCostModel, grids: Grids, pairs: Cells) -> FloatArray:
+    """Return the seconds `[k, v, d]` of messages from each position of pairs to the next."""
+    found = [np.zeros((0, len(cost_model.rounds), cost_model.degrees.data))]
+    for part in _parts(len(pairs.row), int(np.prod(grids.base.shape[1:]))):
+        row, hop = pairs.row[part], pairs.column[part]
+        ends = grids.rows(row, hop), grids.rows(row, (hop + 1) % len(grids.base))
+        found.append(cost_model.messages_s(ends, hop))
+    return np.concatenate(found)
+
+
+def _ties_s(cost_model: GridCostModel, grids: Grids, number: IntArray) -> list[FloatArray]:
+    """Return the seconds `[N]` of each tie by the `number[N, p]` of positions."""
+    ties = []
+    for tie, (places, _) in enumerate(cost_model.closing.ties):
+        first, which = _number_rows(number[:, places])
+        ties.append(cost_model.closing.tied_s(tie, grids.rows(first[:, None], places))[which])
+    return ties
+
+
+def _parts(count: int, cells: int) -> Iterator[slice]:
+    """Yield parts of rows of so many cells each, so that tables of a part stay in the cache."""
+    batch = max(BATCH_CELLS // cells, 1)
+    yield from (slice(begin, begin + batch) for begin in range(0, count, batch))
+
+
+def _number_cells(values: IntArray, differs: BoolArray) -> Cells:
+    """Return the different cells of `values[N, c]`, of which no two in different columns are equal.
+
+    Those that do not differ from the base are its c cells, of row -1, which come first.
+    """
+    row, column = np.nonzero(differs)
+    _, first, which = np.unique(values[row, column], return_index=True, return_inverse=True)
+    every = np.arange(values.shape[1])
+    number = np.tile(every, (len(values), 1))
+    number[row, column] = len(every) + which
+    return Cells(np.append(np.full(len(every), -1), row[first]), np.append(every, column[first]), number)
+
+
+def _number_rows(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return where each different row of `values[N, c]`, numbers >= 0, is first, and the number of each row."""
+    number = values[:, 0]
+    for column in values[:, 1:].T:
         number = np.unique(number, return_inverse=True)[1] * (column.max(initial=0) + 1) + column
     _, first, which = np.unique(number, return_index=True, return_inverse=True)
     return first, which

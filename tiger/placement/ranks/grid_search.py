@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
-from tiger.placement.ranks.grid_moves import draw_grids, neighbour_grids
+from tiger.placement.ranks.grid_moves import Grids, draw_grids, neighbour_grids
 from tiger.placement.ranks.grid_parts import PositionKeys, estimate_grids
 from tiger.placement.ranks.search import OrderSearch
 from tiger.placement.ranks.starts import starts
@@ -28,7 +28,7 @@ class GridParams:
     Of all starts the `starts` most promising are descended from, with at most `rounds` of moves and new cuts in turn.
     Moves that are evaluated in full are the `evaluated` most promising at a time. A perturbation draws `drawn` grids
     and descends from the `descents` most promising; the search ends after `failures` of them in a row without a gain,
-    times effort. Keys are made for `batch_ranks` ranks at a time, so that their tables stay in the cache.
+    times effort. Whether to stop is asked once for as many grids as have `polled_ranks` ranks.
 
     In `python -m benchmarks.vary_plans tiger.placement.ranks.grid_search:GridParams.NAME .. --only groups` plans take
     up to 1.9 % longer without moves that are evaluated, and up to 0.5 % with two failures or none.
@@ -40,7 +40,7 @@ class GridParams:
     drawn: int = 2048
     descents: int = 3
     failures: int = 6
-    batch_ranks: int = 1 << 14
+    polled_ranks: int = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class GridSearch:
     def search_starts(self, best: EvaluatedGrid) -> EvaluatedGrid:
         """Return the best of descents from the most promising orders of all devices, numbered as in rank order."""
         orders = starts(self.cluster, self.search.seed)[:, : self.degrees.ranks]
-        grids = orders.reshape(-1, *self.degrees.shape)
+        grids = Grids.of(orders.reshape(-1, *self.degrees.shape))
         for grid in self._most_promising(self._cost_model(best.cuts or self._even_cuts()), grids, self.params.starts):
             if not self.search.stop():
                 best = better_of(best, self.alternate(self.evaluate(grid)))
@@ -157,7 +157,7 @@ class GridSearch:
         failed = 0
         while failed < self.params.failures * self.search.effort and not self.search.stop():
             cuts, known = best.cuts or self._even_cuts(), best
-            grids = draw_grids(best.grid, self.cluster.machine, self.params.drawn, rng)
+            grids = Grids.of(draw_grids(best.grid, self.cluster.machine, self.params.drawn, rng))
             for grid in self._most_promising(self._cost_model(cuts), grids, self.params.descents):
                 if not self.search.stop():
                     best = better_of(best, self.alternate(self._evaluate(grid, cuts)))
@@ -169,10 +169,10 @@ class GridSearch:
         ranks = self._evaluate(rank_order(self.degrees.shape), best.cuts) if best.cuts else best
         return best if better_of(ranks, best) is best else ranks
 
-    def _most_promising(self, cost_model: GridCostModel, grids: IntArray, count: int) -> IntArray:
+    def _most_promising(self, cost_model: GridCostModel, grids: Grids, count: int) -> IntArray:
         """Return the best grids by estimate, one of each estimate."""
         first = np.unique(self._estimates(cost_model, grids), return_index=True)[1]
-        return grids[first[:count]]
+        return grids.take(first[:count])
 
     def _descend(self, cost_model: GridCostModel, grid: IntArray) -> IntArray:
         """Return the grid that steepest descent by estimate leads to."""
@@ -183,20 +183,15 @@ class GridSearch:
             least = int(np.argmin(found))
             if not found[least] < value * (1 - GAIN):
                 break
-            grid, value = grids[least], float(found[least])
+            grid, value = grids.take(np.array(least)), float(found[least])
         return grid
 
-    def _estimates(self, cost_model: GridCostModel, grids: IntArray) -> FloatArray:
-        """Return estimates, infinite for those that are left when time is up."""
-        batch = max(self.params.batch_ranks // self.degrees.ranks, 1)
-        found, keys = np.full(len(grids), np.inf), np.empty((len(grids), self.degrees.pipeline), np.int64)
-        done = 0
-        while done < len(grids):
-            keys[done : done + batch] = self.keys.keys(grids[done : done + batch])
-            done += batch
-            if self.search.stop():
-                break
-        found[:done] = estimate_grids(cost_model, grids[:done], keys[:done])
+    def _estimates(self, cost_model: GridCostModel, grids: Grids) -> FloatArray:
+        """Return estimates, infinite for grids that are left when time is up."""
+        batch = max(self.params.polled_ranks // self.degrees.ranks, 1)
+        polled = next((end for end in range(batch, len(grids) + batch, batch) if self.search.stop()), len(grids))
+        found = np.full(len(grids), np.inf)
+        found[:polled] = estimate_grids(cost_model, grids, self.keys.keys(grids)[: 1 + polled])
         return found
 
     def _evaluate(self, grid: IntArray, cuts: Cuts) -> EvaluatedGrid:
