@@ -1,12 +1,13 @@
 """Estimates of many grids of ranks by their different parts, each of which is evaluated once."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Self
 
 import numpy as np
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.cost_model import GridCostModel
 from tiger.placement.ranks.grid_moves import Grids
 from tiger.training.hardware.cluster import NO_LINK, Cluster
@@ -68,90 +69,136 @@ def exchange_labels(cluster: Cluster) -> IntArray:
     return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-class Cells(NamedTuple):
-    """Hold the row and the column where each different cell of a table is first, and the `number[N, c]` of each."""
+@dataclass(slots=True, eq=False)
+class KnownCosts:
+    """Hold the costs of parts by their keys: a row of `values[.., w]`, one for all that cost the same.
 
-    row: IntArray
-    column: IntArray
-    number: IntArray
-
-
-def estimate_grids(cost_model: GridCostModel, grids: Grids, keys: IntArray) -> FloatArray:
-    """Return what `cost_model.estimates` does of the first N grids, whose positions and base's have `keys[1 + N, p]`.
-
-    Of equal positions, messages between equal positions, and ties of equal positions each is evaluated once: exact but
-    for keys that agree by chance. Of most grids few positions differ from those of the base.
+    `label[..]` is the key of the first part of each row, and `same` the row of values by their bytes.
     """
-    hops, differs = np.arange(cost_model.hops), keys[1:] != keys[0]
-    following = (hops + 1) % keys.shape[1]
-    places = _number_cells(keys[1:], differs)
-    passes_s, closing_s, memory_bytes = _position_costs(cost_model, grids, places)
-    before, behind = places.number[:, hops], places.number[:, following]
-    pairs = _number_cells(before * len(places.row) + behind, differs[:, hops] | differs[:, following])
-    sent_s, ties_s = _messages_s(cost_model, grids, pairs), _ties_s(cost_model, grids, places.number)
-    found = np.empty(len(places.number))
-    for part in _parts(len(found), int(np.prod(cost_model.degrees.shape[:2])) * passes_s.shape[1]):
-        at, closing = places.number[part], [spent[part] for spent in ties_s]
-        closed_s = cost_model.close(closing_s[at], closing)
-        found[part] = cost_model.estimate(passes_s[at], sent_s[pairs.number[part]], closed_s, memory_bytes[at])
-    return found
+
+    values: FloatArray
+    label: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    row: dict[int, int] = field(default_factory=dict)
+    same: dict[bytes, int] = field(default_factory=dict)
+
+    def rows(self, keys: IntArray, evaluate: Callable[[IntArray], FloatArray]) -> IntArray:
+        """Return the row of each key, of which `evaluate` returns the costs `[m, w]` by their numbers if unknown."""
+        unknown = np.array([number for number, key in enumerate(keys.tolist()) if key not in self.row], np.int64)
+        if len(unknown):
+            self._add(keys[unknown], evaluate(unknown))
+        return np.array([self.row[key] for key in keys.tolist()], np.int64)
+
+    def _add(self, keys: IntArray, values: FloatArray) -> None:
+        """Add the costs of parts."""
+        fresh = []
+        for number, (key, cells) in enumerate(zip(keys.tolist(), map(bytes, values), strict=True)):
+            if cells not in self.same:
+                self.same[cells] = len(self.same)
+                fresh.append(number)
+            self.row[key] = self.same[cells]
+        self.values = np.concatenate([self.values, values[fresh]])
+        self.label = np.concatenate([self.label, keys[fresh]])
 
 
-def _position_costs(
-    cost_model: GridCostModel, grids: Grids, places: Cells
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the seconds of both passes `[k, v, d]`, those after an iteration `[k]`, and the memory `[k]` of places."""
-    costs = []
-    for part in _parts(len(places.row), int(np.prod(grids.base.shape[1:]))):
-        at = places.column[part]
-        each = cost_model.position_costs(grids.rows(places.row[part], at), at)
-        costs.append((each.forward_s + each.backward_s, each.closing_s, each.memory_bytes))
-    passes_s, closing_s, memory_bytes = (np.concatenate(values) for values in zip(*costs, strict=True))
-    return passes_s, closing_s, memory_bytes
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GridEstimates:
+    """Estimate grids by their parts, each different one of which is evaluated once, and so is each sum of them.
+
+    Parts are `places` of the ranks of a position, `pairs` of positions that send each other messages, and `ties` of
+    positions that hold the same parameters. Costs are those of `cost_model`: exact but for keys that agree by chance.
+    """
+
+    cost_model: GridCostModel
+    keys: PositionKeys
+    places: KnownCosts
+    pairs: KnownCosts
+    ties: tuple[KnownCosts, ...]
+
+    @classmethod
+    def of(cls, cost_model: GridCostModel, keys: PositionKeys) -> Self:
+        """Return the estimates of a cost model, of which no part is known yet."""
+        width = len(cost_model.rounds) * cost_model.degrees.data
+        return cls(
+            cost_model=cost_model,
+            keys=keys,
+            places=KnownCosts(np.empty((0, width + 2))),
+            pairs=KnownCosts(np.empty((0, width))),
+            ties=tuple(KnownCosts(np.empty((0, 1))) for _ in cost_model.closing.ties),
+        )
+
+    def seconds(self, grids: Grids, count: int) -> FloatArray:
+        """Return what `cost_model.estimates` does of the first so many grids."""
+        cost_model, keys = self.cost_model, self.keys.keys(grids)[: 1 + count]
+        hops = np.arange(cost_model.hops)
+        ends = keys[:, hops], keys[:, (hops + 1) % keys.shape[1]]
+        places = self._rows_of(self.places, keys, partial(self._position_costs, grids))
+        pairs = self._rows_of(self.pairs, _mix(ends), partial(self._messages_s, grids))
+        ties = [
+            self._rows_of(known, _mix(keys[:, at].T)[:, None], partial(self._tied_s, grids, number))[:, 0]
+            for number, (known, (at, _)) in enumerate(zip(self.ties, cost_model.closing.ties, strict=True))
+        ]
+        labels = [self.places.label[places], self.pairs.label[pairs]]
+        labels += [known.label[tie][:, None] for known, tie in zip(self.ties, ties, strict=True)]
+        _, first, which = np.unique(_mix(np.concatenate(labels, axis=1).T), return_index=True, return_inverse=True)
+        parts = (first[part] for part in _parts(len(first), keys.shape[1] * self.places.values.shape[1]))
+        return np.concatenate([self._join(places[at], pairs[at], [tie[at] for tie in ties]) for at in parts])[which]
+
+    def _join(self, places: IntArray, pairs: IntArray, ties: Sequence[IntArray]) -> FloatArray:
+        """Return the estimates of grids by the rows of their places `[N, p]`, pairs `[N, hops]` and ties `[N]`."""
+        shape = len(self.cost_model.rounds), self.keys.shape[1]
+        at, sent_s = self.places.values[places], self.pairs.values[pairs]
+        tied_s = [known.values[tie, 0] for known, tie in zip(self.ties, ties, strict=True)]
+        return self.cost_model.estimate(
+            at[..., :-2].reshape(*places.shape, *shape),
+            sent_s.reshape(*pairs.shape, *shape),
+            self.cost_model.close(at[..., -2], tied_s),
+            at[..., -1],
+        )
+
+    def _rows_of(self, known: KnownCosts, keys: IntArray, evaluate: Callable[[IntArray, IntArray], FloatArray]) -> IntArray:
+        """Return the rows `[N, c]` of parts in a table by their `keys[1 + N, c]`, of which the first are the base's.
+
+        `evaluate` returns the costs of parts by the numbers of their grid, -1 for the base, and of their column.
+        """
+        base, others = keys[0], keys[1:]
+        grid, column = np.nonzero(others != base)
+        distinct, first, which = np.unique(others[grid, column], return_index=True, return_inverse=True)
+        every = np.arange(len(base))
+        grids, columns = np.append(np.full(len(base), -1), grid[first]), np.append(every, column[first])
+
+        def evaluate_parts(unknown: IntArray) -> FloatArray:
+            parts = (unknown[part] for part in _parts(len(unknown), self.keys.shape[1] * self.keys.shape[2]))
+            return np.concatenate([evaluate(grids[part], columns[part]) for part in parts])
+
+        row = known.rows(np.append(base, distinct), evaluate_parts)
+        found = np.tile(row[: len(base)], (len(others), 1))
+        found[grid, column] = row[len(base) :][which]
+        return found
+
+    def _position_costs(self, grids: Grids, grid: IntArray, position: IntArray) -> FloatArray:
+        """Return the seconds of both passes of stages and replicas, of what follows, and the memory of positions."""
+        costs = self.cost_model.position_costs(grids.rows(grid, position), position)
+        passes_s = (costs.forward_s + costs.backward_s).reshape(len(grid), -1)
+        return np.concatenate([passes_s, np.stack([costs.closing_s, costs.memory_bytes], axis=1)], axis=1)
+
+    def _messages_s(self, grids: Grids, grid: IntArray, hop: IntArray) -> FloatArray:
+        """Return the seconds of messages of stages and replicas from positions to the next."""
+        ends = grids.rows(grid, hop), grids.rows(grid, (hop + 1) % len(grids.base))
+        return self.cost_model.messages_s(ends, hop).reshape(len(grid), -1)
+
+    def _tied_s(self, grids: Grids, number: int, grid: IntArray, _: IntArray) -> FloatArray:
+        """Return the seconds of a tie."""
+        places, _ = self.cost_model.closing.ties[number]
+        return self.cost_model.closing.tied_s(number, grids.rows(grid[:, None], places))[:, None]
 
 
-def _messages_s(cost_model: GridCostModel, grids: Grids, pairs: Cells) -> FloatArray:
-    """Return the seconds `[k, v, d]` of messages from each position of pairs to the next."""
-    found = [np.zeros((0, len(cost_model.rounds), cost_model.degrees.data))]
-    for part in _parts(len(pairs.row), int(np.prod(grids.base.shape[1:]))):
-        row, hop = pairs.row[part], pairs.column[part]
-        ends = grids.rows(row, hop), grids.rows(row, (hop + 1) % len(grids.base))
-        found.append(cost_model.messages_s(ends, hop))
-    return np.concatenate(found)
-
-
-def _ties_s(cost_model: GridCostModel, grids: Grids, number: IntArray) -> list[FloatArray]:
-    """Return the seconds `[N]` of each tie by the `number[N, p]` of positions."""
-    ties = []
-    for tie, (places, _) in enumerate(cost_model.closing.ties):
-        first, which = _number_rows(number[:, places])
-        ties.append(cost_model.closing.tied_s(tie, grids.rows(first[:, None], places))[which])
-    return ties
+def _mix(keys: Sequence[IntArray] | IntArray) -> IntArray:
+    """Return one key of 64 bits for several of parts in turn."""
+    factors = np.random.default_rng(1).integers(2**63, size=len(keys)) | 1
+    return np.asarray(sum(key * factor for key, factor in zip(keys, factors, strict=True)))
 
 
 def _parts(count: int, cells: int) -> Iterator[slice]:
     """Yield parts of rows of so many cells each, so that tables of a part stay in the cache."""
     batch = max(BATCH_CELLS // cells, 1)
     yield from (slice(begin, begin + batch) for begin in range(0, count, batch))
-
-
-def _number_cells(values: IntArray, differs: BoolArray) -> Cells:
-    """Return the different cells of `values[N, c]`, of which no two in different columns are equal.
-
-    Those that do not differ from the base are its c cells, of row -1, which come first.
-    """
-    row, column = np.nonzero(differs)
-    _, first, which = np.unique(values[row, column], return_index=True, return_inverse=True)
-    every = np.arange(values.shape[1])
-    number = np.tile(every, (len(values), 1))
-    number[row, column] = len(every) + which
-    return Cells(np.append(np.full(len(every), -1), row[first]), np.append(every, column[first]), number)
-
-
-def _number_rows(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where each different row of `values[N, c]`, numbers >= 0, is first, and the number of each row."""
-    number = values[:, 0]
-    for column in values[:, 1:].T:
-        number = np.unique(number, return_inverse=True)[1] * (column.max(initial=0) + 1) + column
-    _, first, which = np.unique(number, return_index=True, return_inverse=True)
-    return first, which

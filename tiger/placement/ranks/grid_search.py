@@ -1,7 +1,7 @@
 """Which device is which rank of tensor-, data- and pipeline-parallel groups."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -10,7 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
 from tiger.placement.ranks.grid_moves import Grids, draw_grids, neighbour_grids
-from tiger.placement.ranks.grid_parts import PositionKeys, estimate_grids
+from tiger.placement.ranks.grid_parts import GridEstimates, PositionKeys
 from tiger.placement.ranks.search import OrderSearch
 from tiger.placement.ranks.starts import starts
 from tiger.training.costs.plan import Plan, rank_order
@@ -29,6 +29,7 @@ class GridParams:
     Moves that are evaluated in full are the `evaluated` most promising at a time. A perturbation draws `drawn` grids
     and descends from the `descents` most promising; the search ends after `failures` of them in a row without a gain,
     times effort. Whether to stop is asked once for as many grids as have `polled_ranks` ranks.
+    What is known of the costs between `kept` cuts is kept at most.
 
     In `python -m benchmarks.vary_plans tiger.placement.ranks.grid_search:GridParams.NAME .. --only groups` plans take
     up to 1.9 % longer without moves that are evaluated, and up to 0.5 % with two failures or none.
@@ -41,6 +42,7 @@ class GridParams:
     descents: int = 3
     failures: int = 6
     polled_ranks: int = 1 << 14
+    kept: int = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,7 @@ class GridSearch:
     search: OrderSearch
     keys: PositionKeys
     params: GridParams = GridParams()
+    known: dict[Cuts, GridEstimates] = field(default_factory=dict)
 
     def evaluate(self, grid: IntArray) -> EvaluatedGrid:
         """Return a grid with the best cuts for it."""
@@ -112,7 +115,7 @@ class GridSearch:
         """Return the best of descents from the most promising orders of all devices, numbered as in rank order."""
         orders = starts(self.cluster, self.search.seed)[:, : self.degrees.ranks]
         grids = Grids.of(orders.reshape(-1, *self.degrees.shape))
-        for grid in self._most_promising(self._cost_model(best.cuts or self._even_cuts()), grids, self.params.starts):
+        for grid in self._most_promising(self._costs(best.cuts or self._even_cuts()), grids, self.params.starts):
             if not self.search.stop():
                 best = better_of(best, self.alternate(self.evaluate(grid)))
         return best
@@ -121,7 +124,7 @@ class GridSearch:
         """Return the best of moves by estimated seconds between fixed cuts, and of new cuts, in turns."""
         best, cuts = start, start.cuts or self._even_cuts()
         for _ in range(self.params.rounds):
-            grid = self._descend(self._cost_model(cuts), best.grid)
+            grid = self._descend(self._costs(cuts), best.grid)
             found = min((self._evaluate(grid, cuts), self.evaluate(grid)), key=lambda each: each.iteration_s)
             if better_of(best, found) is best:
                 break
@@ -142,7 +145,7 @@ class GridSearch:
         while not self.search.stop():
             cuts = best.cuts or self._even_cuts()
             grids = self._most_promising(
-                self._cost_model(cuts), neighbour_grids(best.grid, self.cluster.machine), self.params.evaluated
+                self._costs(cuts), neighbour_grids(best.grid, self.cluster.machine), self.params.evaluated
             )
             tried = chain((self._evaluate(grid, cuts) for grid in grids), map(self.evaluate, grids))
             found = next((each for each in tried if better_of(best, each) is each), best)
@@ -158,7 +161,7 @@ class GridSearch:
         while failed < self.params.failures * self.search.effort and not self.search.stop():
             cuts, known = best.cuts or self._even_cuts(), best
             grids = Grids.of(draw_grids(best.grid, self.cluster.machine, self.params.drawn, rng))
-            for grid in self._most_promising(self._cost_model(cuts), grids, self.params.descents):
+            for grid in self._most_promising(self._costs(cuts), grids, self.params.descents):
                 if not self.search.stop():
                     best = better_of(best, self.alternate(self._evaluate(grid, cuts)))
             failed = failed + 1 if best is known else 0
@@ -169,38 +172,44 @@ class GridSearch:
         ranks = self._evaluate(rank_order(self.degrees.shape), best.cuts) if best.cuts else best
         return best if better_of(ranks, best) is best else ranks
 
-    def _most_promising(self, cost_model: GridCostModel, grids: Grids, count: int) -> IntArray:
+    def _most_promising(self, estimates: GridEstimates, grids: Grids, count: int) -> IntArray:
         """Return the best grids by estimate, one of each estimate."""
-        first = np.unique(self._estimates(cost_model, grids), return_index=True)[1]
+        first = np.unique(self._estimates(estimates, grids), return_index=True)[1]
         return grids.take(first[:count])
 
-    def _descend(self, cost_model: GridCostModel, grid: IntArray) -> IntArray:
+    def _descend(self, estimates: GridEstimates, grid: IntArray) -> IntArray:
         """Return the grid that steepest descent by estimate leads to."""
-        value = float(cost_model.estimates(grid[None])[0])
+        value = float(estimates.seconds(Grids.of(grid[None]), 1)[0])
         while not self.search.stop():
             grids = neighbour_grids(grid, self.cluster.machine)
-            found = self._estimates(cost_model, grids)
+            found = self._estimates(estimates, grids)
             least = int(np.argmin(found))
             if not found[least] < value * (1 - GAIN):
                 break
             grid, value = grids.take(np.array(least)), float(found[least])
         return grid
 
-    def _estimates(self, cost_model: GridCostModel, grids: Grids) -> FloatArray:
+    def _estimates(self, estimates: GridEstimates, grids: Grids) -> FloatArray:
         """Return estimates, infinite for grids that are left when time is up."""
         batch = max(self.params.polled_ranks // self.degrees.ranks, 1)
-        polled = next((end for end in range(batch, len(grids) + batch, batch) if self.search.stop()), len(grids))
+        ends = range(batch, len(grids) + batch, batch)
+        count = min(next((end for end in ends if self.search.stop()), len(grids)), len(grids))
         found = np.full(len(grids), np.inf)
-        found[:polled] = estimate_grids(cost_model, grids, self.keys.keys(grids)[: 1 + polled])
+        found[:count] = estimates.seconds(grids, count)
         return found
 
     def _evaluate(self, grid: IntArray, cuts: Cuts) -> EvaluatedGrid:
         """Return a grid with given cuts."""
         return EvaluatedGrid(grid=grid, cuts=cuts, iteration_s=self.functions.iteration_s(Plan(cuts=cuts, grid=grid)))
 
-    def _cost_model(self, cuts: Cuts) -> GridCostModel:
-        """Return the costs of grids between cuts."""
-        return GridCostModel.of(self.layers, self.cluster, cuts, self.degrees)
+    def _costs(self, cuts: Cuts) -> GridEstimates:
+        """Return the estimates of grids between cuts, those of the last few kept."""
+        if cuts not in self.known:
+            if len(self.known) >= self.params.kept:
+                self.known.clear()
+            cost_model = GridCostModel.of(self.layers, self.cluster, cuts, self.degrees)
+            self.known[cuts] = GridEstimates.of(cost_model, self.keys)
+        return self.known[cuts]
 
     def _even_cuts(self) -> Cuts:
         """Return cuts into stages of about as many layers each."""
