@@ -69,33 +69,44 @@ def exchange_labels(cluster: Cluster) -> IntArray:
     return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
+def _nothing() -> IntArray:
+    """Return no numbers."""
+    return np.zeros(0, np.int64)
+
+
 @dataclass(slots=True, eq=False)
 class KnownCosts:
-    """Hold the costs of parts by their keys: a row of `values[.., w]`, one for all that cost the same.
+    """Hold the costs of parts by their rising `keys[k]`: the `row[k]` of `values[m, w]` of each, equal ones the same.
 
-    `label[..]` is the key of the first part of each row, and `same` the row of values by their bytes.
+    `label[m]` is the key of the first part of each row, and `same` the row of values by their bytes.
     """
 
     values: FloatArray
-    label: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    row: dict[int, int] = field(default_factory=dict)
+    keys: IntArray = field(default_factory=_nothing)
+    row: IntArray = field(default_factory=_nothing)
+    label: IntArray = field(default_factory=_nothing)
     same: dict[bytes, int] = field(default_factory=dict)
 
     def rows(self, keys: IntArray, evaluate: Callable[[IntArray], FloatArray]) -> IntArray:
         """Return the row of each key, of which `evaluate` returns the costs `[m, w]` by their numbers if unknown."""
-        unknown = np.array([number for number, key in enumerate(keys.tolist()) if key not in self.row], np.int64)
+        at = np.searchsorted(self.keys, keys)
+        unknown = np.flatnonzero(np.append(self.keys, 0)[at] != keys if len(self.keys) else np.ones(len(keys)))
         if len(unknown):
+            unknown = unknown[np.unique(keys[unknown], return_index=True)[1]]
             self._add(keys[unknown], evaluate(unknown))
-        return np.array([self.row[key] for key in keys.tolist()], np.int64)
+            at = np.searchsorted(self.keys, keys)
+        return self.row[at]
 
     def _add(self, keys: IntArray, values: FloatArray) -> None:
-        """Add the costs of parts."""
-        fresh = []
-        for number, (key, cells) in enumerate(zip(keys.tolist(), map(bytes, values), strict=True)):
+        """Add the costs of parts with rising keys."""
+        row, fresh = np.empty(len(keys), np.int64), []
+        for number, cells in enumerate(map(bytes, values)):
             if cells not in self.same:
                 self.same[cells] = len(self.same)
                 fresh.append(number)
-            self.row[key] = self.same[cells]
+            row[number] = self.same[cells]
+        at = np.searchsorted(self.keys, keys)
+        self.keys, self.row = np.insert(self.keys, at, keys), np.insert(self.row, at, row)
         self.values = np.concatenate([self.values, values[fresh]])
         self.label = np.concatenate([self.label, keys[fresh]])
 

@@ -86,19 +86,18 @@ class RingLinks:
         """Return the links of rings where all inside machines are alike, and all between two: one of each at most."""
         machine, ranks, none = cluster.machine[rings], rings.shape[-1], len(cluster.curves)
         own, shape = none + 1, rings.shape[:-1]
-        order = None
-        if share is not WHOLE:
+        if ranks > 2 and share is not WHOLE:
             order = np.argsort(machine, axis=-1, kind="stable")
             machine = np.take_along_axis(machine, order, axis=-1)
-        elif cluster.machines > 1:
+            share = np.take_along_axis(np.broadcast_to(share, rings.shape), order, axis=-1)
+        elif ranks > 2 and cluster.machines > 1:
             machine = np.sort(machine, axis=-1)
         new = machine[..., 1:] != machine[..., :-1]
         machines = 1 + new.sum(axis=-1)
         leaving, outside = machines > 1, np.ones(shape)
         if leaving.any():
             crosses = np.concatenate([np.ones((int(leaving.sum()), 1), np.bool_), new[leaving]], axis=1)
-            shares = share if order is None else np.take_along_axis(np.broadcast_to(share, rings.shape), order, axis=-1)
-            outside[leaving] = _count_nics(crosses, shares if order is None else shares[leaving])
+            outside[leaving] = _count_nics(crosses, np.broadcast_to(share, rings.shape)[leaving])
         # Links inside have the first width, 1.
         widths = np.unique([1.0, *np.unique(outside)])
         widths = np.array([1.0, *widths[widths != 1]])
