@@ -130,7 +130,7 @@ class GridCostModel:
     @property
     def hops(self) -> int:
         """Return how many positions send messages to the next one, the last to the first where it has more stages."""
-        return min(self.degrees.pipeline, self.passes_s.shape[1] - 1)
+        return min(self.degrees.pipeline, int(self.passes_s.shape[1]) - 1)
 
     def costs(self, grids: IntArray) -> GridCosts:
         """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""

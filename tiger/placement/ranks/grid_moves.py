@@ -45,10 +45,10 @@ class Grids:
         rows[plain] = self.base[position[plain]]
         rows[whole] = self.whole[index[whole] - len(self.low), position[whole]]
         exchanged = ~plain & ~whole
-        rows[exchanged] = self._exchange(index[exchanged], position[exchanged])
+        rows[exchanged] = self._exchange_devices(index[exchanged], position[exchanged])
         return rows
 
-    def _exchange(self, index: IntArray, position: IntArray) -> IntArray:
+    def _exchange_devices(self, index: IntArray, position: IntArray) -> IntArray:
         """Return the ranks `[m, d, t]` at positions `[m]` of grids with an exchange."""
         beside = int(np.prod(self.base.shape[1:]))
         ranks = self.base[position].reshape(len(position), beside)
@@ -106,9 +106,9 @@ def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
     """Yield the grids with two tensor-parallel groups, or two stages, exchanged, or a run of stages reversed."""
     p, d, t = grid.shape
     if t > 1 and d > 1:
-        yield np.array([rows.reshape(grid.shape) for rows in _exchange(grid.reshape(p * d, t))])
+        yield _exchange(grid.reshape(p * d, t)).reshape(-1, *grid.shape)
     if p > 1 and d * t > 1:
-        yield from (np.array([rows]) for rows in _exchange(grid))
+        yield _exchange(grid)
     for low in range(p):
         for high in range(low + 3, p + 1):
             reversed_run = grid.copy()
@@ -116,12 +116,12 @@ def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
             yield reversed_run[None]
 
 
-def _exchange(rows: IntArray) -> Iterator[IntArray]:
-    """Yield the rows with two of them exchanged."""
-    for low, high in zip(*np.triu_indices(len(rows), 1), strict=True):
-        exchanged = rows.copy()
-        exchanged[[low, high]] = rows[[high, low]]
-        yield exchanged
+def _exchange(rows: IntArray) -> IntArray:
+    """Return the rows with two of them exchanged, for every pair."""
+    low, high = np.triu_indices(len(rows), 1)
+    exchanged, number = np.repeat(rows[None], len(low), axis=0), np.arange(len(low))
+    exchanged[number, low], exchanged[number, high] = rows[high], rows[low]
+    return exchanged
 
 
 def _swap_indices(grid: IntArray) -> Iterator[IntArray]:
@@ -130,14 +130,14 @@ def _swap_indices(grid: IntArray) -> Iterator[IntArray]:
     Exchanging them everywhere keeps which ranks of a pipeline talk, and changes the order of the rings alone.
     """
     p, d, t = grid.shape
-    replicas = [np.arange(d) == replica for replica in range(d)]
-    chosen = [np.ones((p, d), bool), *(np.tile(one, (p, 1)) for one in replicas)]
-    chosen += [np.tile(np.arange(p) == position, (d, 1)).T for position in range(p)]
+    every = np.ones((1, p, d), np.bool_)
+    replicas = np.broadcast_to(np.eye(d, dtype=np.bool_)[:, None], (d, p, d))
+    positions = np.broadcast_to(np.eye(p, dtype=np.bool_)[:, :, None], (p, p, d))
+    chosen = np.concatenate([every, replicas, positions])
     for low, high in zip(*np.triu_indices(t, 1), strict=True):
         swap = np.arange(t)
         swap[[low, high]] = high, low
-        for cells in chosen:
-            yield np.where(cells[:, :, None], grid[:, :, swap], grid)[None]
+        yield np.where(chosen[..., None], grid[:, :, swap], grid)
 
 
 def _swap_machines(grid: IntArray, machine: IntArray) -> IntArray:

@@ -9,8 +9,9 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.placement.ranks.cost_model import GridCostModel, ParallelDegrees
+from tiger.placement.ranks.grid_estimates import GridEstimates
 from tiger.placement.ranks.grid_moves import Grids, draw_grids, neighbour_grids
-from tiger.placement.ranks.grid_parts import GridEstimates, PositionKeys
+from tiger.placement.ranks.position_keys import PositionKeys
 from tiger.placement.ranks.search import OrderSearch
 from tiger.placement.ranks.starts import starts
 from tiger.training.costs.plan import Plan, rank_order
