@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.cost_model import GridCostModel
 from tiger.placement.ranks.grid_moves import Grids
 from tiger.placement.ranks.known_costs import KnownCosts
-from tiger.placement.ranks.position_keys import PositionKeys, mix_keys, row_batches
+from tiger.placement.ranks.position_keys import PositionKeys, draw_factors, mix_keys, row_batches
+
+
+class Parts(NamedTuple):
+    """Hold the `row[N, c]` of the costs of c parts of each grid, and a `label[N]` that is equal for equal rows."""
+
+    row: IntArray
+    label: IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,17 +52,17 @@ class GridEstimates:
         cost_model, keys = self.cost_model, self.keys.keys(grids)[: 1 + count]
         hops = np.arange(cost_model.hops)
         ends = keys[:, hops], keys[:, (hops + 1) % keys.shape[1]]
-        places = self._rows_of(self.places, keys, partial(self._position_costs, grids))
-        pairs = self._rows_of(self.pairs, mix_keys(ends), partial(self._messages_s, grids))
+        places = self._find(self.places, keys, partial(self._position_costs, grids))
+        pairs = self._find(self.pairs, mix_keys(ends), partial(self._messages_s, grids))
         ties = [
-            self._rows_of(known, mix_keys(keys[:, at].T)[:, None], partial(self._tied_s, grids, number))[:, 0]
+            self._find(known, mix_keys(keys[:, at].T)[:, None], partial(self._tied_s, grids, number))
             for number, (known, (at, _)) in enumerate(zip(self.ties, cost_model.closing.ties, strict=True))
         ]
-        labels = [self.places.label[places], self.pairs.label[pairs]]
-        labels += [known.label[tie][:, None] for known, tie in zip(self.ties, ties, strict=True)]
-        _, first, which = np.unique(mix_keys(np.concatenate(labels, axis=1).T), return_index=True, return_inverse=True)
-        parts = (first[part] for part in row_batches(len(first), keys.shape[1] * self.places.values.shape[1]))
-        return np.concatenate([self._join(places[at], pairs[at], [tie[at] for tie in ties]) for at in parts])[which]
+        sums = mix_keys([parts.label for parts in (places, pairs, *ties)])
+        _, first, which = np.unique(sums, return_index=True, return_inverse=True)
+        batches = (first[part] for part in row_batches(len(first), keys.shape[1] * self.places.values.shape[1]))
+        found = [self._join(places.row[at], pairs.row[at], [tie.row[at, 0] for tie in ties]) for at in batches]
+        return np.concatenate(found)[which]
 
     def _join(self, places: IntArray, pairs: IntArray, ties: Sequence[IntArray]) -> FloatArray:
         """Return the estimates of grids by the rows of their places `[N, p]`, pairs `[N, hops]` and ties `[N]`."""
@@ -69,10 +76,8 @@ class GridEstimates:
             at[..., -1],
         )
 
-    def _rows_of(
-        self, known: KnownCosts, keys: IntArray, evaluate: Callable[[IntArray, IntArray], FloatArray]
-    ) -> IntArray:
-        """Return the rows `[N, c]` of parts in a table by their `keys[1 + N, c]`, of which the first are the base's.
+    def _find(self, known: KnownCosts, keys: IntArray, evaluate: Callable[[IntArray, IntArray], FloatArray]) -> Parts:
+        """Return where the costs of parts are by their `keys[1 + N, c]`, of which the first are the base's.
 
         `evaluate` returns the costs of parts by the numbers of their grid, -1 for the base, and of their column.
         """
@@ -87,9 +92,13 @@ class GridEstimates:
             return np.concatenate([evaluate(grids[part], columns[part]) for part in parts])
 
         row = known.rows(np.append(base, distinct), evaluate_parts)
-        found = np.tile(row[: len(base)], (len(others), 1))
-        found[grid, column] = row[len(base) :][which]
-        return found
+        own, other = row[: len(base)], row[len(base) :][which]
+        found, factors = np.tile(own, (len(others), 1)), draw_factors(len(base))
+        found[grid, column] = other
+        label = np.full(len(others), (known.label[own] * factors).sum())
+        # Of most grids few parts differ from those of the base.
+        np.add.at(label, grid, (known.label[other] - known.label[own[column]]) * factors[column])
+        return Parts(found, label)
 
     def _position_costs(self, grids: Grids, grid: IntArray, position: IntArray) -> FloatArray:
         """Return the seconds of both passes of stages and replicas, of what follows, and the memory of positions."""

@@ -70,8 +70,12 @@ def exchange_labels(cluster: Cluster) -> IntArray:
 
 def mix_keys(keys: Sequence[IntArray] | IntArray) -> IntArray:
     """Return one key for several in turn, modulo 2^64."""
-    factors = np.random.default_rng(1).integers(2**63, size=len(keys)) | 1
-    return np.asarray(sum(key * factor for key, factor in zip(keys, factors, strict=True)))
+    return np.asarray(sum(key * factor for key, factor in zip(keys, draw_factors(len(keys)), strict=True)))
+
+
+def draw_factors(count: int) -> IntArray:
+    """Return odd random factors, by which keys are told apart whose order counts."""
+    return np.random.default_rng(1).integers(2**63, size=count) | 1
 
 
 def row_batches(count: int, cells: int) -> Iterator[slice]:
