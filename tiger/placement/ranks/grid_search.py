@@ -29,8 +29,8 @@ class GridParams:
     Of all starts the `starts` most promising are descended from, with at most `rounds` of moves and new cuts in turn.
     Moves that are evaluated in full are the `evaluated` most promising at a time. A perturbation draws `drawn` grids
     and descends from the `descents` most promising; the search ends after `failures` of them in a row without a gain,
-    times effort. Whether to stop is asked once for as many grids as have `polled_ranks` ranks.
-    What is known of the costs between `kept` cuts is kept at most.
+    times effort. Work counts by how often a search asks whether to stop: once for as many grids as have `polled_ranks`
+    ranks, equal ones included. Costs of parts of grids are kept for `kept` cuts at most.
 
     In `python -m benchmarks.vary_plans tiger.placement.ranks.grid_search:GridParams.NAME .. --only groups` plans take
     up to 1.9 % longer without moves that are evaluated, and up to 0.5 % with two failures or none.
@@ -116,7 +116,9 @@ class GridSearch:
         """Return the best of descents from the most promising orders of all devices, numbered as in rank order."""
         orders = starts(self.cluster, self.search.seed)[:, : self.degrees.ranks]
         grids = Grids.of(orders.reshape(-1, *self.degrees.shape))
-        for grid in self._most_promising(self._costs(best.cuts or self._even_cuts()), grids, self.params.starts):
+        for grid in self._most_promising(
+            self._estimates_between(best.cuts or self._even_cuts()), grids, self.params.starts
+        ):
             if not self.search.stop():
                 best = better_of(best, self.alternate(self.evaluate(grid)))
         return best
@@ -125,7 +127,7 @@ class GridSearch:
         """Return the best of moves by estimated seconds between fixed cuts, and of new cuts, in turns."""
         best, cuts = start, start.cuts or self._even_cuts()
         for _ in range(self.params.rounds):
-            grid = self._descend(self._costs(cuts), best.grid)
+            grid = self._descend(self._estimates_between(cuts), best.grid)
             found = min((self._evaluate(grid, cuts), self.evaluate(grid)), key=lambda each: each.iteration_s)
             if better_of(best, found) is best:
                 break
@@ -146,7 +148,7 @@ class GridSearch:
         while not self.search.stop():
             cuts = best.cuts or self._even_cuts()
             grids = self._most_promising(
-                self._costs(cuts), neighbour_grids(best.grid, self.cluster.machine), self.params.evaluated
+                self._estimates_between(cuts), neighbour_grids(best.grid, self.cluster.machine), self.params.evaluated
             )
             tried = chain((self._evaluate(grid, cuts) for grid in grids), map(self.evaluate, grids))
             found = next((each for each in tried if better_of(best, each) is each), best)
@@ -162,7 +164,7 @@ class GridSearch:
         while failed < self.params.failures * self.search.effort and not self.search.stop():
             cuts, known = best.cuts or self._even_cuts(), best
             grids = Grids.of(draw_grids(best.grid, self.cluster.machine, self.params.drawn, rng))
-            for grid in self._most_promising(self._costs(cuts), grids, self.params.descents):
+            for grid in self._most_promising(self._estimates_between(cuts), grids, self.params.descents):
                 if not self.search.stop():
                     best = better_of(best, self.alternate(self._evaluate(grid, cuts)))
             failed = failed + 1 if best is known else 0
@@ -203,7 +205,7 @@ class GridSearch:
         """Return a grid with given cuts."""
         return EvaluatedGrid(grid=grid, cuts=cuts, iteration_s=self.functions.iteration_s(Plan(cuts=cuts, grid=grid)))
 
-    def _costs(self, cuts: Cuts) -> GridEstimates:
+    def _estimates_between(self, cuts: Cuts) -> GridEstimates:
         """Return the estimates of grids between cuts, those of the last few kept."""
         if cuts not in self.known:
             if len(self.known) >= self.params.kept:
