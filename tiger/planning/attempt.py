@@ -67,8 +67,8 @@ def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> A
     # Searches for cuts add up costs of layers, which are those of even cuts.
     even = layers.between(even_plan(layers, candidate.choice).cuts)
     for plan in _plans(even, cluster, candidate.choice):
-        value = evaluator.value(plan)
-        excess = 0.0 if value < np.inf else evaluator.excess_bytes(plan)
+        value, excess = evaluator.judge(plan)
+        excess = 0.0 if value < np.inf else excess
         roomy = roomy and not excess
         if value < np.inf:
             known.append((value, plan))

@@ -30,11 +30,15 @@ class Evaluator:
 
     def value(self, plan: Plan) -> float:
         """Return the seconds that are minimized, infinite for a plan that breaks a rule or lacks a link."""
-        if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
-            return np.inf
-        loads = self._loads(plan)
-        fits = fits_memory(self._memory_bytes(loads[0]), self.room(plan))
-        return self._seconds(loads) if fits else np.inf
+        return self.judge(plan)[0] if self._keeps_rules(plan) else np.inf
+
+    def judge(self, plan: Plan) -> tuple[float, float]:
+        """Return the seconds of a plan as `value` does, and its excess bytes."""
+        loads, room = self._loads(plan), self.room(plan)
+        held = self._memory_bytes(loads[0])
+        excess = float(np.maximum(held - room, 0).sum())
+        allowed = self._keeps_rules(plan) and fits_memory(held, room)
+        return self._seconds(loads) if allowed else np.inf, excess
 
     def seconds(self, plan: Plan) -> float:
         """Return the seconds that are minimized, rules aside."""
@@ -46,8 +50,7 @@ class Evaluator:
 
     def excess_bytes(self, plan: Plan) -> float:
         """Return by how much the devices of a plan are too small, added up over positions."""
-        held = self.memory_bytes(plan)
-        return float(np.maximum(held - self.room(plan), 0).sum())
+        return float(np.maximum(self.memory_bytes(plan) - self.room(plan), 0).sum())
 
     def memory_bytes(self, plan: Plan) -> FloatArray:
         """Return the most bytes that a device of each position holds: with a schedule activations too."""
@@ -77,9 +80,18 @@ class Evaluator:
             return None
         return max(simulate(load, self.schedule, self.microbatches).bubble for load in self._loads(plan))
 
+    def _keeps_rules(self, plan: Plan) -> bool:
+        """Return whether pinned layers are where they have to be, and the microbatches can be interleaved."""
+        divides = self.schedule != "interleaved" or self.microbatches % plan.positions == 0
+        return divides and self.keeps_pins(plan)
+
     def _seconds(self, loads: tuple[Workload, ...]) -> float:
-        """Return the seconds of the slowest replica."""
-        return max(self.replica_s(load) for load in loads)
+        """Return the seconds of the slowest replica; those with the same costs are simulated once."""
+        different = {
+            b"".join(part.tobytes() for part in (load.forward_s, load.backward_s, load.weight_s, load.transfer_s)): load
+            for load in loads
+        }
+        return max(self.replica_s(load) for load in different.values())
 
     def _loads(self, plan: Plan) -> tuple[Workload, ...]:
         """Return the costs of the stages of every replica."""
