@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
@@ -208,12 +208,12 @@ def _bound_family(
     """Rule choices of one family out by work and memory, then by the best of all cuts; keep the others."""
     left = defaultdict[Schedule, list[Choice]](list)
     work = {count: bounds.work_s(count) for count in {each.pipeline for each in listed}}
-    needs = {each: bounds.need_bytes(*each) for each in {_flight(choice) for choice in listed}}
+    need_bytes = cache(bounds.need_bytes)
     for choice in listed:
-        work_s, need = work[choice.pipeline], needs[_flight(choice)]
+        work_s = work[choice.pipeline]
         if incumbent.is_too_slow(work_s):
             incumbent.rule_out("work", choice, work_s)
-        elif need > most_bytes * (1 + TOO_LARGE):
+        elif (need := need_bytes(*_flight(choice))) > most_bytes * (1 + TOO_LARGE):
             incumbent.rule_out("memory", choice, need)
         elif choice.virtual == 1:
             left[choice.schedule].append(choice)
