@@ -41,7 +41,8 @@ class KnownCosts:
         if len(unknown):
             unknown = unknown[np.unique(keys[unknown], return_index=True)[1]]
             self._add(keys[unknown], evaluate(unknown))
-        return self.row[np.searchsorted(self.keys, keys)]
+            at = np.searchsorted(self.keys, keys)
+        return self.row[at]
 
     def _add(self, keys: IntArray, values: FloatArray) -> None:
         """Add the costs of parts with rising keys."""
