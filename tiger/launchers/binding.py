@@ -167,9 +167,10 @@ def _launch(order: RankOrder) -> RankOrder:
     return replace(order, bindings=tuple(order.bindings[rank] for rank in order.launched))
 
 
-def _tell_pbs(_: RankOrder) -> BindingText:
+def _tell_pbs(order: RankOrder) -> BindingText:
     """Return that the cores of a chunk are its ranks' together."""
-    return BindingText(remark=f"PBS gives chunks their cores, and binds no rank to its own: {LISTS}")
+    advice = f": {LISTS}" if _know_processors(order) else ""
+    return BindingText(remark=f"PBS gives chunks their cores, and binds no rank to its own{advice}")
 
 
 def _tell_files(_: RankOrder) -> BindingText:
