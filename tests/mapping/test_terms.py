@@ -55,6 +55,10 @@ def test_hosts_with_too_few_slots_take_none() -> None:
             {"topology": "tree:2@9", "node_topology": "tree:4@1", "cores_per_rank": 2},
             "cores_per_rank: expected hosts with slots beside it, or machines that lstopo describes, got other units",
         ),
+        (
+            {"topology": "tree:2@9", "node_topology": TWO_NUMA, "slots": 16, "cores_per_rank": 4},
+            "slots: expected none beside cores_per_rank with the inside of hosts",
+        ),
         ({"topology": "grid:3", "cores_per_rank": 0}, "cores_per_rank: expected a whole number from 1 to"),
         ({"topology": "grid:3", "cores_per_rank": "4"}, "cores_per_rank: expected a whole number from 1 to"),
     ],

@@ -80,7 +80,7 @@ def test_parts_that_do_not_reach_each_other_give_a_report():
         ({"nodes": True, "slots": 4}, "whole number from 1"),
         ({"nodes": 17, "slots": 4}, "1 to 16, one for each task"),
         ({"nodes": 10, "slots": 4}, "at most 9, as no more have the 2 slots"),
-        ({"nodes": 2, "slots": 4}, "at most 0, as no more have the 8 slots"),
+        ({"nodes": 2, "slots": 4}, "more, as an even share is 8 tasks and nodes have at most 4 slots, got 2"),
         ({"nodes": 4, "slots": 4, "pinned": {"0": "0,0"}}, "no pinned tasks"),
         ({"nodes": 4, "slots": 4, "forbidden": [("0", "0,0")]}, "no forbidden pairs"),
     ],

@@ -85,6 +85,10 @@ def _divide_slots(hardware: Topology, terms: Constraints, options: UnitOptions) 
     """
     size = options.cores_per_rank
     divided = any(own.cores for own in hardware.resources)
+    grouped = divided and size is not None and options.units in (None, "core")
+    if grouped and terms.slots is not None and terms.slots > 1:
+        what = "expected none beside cores_per_rank with the inside of hosts, where a rank has each group of cores"
+        raise InputError("slots", f"{what}, got {terms.slots}")
     if divided or (size is None and options.ranks_per is None and options.units != "host"):
         return hardware if size is None else replace(hardware, cores_per_rank=size), terms
     most = None if options.ranks_per is None else _read_node(options.ranks_per)

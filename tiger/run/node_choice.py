@@ -39,6 +39,10 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     suited = host_room >= share
     if suited.sum() < count:
         expected = f"expected at most {suited.sum()}, as no more have the {share} slots of an even share"
+        if not suited.any():
+            expected = (
+                f"expected more, as an even share is {share} tasks and nodes have at most {int(host_room.max())} slots"
+            )
         raise InputError(FIELD, f"{expected}, got {count}")
     apart = Topology(
         names=tuple(map(str, range(count))), metric=TreeMetric((count,), (1.0,)), slots=np.full(count, share)
