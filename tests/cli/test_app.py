@@ -195,7 +195,7 @@ def test_threads_do_not_change_the_mapping(cli: Run, ring: str, options: list[st
     [
         (["--pin", "a=z"], {"a": "z", "b": "y"}),
         (["--forbid", "a=x", "--forbid", "a=y", "--forbid", "b=x"], {"a": "z", "b": "y"}),
-        (["--slots", "2", "--pin", "b=z"], {"a": "z", "b": "z"}),
+        (["--slots", "2", "--pack", "--pin", "b=z"], {"a": "z", "b": "z"}),
         (["--rule", "capacity", "--imbalance", "1", "--pin", "b=z"], {"a": "z", "b": "z"}),
         (["--allocation", "z", "--imbalance", "1"], {"a": "z", "b": "z"}),
         (["--allocation", "z x", "--pin", "a=z"], {"a": "z", "b": "x"}),

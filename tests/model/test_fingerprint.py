@@ -14,8 +14,8 @@ RING = nx.cycle_graph(4)
 
 
 def mark(**changes):
-    """Return the fingerprint of a ring of four tasks on a grid, with other options where they are given."""
-    return fingerprint(problem_of(RING, "grid:2x3", **changes))
+    """Return the fingerprint of a ring of four packed tasks on a grid, with other options where they are given."""
+    return fingerprint(problem_of(RING, "grid:2x3", pack=True, **changes))
 
 
 def test_a_fingerprint_is_the_same_on_every_machine():
