@@ -22,8 +22,11 @@ HERE = socket.gethostname()
 HOSTS = ("n0", "n1", "n2", HERE)
 DATA = Path(__file__).parents[1] / "data" / "hwloc"
 pytestmark = pytest.mark.slow
-# What every rank says: its number, and the processors that it is bound to.
-SAY = "import os; print(os.environ['OMPI_COMM_WORLD_RANK'], *sorted(os.sched_getaffinity(0)))"
+# What every rank says, a line at once, as lines of others come between: its number, and the processors it is bound to.
+SAY = (
+    "import os, sys; own = sorted(os.sched_getaffinity(0)); "
+    "sys.stdout.write(' '.join([os.environ['OMPI_COMM_WORLD_RANK'], *map(str, own)]) + chr(10))"
+)
 MACHINE = '<topology version="2.0"><object type="Machine">{}</object></topology>'
 REPORTED = re.compile(r"MCW rank (\d+) bound to socket \d+\[core (\d+)\[")
 

@@ -14,7 +14,9 @@ from tiger.launchers import wrapper
 from tiger.launchers.order import order_ranks
 from tiger.model.resources import Resources
 
-SAY = "import json, os; print(json.dumps([sorted(os.sched_getaffinity(0)), dict(os.environ)]))"
+SAY = (
+    "import json, os, sys; sys.stdout.write(json.dumps([sorted(os.sched_getaffinity(0)), dict(os.environ)]) + chr(10))"
+)
 
 
 @pytest.fixture
