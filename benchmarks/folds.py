@@ -240,7 +240,7 @@ def _nest(column: Extents, weights: Extents, extent: int, spacing: int) -> tuple
 
 
 @lru_cache(maxsize=1 << 16)
-def _measure_steps(digits: Extents, extent: int, spacing: int, turned: bool) -> tuple[float, ...]:  # noqa: FBT001
+def _measure_steps(digits: Extents, extent: int, spacing: int, turned: bool) -> tuple[float, ...]:  # noqa: FBT001 (an orientation, not a mode)
     """Return the mean distance of a step of each digit, the outermost first."""
     lengths = []
     for k in range(len(digits)):
@@ -255,7 +255,7 @@ def _measure_steps(digits: Extents, extent: int, spacing: int, turned: bool) -> 
     return tuple(lengths)
 
 
-def _place(inside: list[tuple[int, int]], turned: bool) -> int:  # noqa: FBT001
+def _place(inside: list[tuple[int, int]], turned: bool) -> int:  # noqa: FBT001 (as above)
     """Return where digits, as (value, base) from the outermost on, lie along a column."""
     at, run = 0, math.prod(base for _, base in inside[1:])
     for value, base in inside[1:]:

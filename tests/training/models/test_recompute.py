@@ -35,8 +35,8 @@ def test_the_first_decoder_layers_of_every_stage_are_computed_again():
     """Whatever stands before them; layers that predict further tokens are not, as in Megatron-LM."""
     partial = made(2).partial
     assert partial is not None
-    assert np.flatnonzero(partial.repeated(CUTS)).tolist() == [1, 2, 3, 4, 6]
-    assert np.flatnonzero(partial.repeated((0, 9))).tolist() == [1, 2]
+    assert np.flatnonzero(partial.find_repeated(CUTS)).tolist() == [1, 2, 3, 4, 6]
+    assert np.flatnonzero(partial.find_repeated((0, 9))).tolist() == [1, 2]
 
 
 def test_each_layer_costs_what_it_does_with_all_or_none():

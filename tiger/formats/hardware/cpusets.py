@@ -11,6 +11,7 @@ from tiger.model.wording import describe
 FIELD = "topology"
 # What precedes a set that has all threads from some number on.
 ENDLESS = "0xf...f"
+# Of each word between commas, as hwloc writes eight hexadecimal digits of it.
 WORD_BITS = 32
 # Threads of a set: more than a machine has, and few enough that damaged text costs nothing.
 THREAD_LIMIT = 1 << 20

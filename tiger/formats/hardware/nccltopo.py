@@ -34,6 +34,7 @@ XGMI = "XGMI#"
 # Bytes per second and direction of a link of Infinity Fabric, by the name of the processor from its front, `gfx` left
 # out (AMD's whitepapers of CDNA to CDNA 4); older RCCL numbers gfx90a 910.
 XGMI_RATES: Mapping[str, float] = {"90a": 50e9, "910": 50e9, "94": 64e9, "95": 76.8e9}
+# Of processors before those: a link of an MI50 or MI60 has 92 GB/s in both directions together (AMD's data sheets).
 XGMI_RATE = 46e9
 # As many links as an entry of `nvidia-smi topo -m` may have.
 LINK_LIMIT = 9999

@@ -110,7 +110,7 @@ class Layers:
         """Return the layers with the costs that they have in stages between cuts; O(L)."""
         if self.partial is None:
             return self
-        return self._repeat(self.partial, self.partial.repeated(cuts))
+        return self._repeat(self.partial, self.partial.find_repeated(cuts))
 
     @property
     def least(self) -> Self:

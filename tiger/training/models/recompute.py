@@ -21,7 +21,7 @@ class PartialRecompute:
     held_bytes: FloatArray
     working_bytes: FloatArray
 
-    def repeated(self, cuts: tuple[int, ...]) -> BoolArray:
+    def find_repeated(self, cuts: tuple[int, ...]) -> BoolArray:
         """Return which of L layers are computed again, of stages between cuts; O(L)."""
         before = np.concatenate([[0], np.cumsum(self.counted)])
         begins = np.repeat(np.array(cuts[:-1]), np.diff(cuts))
