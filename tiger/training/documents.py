@@ -10,8 +10,10 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.jsontext import read_json
 from tiger.model.text import read_text
+from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
 from tiger.training.arguments import Hardware, Model
+from tiger.training.hardware.accelerators import TERA, Accelerator
 from tiger.training.hardware.cluster import NO_LINK, Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import NO_ARGUMENTS, read_with_document
@@ -85,6 +87,15 @@ def _tied_groups(layers: Layers) -> list[list[str]]:
     return [[layers.names[member] for member in group] for group in layers.tied if len(group) > 1]
 
 
+def _state_type(known: Accelerator | None) -> dict[str, object]:
+    """Return the fields of a device that say what it is known as."""
+    if known is None:
+        return {}
+    if known.name:
+        return {"type": known.name}
+    return {"flops": known.tflops * TERA, "memory_bandwidth": known.bandwidth_gb * GIGABYTE}
+
+
 def _devices(cluster: Cluster) -> dict[str, object]:
     """Return a cluster device by device, the most frequent time of messages as that of all that are not listed."""
     devices: list[dict[str, object]] = []
@@ -92,9 +103,8 @@ def _devices(cluster: Cluster) -> dict[str, object]:
         memory = float(cluster.memory_bytes[k])
         room = {"memory_bytes": memory} if math.isfinite(memory) else {}
         label = str(int(cluster.machine[k]))
-        devices.append(
-            {"name": name, "kind": cluster.kinds[k], "speed": float(cluster.speed[k]), "machine": label, **room}
-        )
+        plain = {"name": name, "kind": cluster.kinds[k], "speed": float(cluster.speed[k]), "machine": label}
+        devices.append({**plain, **room, **_state_type(cluster.types[k])})
     machines: dict[str, object] = {}
     if not cluster.own_nics:
         machines["nics"] = {str(cluster.machine[k]): int(cluster.nics[k]) for k in np.flatnonzero(cluster.nics)}

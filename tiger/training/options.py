@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
 from tiger.training.models.setup import Gradients, Optimizer
-from tiger.training.models.shape import Precision
+from tiger.training.precision import Precision
 
 # More tokens than any model is trained on at once.
 SEQUENCE_LIMIT = 10**9

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
 from tiger.model.wording import describe
+from tiger.training.hardware.accelerators import Accelerator
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.hardware.ring_orders import RingOrders
 
@@ -87,7 +88,8 @@ class Cluster:
     `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
     -1, for a message within a device takes no time. `nics[n]` are the NICs of a device's machine, 0 (default) where
     every device has its own, and `reduces[n]` is the part of its links that a device has to a switch inside the machine
-    that adds up what it is sent, 0 (default) without one. Equal curves are made one, so that equal numbers in `link`
+    that adds up what it is sent, 0 (default) without one. `types[n]` are what devices are known as, None (default) where
+    nobody says. Equal curves are made one, so that equal numbers in `link`
     mean equal times, and different ones different tables. At most 8,192 devices, for the tables are dense. `remarks`
     are what a reader found odd, for the warnings of reports.
     """
@@ -101,6 +103,7 @@ class Cluster:
     machine: IntArray = field(default_factory=unset_array)
     nics: IntArray = field(default_factory=unset_array)
     reduces: FloatArray = field(default_factory=unset_array)
+    types: tuple[Accelerator | None, ...] = ()
     machines: int = field(init=False)
     own_nics: bool = field(init=False)
     remarks: tuple[str, ...] = ()
@@ -138,6 +141,10 @@ class Cluster:
             "curves": curves,
         }
         values |= {"machines": len(devices), "own_nics": not nics.any(), "nics": freeze(nics)}
+        types = tuple(self.types) or (None,) * size
+        if len(types) != size:
+            raise InputError("cluster/devices/type", f"expected {size} types, got {len(types)}")
+        values["types"] = types
         values["reduces"] = check_amounts(
             "cluster/devices/reduces", self.reduces if len(self.reduces) else np.zeros(size), size
         )
@@ -235,6 +242,7 @@ class Cluster:
             machine=self.machine[devices],
             nics=self.nics[devices],
             reduces=self.reduces[devices],
+            types=tuple(self.types[device] for device in devices),
         )
 
     def parts(self) -> IntArray:
@@ -249,9 +257,12 @@ class Cluster:
         return part
 
     def _properties(self) -> IntArray:
-        """Return a number per device, equal for devices of one kind, speed, memory, NICs and switch."""
+        """Return a number per device, equal for devices of one kind, type, speed, memory, NICs and switch."""
         kinds = [get_args(DeviceKind).index(kind) for kind in self.kinds]
-        columns = np.stack([self.speed, self.memory_bytes, np.array(kinds), self.nics, self.reduces], dtype=np.float64)
+        numbers: dict[Accelerator | None, int] = {}
+        types = [numbers.setdefault(each, len(numbers)) for each in self.types]
+        traits = (self.speed, self.memory_bytes, np.array(kinds), np.array(types), self.nics, self.reduces)
+        columns = np.stack(traits, dtype=np.float64)
         return np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

@@ -7,8 +7,10 @@ from typing import get_args
 
 from tiger.errors import InputError
 from tiger.formats.quantity import convert_quantity
-from tiger.model.values import check_amount, check_positive, check_whole
+from tiger.model.units import GIGABYTE
+from tiger.model.values import check_amount, check_positive, check_whole, suggest_name
 from tiger.model.wording import describe
+from tiger.training.hardware.accelerators import ACCELERATORS, H100, TERA, Accelerator
 from tiger.training.hardware.cluster import DEVICE_LIMIT, DeviceKind
 from tiger.training.hardware.limits import COST_LIMIT
 
@@ -16,27 +18,39 @@ from tiger.training.hardware.limits import COST_LIMIT
 NICS, IN_SWITCH = "nics", "in_switch_reduction"
 # Of Hopper's links, what GPUs reach through a switch that adds up (NCCL 2.28, src/graph/tuning.cc).
 IN_SWITCH_SHARE = 0.85
-DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
+# Of a device without a type: its peak in 16 bits and the bandwidth of its memory.
+RATES = ("flops", "memory_bandwidth")
+DEVICE_FIELDS = ("kind", "type", "memory_bytes", "speed", *RATES)
 _KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceType:
-    """Hold the kind of a device, its memory in bytes (default: no limit) and its speed, which divides times."""
+    """Hold the kind of a device, its memory in bytes (default: no limit) and its speed, which divides times.
+
+    `accelerator` is what it is known as, None where nobody says.
+    """
 
     kind: DeviceKind = "accelerator"
     memory_bytes: float = math.inf
     speed: float = 1.0
+    accelerator: Accelerator | None = None
 
 
 def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
-    """Return the type that the fields `kind`, `memory_bytes` and `speed` of an object state; each may be missing."""
+    """Return the type that the fields of an object state; each may be missing.
+
+    `type` is the name of one that is known, with its memory and speed; `flops` and `memory_bandwidth` make another.
+    """
     room, speed = f"{field}/memory_bytes", fields.get("speed")
     memory = convert_quantity(room, fields.get("memory_bytes"), "bytes")
+    known = _accelerator(field, fields)
+    usual_bytes, usual_speed = (math.inf, 1.0) if known is None else (known.memory_bytes or math.inf, known.speed)
     return DeviceType(
         kind=_kind(f"{field}/kind", fields.get("kind", "accelerator")),
-        memory_bytes=check_amount(room, memory) if "memory_bytes" in fields else math.inf,
-        speed=_speed(f"{field}/speed", speed) if "speed" in fields else 1.0,
+        memory_bytes=check_amount(room, memory) if "memory_bytes" in fields else usual_bytes,
+        speed=_speed(f"{field}/speed", speed) if "speed" in fields else usual_speed,
+        accelerator=known,
     )
 
 
@@ -57,6 +71,30 @@ def check_count(field: str, value: object) -> int:
         raise InputError(field, "expected a whole number >= 1, got 0")
     # Beyond the limit in any case; cut, so that products stay exact.
     return min(count, DEVICE_LIMIT + 1)
+
+
+def _accelerator(field: str, fields: Mapping[str, object]) -> Accelerator | None:
+    """Return what a device is known as, or made of its rates, None where neither is given; raise InputError."""
+    given = [name for name in RATES if name in fields]
+    if "type" in fields:
+        name = fields["type"]
+        if given:
+            raise InputError(f"{field}/{given[0]}", "expected either this field or type, got both")
+        if not isinstance(name, str) or name not in ACCELERATORS:
+            known = ", ".join(ACCELERATORS)
+            hint = suggest_name(name, ACCELERATORS) if isinstance(name, str) else ""
+            raise InputError(f"{field}/type", f"expected one of {known}, got {describe(name)}{hint}")
+        return ACCELERATORS[name]
+    if not given:
+        return None
+    if len(given) < len(RATES):
+        raise InputError(f"{field}/{given[0]}", f"expected {' and '.join(RATES)} together, got one of them")
+    flops = check_positive(f"{field}/flops", fields["flops"])
+    room = f"{field}/memory_bandwidth"
+    bandwidth = check_positive(room, convert_quantity(room, fields["memory_bandwidth"], "bytes/s"))
+    made = Accelerator(name="", memory_gb=0, tflops=flops / TERA, bandwidth_gb=bandwidth / GIGABYTE)
+    _speed(f"{field}/flops", made.tflops / H100.tflops)
+    return made
 
 
 def _speed(field: str, value: object) -> float:

@@ -70,6 +70,7 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
         names=tuple(index),
         kinds=tuple(device.type.kind for device in devices),
         speed=np.array([device.type.speed for device in devices]),
+        types=tuple(device.type.accelerator for device in devices),
         memory_bytes=np.array([device.type.memory_bytes for device in devices]),
         machine=_machines(labels),
         nics=np.array([nics.get(label or "", 0) for label in labels]),

@@ -58,6 +58,7 @@ class Fleet:
             names=self._names(types),
             kinds=tuple(device.kind for device in devices),
             speed=np.array([device.speed for device in devices]),
+            types=tuple(device.accelerator for device in devices),
             memory_bytes=np.array([device.memory_bytes for device in devices]),
             machine=machine,
             nics=np.array([self.machines[t].nics for t in types[machine]]),

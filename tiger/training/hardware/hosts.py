@@ -67,6 +67,7 @@ def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
         names=tuple(f"{name}.{unit}" for name, k in zip(names, which, strict=True) for unit in insides[k].names),
         kinds=tuple(kind for host in devices for kind in host.kinds),
         speed=np.concatenate([host.speed for host in devices]),
+        types=tuple(each for host in devices for each in host.types),
         memory_bytes=np.concatenate([host.memory_bytes for host in devices]),
         machine=np.arange(len(names)).repeat(sizes),
         nics=np.concatenate([host.nics for host in devices]),

@@ -10,6 +10,7 @@ from itertools import combinations
 
 from tiger.formats.hardware.nvidia import LANES
 from tiger.model.units import GIGABYTE
+from tiger.training.hardware.accelerators import ACCELERATORS
 from tiger.training.hardware.connection import Affine
 from tiger.training.hardware.device import IN_SWITCH_SHARE, DeviceType
 from tiger.training.hardware.fleet import MachineType
@@ -19,8 +20,6 @@ from tiger.training.hardware.nvidia import LANE_LATENCY_S, PCI_LATENCY_S, RATES
 BLACKWELL_SHARE = 0.74
 # GPUs of a DGX.
 GPUS = 8
-# TFLOP/s of an H100 SXM, dense, in bf16 (NVIDIA H100 datasheet: 1,979 with sparsity).
-H100_TFLOPS = 989.4
 # The latency of NCCL for a message over the network (src/graph/tuning.cc), in seconds.
 NETWORK_LATENCY_S = 14e-6
 # NVLinks between the V100s of a DGX-1 (NVIDIA DGX-1 with Tesla V100 System Architecture, WP-08437-002): six for each,
@@ -45,9 +44,10 @@ class MachineKind:
     open_ended: bool = False
 
 
-def _make_device(memory_gb: float, tflops: float) -> DeviceType:
-    """Return an accelerator of a memory and a peak."""
-    return DeviceType(memory_bytes=memory_gb * GIGABYTE, speed=round(tflops / H100_TFLOPS, 4))
+def _make_device(name: str) -> DeviceType:
+    """Return the device of a name."""
+    known = ACCELERATORS[name]
+    return DeviceType(memory_bytes=known.memory_bytes, speed=known.speed, accelerator=known)
 
 
 def _make_switched(
@@ -78,27 +78,27 @@ def _make_plain(name: str, gpus: int, device: DeviceType, pci_gb: float, ports: 
     )
 
 
-_H100, _B200 = _make_device(80, H100_TFLOPS), _make_device(180, 2250)
+_H100 = _make_device("h100")
 _KINDS = (
     # NVIDIA DGX H100 datasheet: 18 NVLinks a GPU through NVSwitch, 8 ports of 400 Gb/s.
     _make_switched("dgx", GPUS, _H100, (450, 50)),
     _make_switched("dgx-h100", GPUS, _H100, (450, 50)),
     # NVIDIA DGX H200 datasheet: as before, with 1,128 GB in all.
-    _make_switched("dgx-h200", GPUS, _make_device(141, H100_TFLOPS), (450, 50)),
+    _make_switched("dgx-h200", GPUS, _make_device("h200"), (450, 50)),
     # NVIDIA DGX B200 datasheet: 1,440 GB in all, 14.4 TB/s of NVLink in both directions, 8 ports of 400 Gb/s; HGX B200:
     # 36 PFLOP/s with sparsity in 16 bits.
-    _make_switched("dgx-b200", GPUS, _B200, (900, 50), reduces=BLACKWELL_SHARE),
+    _make_switched("dgx-b200", GPUS, _make_device("b200"), (900, 50), reduces=BLACKWELL_SHARE),
     # NVIDIA GB200 NVL72 datasheet: 72 GPUs with 13.4 TB in all, 130 TB/s of NVLink in both directions and 360 PFLOP/s
     # with sparsity; a port of 400 Gb/s for each in NVIDIA's reference design.
-    _make_switched("gb200-nvl72", 72, _make_device(186, 2500), (900, 50), reduces=BLACKWELL_SHARE),
+    _make_switched("gb200-nvl72", 72, _make_device("gb200"), (900, 50), reduces=BLACKWELL_SHARE),
     # NVIDIA DGX A100 datasheet: 12 NVLinks a GPU through NVSwitch, 8 ports of 200 Gb/s.
-    _make_switched("dgx-a100", GPUS, _make_device(80, 312), (300, 25), reduces=0.0),
+    _make_switched("dgx-a100", GPUS, _make_device("a100"), (300, 25), reduces=0.0),
     # As above; four ports of 100 Gb/s, each beside two GPUs.
     MachineKind(
         name="dgx-1v",
         machine=MachineType(
             devices=GPUS,
-            device=_make_device(32, 125),
+            device=_make_device("v100"),
             inside=RATES["SYS"],
             links={
                 pair: replace(RATES[LANES], bandwidth=RATES[LANES].bandwidth * count, wire=True)
@@ -114,23 +114,23 @@ _KINDS = (
         name="mi300x",
         machine=MachineType(
             devices=GPUS,
-            device=_make_device(192, 1307.4),
+            device=_make_device("mi300x"),
             links={pair: Affine(64 * GIGABYTE, LANE_LATENCY_S, wire=True) for pair in combinations(range(GPUS), 2)},
         ),
         network=Affine(50 * GIGABYTE, NETWORK_LATENCY_S),
     ),
     # NVIDIA L40S datasheet: 733 TFLOP/s with sparsity, PCIe 4.0 x16; NVIDIA's enterprise reference design 2-8-5-200 has
     # eight of them and 200 Gb/s for each, by four ports.
-    _make_plain("l40s", GPUS, _make_device(48, 362), 32, (4, 50)),
+    _make_plain("l40s", GPUS, _make_device("l40s"), 32, (4, 50)),
     # NVIDIA L4 datasheet: 242 TFLOP/s with sparsity, PCIe 4.0 x16; eight of them and 100 Gb/s are AWS g6.48xlarge.
-    _make_plain("l4", GPUS, _make_device(24, 121), 32, (1, 12.5)),
+    _make_plain("l4", GPUS, _make_device("l4"), 32, (1, 12.5)),
     # NVIDIA's Ada, Blackwell and Ampere GA102 whitepapers, dense in 16 bits added up in 32 (of the 3060 by its 112
     # tensor cores); PCIe 4.0, 5.0 and 4.0 x16; and Ethernet of 10 Gb/s, as workstations have.
-    _make_plain("rtx4090", 1, _make_device(24, 165.2), 32, (1, 1.25)),
-    _make_plain("rtx5090", 1, _make_device(32, 209.5), 64, (1, 1.25)),
-    _make_plain("rtx3060", 1, _make_device(12, 25.4), 32, (1, 1.25)),
+    _make_plain("rtx4090", 1, _make_device("rtx4090"), 32, (1, 1.25)),
+    _make_plain("rtx5090", 1, _make_device("rtx5090"), 64, (1, 1.25)),
+    _make_plain("rtx3060", 1, _make_device("rtx3060"), 32, (1, 1.25)),
     # Apple's press releases of March 2022 and June 2023: 21 and 27.2 TFLOP/s, 128 and 192 GB, Thunderbolt 4.
-    _make_plain("m1-ultra", 1, _make_device(128, 21), 5, (1, 5)),
-    _make_plain("m2-ultra", 1, _make_device(192, 27.2), 5, (1, 5)),
+    _make_plain("m1-ultra", 1, _make_device("m1-ultra"), 5, (1, 5)),
+    _make_plain("m2-ultra", 1, _make_device("m2-ultra"), 5, (1, 5)),
 )
 KINDS: Mapping[str, MachineKind] = {kind.name: kind for kind in _KINDS}

@@ -63,6 +63,7 @@ def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LI
         names=matrix.names,
         kinds=(device.kind,) * size,
         speed=np.full(size, device.speed),
+        types=(device.accelerator,) * size,
         memory_bytes=np.full(size, device.memory_bytes),
         curves=tuple(catalogue.curves),
         link=lock(link),

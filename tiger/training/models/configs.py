@@ -8,7 +8,8 @@ from tiger.model.values import suggest_name
 from tiger.model.wording import describe
 from tiger.training.models.config_layers import dense_of, window_of
 from tiger.training.models.config_values import count_of, flag_of
-from tiger.training.models.shape import Precision, Shape
+from tiger.training.models.shape import Shape
+from tiger.training.precision import Precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,8 +75,8 @@ def decoder_of(shape: Shape, setup: TrainingSetup = NO_SETUP) -> Part:
     Tensor-parallel ranks cut all matrices but those that make latent vectors, which each of them holds and computes;
     those of keys and values as far as there are heads of them.
     """
-    experts, copies = shape.experts or 0, _count_key_copies(shape, setup)
-    matrix = _matrices(shape) * shape.hidden * shape.width
+    experts, copies = shape.experts or 0, count_key_copies(shape, setup)
+    matrix = count_matrices(shape) * shape.hidden * shape.width
     attention = _attention_weights(shape)
     copied = (setup.tensor - 1) * _latent_weights(shape) + (copies - 1) * shape.hidden * (shape.key + shape.value)
     router = shape.hidden * experts
@@ -172,9 +172,9 @@ def _activation_bytes(shape: Shape, setup: TrainingSetup) -> float:
     # Inputs of the norms of latent vectors and of the products that these go into.
     unshared += shape.tokens * _latent_width(shape) * (number + operand)
     # Queries, keys and values, the input of the last product of attention; of those of a block the last one's input.
-    keys = _count_key_copies(shape, setup) * (shape.key + shape.value)
+    keys = count_key_copies(shape, setup) * (shape.key + shape.value)
     attention = number * (shape.query + keys) + operand * shape.attention_width
-    block = (shape.active + shape.shared_experts) * shape.width * (number * (_matrices(shape) - 1) + operand)
+    block = (shape.active + shape.shared_experts) * shape.width * (number * (count_matrices(shape) - 1) + operand)
     return _count_holders(setup) * unshared + shape.tokens * (attention + block) + _score_bytes(shape)
 
 
@@ -191,7 +191,7 @@ def _count_holders(setup: TrainingSetup) -> int:
     return 1 if setup.sequence_parallel else setup.tensor
 
 
-def _count_key_copies(shape: Shape, setup: TrainingSetup) -> float:
+def count_key_copies(shape: Shape, setup: TrainingSetup) -> float:
     """Return on how many tensor-parallel ranks each head of keys and values is; latent ones are made for every head."""
     return 1 if shape.kv_lora_rank is not None else max(setup.tensor / shape.cache_slices, 1)
 
@@ -201,7 +201,7 @@ def _mask(shape: Shape) -> int:
     return 0 if shape.gated else shape.tokens * shape.hidden
 
 
-def _matrices(shape: Shape) -> int:
+def count_matrices(shape: Shape) -> int:
     """Return the number of matrices in a feed-forward block."""
     return 3 if shape.gated else 2
 
@@ -241,7 +241,7 @@ def _count_seen(shape: Shape) -> float:
 
 def _block_biases(shape: Shape) -> int:
     """Return the number of biases in a feed-forward block."""
-    return (_matrices(shape) - 1) * shape.width + shape.hidden if shape.biased else 0
+    return (count_matrices(shape) - 1) * shape.width + shape.hidden if shape.biased else 0
 
 
 def _norm(shape: Shape) -> int:

@@ -5,7 +5,8 @@ from typing import Literal, get_args
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
-from tiger.training.models.shape import Precision, Shape
+from tiger.training.models.shape import Shape
+from tiger.training.precision import Precision
 
 Optimizer = Literal["adam", "adam-bf16", "adam-8bit", "sgd"]
 Gradients = Literal["fp16", "bf16", "fp32"]

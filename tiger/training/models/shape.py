@@ -7,8 +7,8 @@ from tiger.errors import InputError
 from tiger.model.values import check_flag, check_positive, check_whole
 from tiger.model.wording import describe
 from tiger.training.models.weights import CacheType, Weights
+from tiger.training.precision import Precision
 
-Precision = Literal["fp8", "bf16", "fp16", "fp32"]
 Attention = Literal["flash", "full"]
 FIELD = "model/transformer"
 # Products of three such numbers stay inside float64.

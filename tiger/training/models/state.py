@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from tiger.training.models.setup import Gradients, Optimizer, TrainingSetup
-from tiger.training.models.shape import Precision
+from tiger.training.precision import Precision
 
 NUMBER_BYTES: dict[str, int] = {"fp8": 2, "bf16": 2, "fp16": 2, "fp32": 4}
 # Beside its weights in bf16, a layer in fp8 keeps two copies of a byte each, one of them transposed, as Hopper's

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tiger.training.models.shape import Precision
+from tiger.training.precision import Precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,10 @@ class Attention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """State the attention of one new token in each of `sequences`, which sees `context` tokens before it."""
+    """State the attention of one new token in each of `sequences`, which sees `context` tokens before it.
+
+    Their keys and values have `number_bytes` a number.
+    """
 
     sequences: int
     context: int
@@ -58,13 +61,14 @@ class Decoding:
     head: int
     value_head: int
     dtype: Precision
+    number_bytes: float = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpertBlocks:
     """State the feed-forward blocks of a mixture on one rank: `tokens` of `hidden` numbers, each through `active`.
 
-    The rank holds `experts` of all `routed` ones, and of each block `width` of its columns.
+    The rank holds `experts` of all `routed` ones, and of each block, which has so many `matrices`, `width` columns.
     """
 
     tokens: int
@@ -74,6 +78,7 @@ class ExpertBlocks:
     experts: int
     routed: int
     dtype: Precision
+    matrices: int = 3
 
 
 Operation = Product | Attention | Decoding | ExpertBlocks

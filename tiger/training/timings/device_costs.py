@@ -1,0 +1,67 @@
+"""The costs of operations on a type of device: looked up where they were measured, counted elsewhere."""
+
+from dataclasses import dataclass, field
+
+from tiger.training.hardware.accelerators import H100, Accelerator
+from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Operation, Product
+from tiger.training.timings.roofline import (
+    BACKWARD_FLOPS,
+    BACKWARD_SHARE,
+    attention_s,
+    blocks_s,
+    decoding_s,
+    moved_s,
+    product_s,
+)
+from tiger.training.timings.tables import TimeTable
+from tiger.training.timings.timed import Timed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceCosts:
+    """Hold what operations take on a type of device, by a table of measured times where there is one.
+
+    `known` are those that were asked for before.
+    """
+
+    device: Accelerator = H100
+    table: TimeTable | None = None
+    known: dict[Operation, Timed] = field(default_factory=dict, compare=False, repr=False)
+
+    def forward(self, operation: Operation) -> Timed:
+        """Return the seconds of a forward pass of an operation."""
+        if operation not in self.known:
+            found = None if self.table is None else self.table.find(operation)
+            self.known[operation] = found or Timed(self._count(operation), "counted")
+        return self.known[operation]
+
+    def backward(self, operation: Product | Attention | ExpertBlocks) -> tuple[Timed, Timed]:
+        """Return the seconds of a backward pass: for gradients of inputs, and for those of weights."""
+        match operation:
+            case Product():
+                return self.forward(operation.by_inputs), self.forward(operation.by_weights)
+            case Attention():
+                seconds, source = self.forward(operation)
+                return Timed(BACKWARD_FLOPS / BACKWARD_SHARE * seconds, source), Timed(0.0, source)
+            case ExpertBlocks():
+                # Both take as many products of the same sizes.
+                return self.forward(operation), self.forward(operation)
+
+    def moved(self, size_bytes: float) -> Timed:
+        """Return the seconds in which memory moves so many bytes."""
+        return Timed(moved_s(self.device, size_bytes), "counted")
+
+    def _count(self, operation: Operation) -> float:
+        """Return the seconds of an operation by the roofline."""
+        match operation:
+            case Product():
+                return product_s(self.device, operation)
+            case Attention():
+                return attention_s(self.device, operation)
+            case Decoding():
+                return decoding_s(self.device, operation)
+            case ExpertBlocks():
+                return blocks_s(self.device, operation)
+
+
+USUAL_COSTS = DeviceCosts()
