@@ -55,8 +55,8 @@ PARTIES = {
     "mapping": GRAPHS | {"dimod", "matplotlib"},
     "routing": ARRAYS | {"dimod", "rustworkx"},
     "circuits": ARRAYS | {"matplotlib", "openqasm3", "qiskit", "qiskit_qasm3_import", "rustworkx"},
-    # Headers of GGUF files, where the extra is installed.
-    "training": ARRAYS | {"gguf"},
+    # Headers of GGUF files, and measured times of operations, where the extras are installed.
+    "training": ARRAYS | {"gguf", "pyarrow"},
     "placement": ARRAYS | {"dimod", "matplotlib"},
     "planning": {"numpy", "matplotlib"},
     "expert_maps": ARRAYS | {"matplotlib"},

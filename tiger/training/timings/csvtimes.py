@@ -1,0 +1,153 @@
+"""Times of operations as comma-separated values."""
+
+import csv
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from io import StringIO
+from math import isfinite
+from typing import Literal, get_args
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.model.text import is_number
+from tiger.model.values import suggest_name
+from tiger.model.wording import describe
+from tiger.training.models.shape import Precision
+from tiger.training.timings.axes import KINDS, TableKey, axes_of, key_of
+from tiger.training.timings.operations import Operation
+from tiger.training.timings.tables import MeasuredRows, TimeTable
+
+FIELD = "timings"
+Pass = Literal["forward", "backward"]
+REQUIRED = ("device", "operation", "dtype", "seconds")
+SIZES = {name: tuple(each.name for each in fields(kind) if each.name != "dtype") for name, kind in KINDS.items()}
+COLUMNS = tuple(dict.fromkeys((*REQUIRED, "pass", *(size for sizes in SIZES.values() for size in sizes))))
+# Sizes that a cell may leave open, and the one they are then equal to, or none.
+OPEN = {"kv_heads": "heads", "value_head": "head", "window": None}
+# Products of sizes stay inside float64.
+SIZE_LIMIT = 10**12
+Cells = Mapping[str, str]
+
+
+@dataclass(slots=True)
+class DeviceRows:
+    """Collect the seconds of the operations of a device, forward and backward."""
+
+    seconds: dict[tuple[str, Operation], float] = field(default_factory=dict)
+
+    def table(self) -> TimeTable:
+        """Return these times as a table."""
+        return TimeTable(self._rows("forward").get, self._rows("backward").get)
+
+    def _rows(self, direction: Pass) -> dict[TableKey, MeasuredRows]:
+        """Return the rows of a pass by their keys."""
+        found: dict[TableKey, list[tuple[tuple[float, ...], float]]] = {}
+        for (row_pass, operation), seconds in self.seconds.items():
+            if row_pass == direction:
+                found.setdefault(key_of(operation), []).append((axes_of(operation), seconds))
+        return {
+            key: (np.array([a for a, _ in rows], float), np.array([s for _, s in rows])) for key, rows in found.items()
+        }
+
+
+def tables_of_csv(text: str, known: Collection[str]) -> dict[str, TimeTable]:
+    """Return the times of devices in a text with a header, by the names of these, all of them `known`.
+
+    Columns are `device`, `operation` (product, attention, decoding or expert_blocks), `dtype`, `seconds`, the sizes of
+    each operation (`operations.py`), and `pass` (forward, the default, or backward). Cells of sizes that an operation
+    lacks are empty; so may be `kv_heads` (then `heads`), `value_head` (then `head`) and `window`. Lines that begin with
+    `#` say nothing. Raises InputError of `timings/COLUMN`, with the line.
+    """
+    devices: dict[str, DeviceRows] = {}
+    for line, cells in _rows(text):
+        _check_sizes(line, cells)
+        device = _choose(line, cells, "device", known)
+        direction = _choose(line, {"pass": "forward", **cells}, "pass", get_args(Pass))
+        seconds = _seconds(line, cells)
+        rows = devices.setdefault(device, DeviceRows()).seconds
+        before = rows.setdefault((direction, _operation(line, cells)), seconds)
+        if before != seconds:
+            raise InputError(f"{FIELD}/seconds", f"line {line}: expected {before:g}, as a row before, got {seconds:g}")
+    if not devices:
+        raise InputError(FIELD, "expected at least one row below the header, got none")
+    return {device: rows.table() for device, rows in devices.items()}
+
+
+def _rows(text: str) -> Iterator[tuple[int, Cells]]:
+    """Yield the line and the cells that are not empty of every row below the header."""
+    reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    names: list[str] = []
+    try:
+        for cells in reader:
+            words = [cell.strip() for cell in cells]
+            if not any(words) or words[0].startswith("#"):
+                continue
+            if not names:
+                names = _header(reader.line_num, words)
+                continue
+            if len(words) != len(names):
+                reason = f"line {reader.line_num}: expected {len(names)} cells, got {len(words)}"
+                raise InputError(FIELD, reason)
+            yield reader.line_num, {name: word for name, word in zip(names, words, strict=True) if word}
+    except csv.Error as error:
+        raise InputError(FIELD, f"line {reader.line_num}: expected comma-separated values, got {error}") from None
+
+
+def _header(line: int, words: list[str]) -> list[str]:
+    """Return the names of the columns, each of which a header has once."""
+    for k, word in enumerate(words):
+        if word not in COLUMNS or word in words[:k]:
+            hint = "" if word in COLUMNS else suggest_name(word, COLUMNS)
+            what = f"expected columns out of {', '.join(COLUMNS)} once each at most"
+            raise InputError(FIELD, f"line {line}: {what}, got {describe(word)}{hint}")
+    missing = next((name for name in REQUIRED if name not in words), None)
+    if missing is not None:
+        raise InputError(f"{FIELD}/{missing}", f"line {line}: expected a header with this column, got none")
+    return words
+
+
+def _choose(line: int, cells: Cells, column: str, known: Collection[str]) -> str:
+    """Return the word of a column that has to be one of some."""
+    word = cells.get(column, "")
+    if word not in known:
+        reason = f"expected {', '.join(known)}, got {describe(word)}{suggest_name(word, tuple(known))}"
+        raise InputError(f"{FIELD}/{column}", f"line {line}: {reason}")
+    return word
+
+
+def _seconds(line: int, cells: Cells) -> float:
+    """Return the seconds of a row."""
+    word = cells.get("seconds", "")
+    seconds = float(word) if is_number(word) else 0.0
+    if not (isfinite(seconds) and seconds > 0):
+        raise InputError(f"{FIELD}/seconds", f"line {line}: expected a finite number > 0, got {describe(word)}")
+    return seconds
+
+
+def _check_sizes(line: int, cells: Cells) -> None:
+    """Raise InputError for a size that the operation of a row lacks."""
+    name = _choose(line, cells, "operation", tuple(KINDS))
+    odd = next((column for column in cells if column in COLUMNS[5:] and column not in SIZES[name]), None)
+    if odd is not None:
+        raise InputError(f"{FIELD}/{odd}", f"line {line}: expected no such size of {name}, got {describe(cells[odd])}")
+
+
+def _operation(line: int, cells: Cells) -> Operation:
+    """Return the operation of a row."""
+    name = cells["operation"]
+    sizes = {column: _size(line, cells, column) for column in SIZES[name] if column in cells or column not in OPEN}
+    filled = {column: sizes.get(other) for column, other in OPEN.items() if column in SIZES[name] and other}
+    _choose(line, cells, "dtype", get_args(Precision))
+    make: Callable[..., Operation] = KINDS[name]
+    return make(dtype=cells["dtype"], **(filled | sizes))
+
+
+def _size(line: int, cells: Cells, column: str) -> int:
+    """Return a size of a row."""
+    word = cells.get(column, "")
+    if not (word.isascii() and word.isdigit() and 1 <= int(word[:20]) <= SIZE_LIMIT):
+        raise InputError(
+            f"{FIELD}/{column}", f"line {line}: expected a whole number from 1 to 1e12, got {describe(word)}"
+        )
+    return int(word)
