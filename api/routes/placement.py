@@ -26,11 +26,10 @@ def answer(
     as a file, and both are within the limit of tasks.
     """
     from tiger.placement.entry import operators, place
-    from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_request
+    from tiger.placement.entry.request import OperatorRequest, check_request
     from tiger.placement.entry.start import read_start
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
-    from tiger.training.models.setup import TrainingSetup
     from tiger.training.models.sizes import model_of_document
     from tiger.training.sources import require_cluster
 
@@ -44,8 +43,8 @@ def answer(
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
         chain = model_of_document(model, limits.max_tasks).serve(params.serve)
-        layers, cluster = chain.layers_for(narrow(TrainingSetup, params)), require_cluster(_cluster(request, limits))
-        report = place.report_placement(ChainRequest(layers, cluster, params, watch, chain))
+        cluster = require_cluster(_cluster(request, limits))
+        report = place.report_placement(place.pair_chain(chain, cluster, params, watch))
     return Solution(encode(report), placement_files(report))
 
 

@@ -8,8 +8,9 @@ from typing_extensions import TypedDict
 from tiger.api.schemas.files import FileText
 from tiger.training.hardware.cluster import DeviceKind
 from tiger.training.models.layers import LayerKind
-from tiger.training.models.shape import Attention, Precision
+from tiger.training.models.shape import Attention
 from tiger.training.models.weights import CacheType, Weights
+from tiger.training.precision import Precision
 
 # Bytes, bytes/s or seconds as a number, or with a unit as text.
 Quantity = float | str

@@ -20,6 +20,7 @@ from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.sizes import Model, model_of
+from tiger.training.pairing import pair_with_devices
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import cluster_of, require_cluster
 
@@ -63,7 +64,8 @@ def plan(call: PlanCall) -> PlanReport:
 
 def report_plan(request: PlanInputs) -> PlanReport:
     """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
-    model, cluster, options = request.model, request.cluster, request.options
+    model, cluster = pair_with_devices(request.model, request.cluster)
+    options = request.options
     check_model(model, cluster, options)
     options, given = choose_given(model, cluster, options)
     with measure_time(options.time_limit_s) as clock:

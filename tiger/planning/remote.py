@@ -14,6 +14,7 @@ from tiger.training.documents import cluster_document, model_document
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import CHOSEN, TrainingSetup
 from tiger.training.models.sizes import model_of
+from tiger.training.pairing import pair_with_devices
 
 
 def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
@@ -28,7 +29,7 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     document, _ = model_document(arguments.model)
     hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
-    model = model_of(arguments.model).serve(arguments.serve)
+    model, cluster = pair_with_devices(model_of(arguments.model).serve(arguments.serve), cluster)
 
     def complete(report: PlanReport) -> PlanReport:
         """Add the deployment of the best plan, whose layers are those of its microbatch."""

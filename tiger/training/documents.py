@@ -103,8 +103,8 @@ def _devices(cluster: Cluster) -> dict[str, object]:
         memory = float(cluster.memory_bytes[k])
         room = {"memory_bytes": memory} if math.isfinite(memory) else {}
         label = str(int(cluster.machine[k]))
-        plain = {"name": name, "kind": cluster.kinds[k], "speed": float(cluster.speed[k]), "machine": label}
-        devices.append({**plain, **room, **_state_type(cluster.types[k])})
+        device = {"name": name, "kind": cluster.kinds[k], "speed": float(cluster.speed[k]), "machine": label}
+        devices.append({**device, **room, **_state_type(cluster.types[k])})
     machines: dict[str, object] = {}
     if not cluster.own_nics:
         machines["nics"] = {str(cluster.machine[k]): int(cluster.nics[k]) for k in np.flatnonzero(cluster.nics)}

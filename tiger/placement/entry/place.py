@@ -1,6 +1,7 @@
 """The entry of placements: a model and a cluster in any form of a caller in, a report out."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from tiger.model.options import from_fields, narrow
@@ -21,8 +22,11 @@ from tiger.placement.search.problem import virtual_stages
 from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.costs.tolerances import MET
+from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.sizes import Model
+from tiger.training.pairing import pair_with_devices
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import chain_model_of, cluster_of, require_cluster
 from tiger.training.verdict import weigh_plans
@@ -68,10 +72,17 @@ def place(call: PlaceCall) -> PlacementReport:
         report = operators.report_placement(request)
     else:
         model = chain_model_of(call.model).serve(params.serve)
-        layers = model.layers_for(narrow(TrainingSetup, params))
-        cluster = cluster_of(call.cluster, narrow(HostArguments, call))
-        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch, model))
+        cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
+        report = report_placement(pair_chain(model, cluster, params, watch))
     return replace(report, seconds=time.perf_counter() - begun)
+
+
+def pair_chain(model: Model, cluster: Cluster, params: PlaceParams, watch: Callable[[Progress], None]) -> ChainRequest:
+    """Return the request to place a model on the devices of a cluster; raise InputError as `Model.layers`."""
+    # Options that do not go with the model are told before anything of devices.
+    model.layers_for(narrow(TrainingSetup, params))
+    paired, devices = pair_with_devices(model, cluster)
+    return ChainRequest(paired.layers_for(narrow(TrainingSetup, params)), devices, params, watch, paired)
 
 
 def report_placement(request: ChainRequest) -> PlacementReport:

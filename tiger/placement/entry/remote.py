@@ -30,6 +30,7 @@ from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.setup import TrainingSetup
+from tiger.training.pairing import pair_with_devices
 from tiger.training.sources import chain_model_of, require_cluster
 
 
@@ -63,8 +64,8 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         on, line = operators.pair_with_cluster(*graph, devices), params.contiguous
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
     model, _ = model_document(arguments.model)
-    layers = chain_model_of(arguments.model).serve(params.serve).layers_for(narrow(TrainingSetup, params))
-    known = require_cluster(devices)
+    chain, known = pair_with_devices(chain_model_of(arguments.model).serve(params.serve), require_cluster(devices))
+    layers = chain.layers_for(narrow(TrainingSetup, params))
     fit_layout(params, layers, known)
     return RemoteCall({**document, "model": model}, lambda report: _add_deployments(report, layers, known))
 

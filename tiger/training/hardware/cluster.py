@@ -88,10 +88,10 @@ class Cluster:
     `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
     -1, for a message within a device takes no time. `nics[n]` are the NICs of a device's machine, 0 (default) where
     every device has its own, and `reduces[n]` is the part of its links that a device has to a switch inside the machine
-    that adds up what it is sent, 0 (default) without one. `types[n]` are what devices are known as, None (default) where
-    nobody says. Equal curves are made one, so that equal numbers in `link`
-    mean equal times, and different ones different tables. At most 8,192 devices, for the tables are dense. `remarks`
-    are what a reader found odd, for the warnings of reports.
+    that adds up what it is sent, 0 (default) without one. `types[n]` are what devices are known as, None (default)
+    where nobody says. Equal curves are made one, so that equal numbers in `link` mean equal times, and different ones
+    different tables. At most 8,192 devices, for the tables are dense. `remarks` are what a reader found odd, for the
+    warnings of reports.
     """
 
     names: tuple[str, ...]

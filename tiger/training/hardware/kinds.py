@@ -18,6 +18,9 @@ from tiger.training.hardware.nvidia import LANE_LATENCY_S, PCI_LATENCY_S, RATES
 
 # Of Blackwell's links, what GPUs reach through a switch that adds up (NCCL 2.28, src/graph/tuning.cc).
 BLACKWELL_SHARE = 0.74
+# What NCCL counts on of all NVLinks of a GPU (NCCL 2.28, src/graph/topo.h), in GB/s: 12 of 20, 18 of 20.6, and 18 of
+# 40.1, where 25, 25 and 50 are on paper.
+AMPERE_GB, HOPPER_GB, BLACKWELL_GB = 240, 370.8, 721.8
 # GPUs of a DGX.
 GPUS = 8
 # The latency of NCCL for a message over the network (src/graph/tuning.cc), in seconds.
@@ -81,18 +84,18 @@ def _make_plain(name: str, gpus: int, device: DeviceType, pci_gb: float, ports: 
 _H100 = _make_device("h100")
 _KINDS = (
     # NVIDIA DGX H100 datasheet: 18 NVLinks a GPU through NVSwitch, 8 ports of 400 Gb/s.
-    _make_switched("dgx", GPUS, _H100, (450, 50)),
-    _make_switched("dgx-h100", GPUS, _H100, (450, 50)),
+    _make_switched("dgx", GPUS, _H100, (HOPPER_GB, 50)),
+    _make_switched("dgx-h100", GPUS, _H100, (HOPPER_GB, 50)),
     # NVIDIA DGX H200 datasheet: as before, with 1,128 GB in all.
-    _make_switched("dgx-h200", GPUS, _make_device("h200"), (450, 50)),
+    _make_switched("dgx-h200", GPUS, _make_device("h200"), (HOPPER_GB, 50)),
     # NVIDIA DGX B200 datasheet: 1,440 GB in all, 14.4 TB/s of NVLink in both directions, 8 ports of 400 Gb/s; HGX B200:
     # 36 PFLOP/s with sparsity in 16 bits.
-    _make_switched("dgx-b200", GPUS, _make_device("b200"), (900, 50), reduces=BLACKWELL_SHARE),
+    _make_switched("dgx-b200", GPUS, _make_device("b200"), (BLACKWELL_GB, 50), reduces=BLACKWELL_SHARE),
     # NVIDIA GB200 NVL72 datasheet: 72 GPUs with 13.4 TB in all, 130 TB/s of NVLink in both directions and 360 PFLOP/s
     # with sparsity; a port of 400 Gb/s for each in NVIDIA's reference design.
-    _make_switched("gb200-nvl72", 72, _make_device("gb200"), (900, 50), reduces=BLACKWELL_SHARE),
+    _make_switched("gb200-nvl72", 72, _make_device("gb200"), (BLACKWELL_GB, 50), reduces=BLACKWELL_SHARE),
     # NVIDIA DGX A100 datasheet: 12 NVLinks a GPU through NVSwitch, 8 ports of 200 Gb/s.
-    _make_switched("dgx-a100", GPUS, _make_device("a100"), (300, 25), reduces=0.0),
+    _make_switched("dgx-a100", GPUS, _make_device("a100"), (AMPERE_GB, 25), reduces=0.0),
     # As above; four ports of 100 Gb/s, each beside two GPUs.
     MachineKind(
         name="dgx-1v",

@@ -18,6 +18,7 @@ from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec, values_of_spec
 from tiger.training.models.transformer import layers_of_shape
+from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,11 @@ class Description:
         weights = self.shape.weights or weights_of_quantization(self.quantization)
         return replace(self, shape=replace(self.shape, serve=True, batch=sequences, weights=weights))
 
-    def layers(self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP) -> Layers:
+    def layers(
+        self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP, costs: DeviceCosts = USUAL_COSTS
+    ) -> Layers:
         """Return the layers of the shape; raise InputError as `layers_of_shape`."""
-        layers = layers_of_shape(self.shape, max_layers, setup)
+        layers = layers_of_shape(self.shape, max_layers, setup, costs)
         if self.weight_bytes is None:
             return layers
         return replace(

@@ -34,7 +34,8 @@ class Layers:
     what part of a model a layer is (default: all "layer"), `modules` are names in its code (default: its name). The
     number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number will do.
     Beside all that a position holds `working_bytes` of the layer that it is at. `group_traffic` (default: that
-    all-reduce alone) is what ranks with the same layers send each other, and `setup` what the layers were made for.
+    all-reduce alone) is what ranks with the same layers send each other, `setup` what the layers were made
+    for, and `source_s` (default: none) the seconds that one rank computes in all layers, by `timings.timed.SOURCES`.
     Where only the first layers of a stage are computed again, `partial` says what the others take: costs are then those
     `between` cuts, and without cuts there is the `least` of both.
     """
@@ -59,6 +60,7 @@ class Layers:
     working_bytes: FloatArray = field(default_factory=unset_array)
     group_traffic: GroupTraffic | None = None
     setup: TrainingSetup = NO_SETUP
+    source_s: tuple[float, ...] = ()
     partial: PartialRecompute | None = None
 
     def __post_init__(self) -> None:

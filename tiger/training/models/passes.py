@@ -2,7 +2,7 @@
 
 Tensor-parallel ranks cut the products of attention and of the blocks, context ranks the tokens. Between products layers
 move numbers, as memory is read and written by norms, residuals, activation functions and rotations; which those are is
-in `_moved_bytes`, one kernel for each, as Megatron-LM fuses them.
+in `moved_bytes`, one kernel for each, as Megatron-LM fuses them.
 """
 
 from collections.abc import Iterable
@@ -74,19 +74,19 @@ def sum_sources(times: Iterable[PassTimes]) -> tuple[float, ...]:
 def time_embedding(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
     """Return the times of looking tokens up: a vector is read and written, and its gradient added up."""
     moved = 2.0 * NUMBER_BYTES[shape.dtype] * _tokens(shape, setup) * shape.hidden / _holders(setup)
-    forward = _move(costs, moved)
-    sums = _sum_gradients(shape, setup, costs, shape.vocabulary * shape.hidden)
+    forward = move(costs, moved)
+    sums = _sum_gradients(shape, setup, costs, cut(shape.vocabulary, setup) * shape.hidden)
     return PassTimes((forward,), (forward, sums), sums.seconds, 0.0)
 
 
 def time_decoder(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
     """Return the times of attention and the feed-forward blocks behind it, with what is computed again."""
-    products, weights = _list_products(shape, setup)
+    products, weights = list_products(shape, setup)
     ahead, back, weight_s = _time_products(products, costs)
     core, core_back = _time_attention(shape, setup, costs)
-    moved = _moved_bytes(shape, setup)
-    moves = _move(costs, moved, KERNELS)
-    moves_back = _move(costs, BACKWARD_MOVES * moved, BACKWARD_MOVES * KERNELS)
+    moved = moved_bytes(shape, setup)
+    moves = move(costs, moved, KERNELS)
+    moves_back = move(costs, BACKWARD_MOVES * moved, BACKWARD_MOVES * KERNELS)
     sums = _sum_gradients(shape, setup, costs, weights)
     forward = (*ahead, *core, moves)
     times = PassTimes(
@@ -107,9 +107,9 @@ def time_decoder(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> Pass
 def time_predictor(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
     """Return the times of a decoder layer behind a projection of two vectors, which each have a norm."""
     decoder, tokens = time_decoder(shape, setup, costs), _tokens(shape, setup)
-    projection = Product(m=tokens, n=_cut(shape.hidden, setup), k=2 * shape.hidden, dtype=shape.dtype)
+    projection = Product(m=tokens, n=cut(shape.hidden, setup), k=2 * shape.hidden, dtype=shape.dtype)
     ahead, back, weight_s = _time_products((projection,), costs)
-    moves = _move(costs, 4.0 * NUMBER_BYTES[shape.dtype] * tokens * shape.hidden / _holders(setup), 2)
+    moves = move(costs, 4.0 * NUMBER_BYTES[shape.dtype] * tokens * shape.hidden / _holders(setup), 2)
     again = (*ahead, moves) if setup.recompute == "full" else ()
     return PassTimes(
         (*decoder.forward, *ahead, moves),
@@ -121,39 +121,39 @@ def time_predictor(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> Pa
 
 def time_head(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
     """Return the times of the last norm, the product with the matrix of the vocabulary, and the loss over it."""
-    tokens, words = (1 + shape.predictors) * _tokens(shape, setup), _cut(shape.vocabulary, setup)
+    tokens, words = (1 + shape.predictors) * _tokens(shape, setup), cut(shape.vocabulary, setup)
     # The head is computed in 16 bits where layers are in 8.
     dtype = "bf16" if shape.dtype == "fp8" else shape.dtype
     ahead, back, weight_s = _time_products((Product(m=tokens, n=words, k=shape.hidden, dtype=dtype),), costs)
     logits = float(tokens * words)
-    sums = _sum_gradients(shape, setup, costs, shape.vocabulary * shape.hidden)
-    forward = (*ahead, _move(costs, LOSS_BYTES * logits, 4))
-    backward = (*back, _move(costs, LOSS_BACKWARD_BYTES * logits, 4), sums)
+    sums = _sum_gradients(shape, setup, costs, words * shape.hidden)
+    forward = (*ahead, move(costs, LOSS_BYTES * logits, 4))
+    backward = (*back, move(costs, LOSS_BACKWARD_BYTES * logits, 4), sums)
     return PassTimes(forward, backward, weight_s + sums.seconds, 0.0)
 
 
-def _list_products(shape: Shape, setup: TrainingSetup) -> tuple[list[Product | ExpertBlocks], float]:
+def list_products(shape: Shape, setup: TrainingSetup) -> tuple[list[Product | ExpertBlocks], float]:
     """Return the products of a layer of the decoder on a rank, and how many weights it holds there."""
     tokens, hidden, dtype = _tokens(shape, setup), shape.hidden, shape.dtype
 
     def multiply(n: int, k: int) -> Product:
         return Product(m=tokens, n=n, k=k, dtype=dtype)
 
-    query, width = _cut(shape.query, setup), _cut(shape.attention_width, setup)
+    query, width = cut(shape.query, setup), cut(shape.attention_width, setup)
     if shape.kv_lora_rank is None:
         copies = count_key_copies(shape, setup)
-        keys = _cut(round(copies * (shape.key + shape.value)), setup)
+        keys = cut(round(copies * (shape.key + shape.value)), setup)
         attention = [multiply(query + keys, hidden)]
     else:
         latent = shape.kv_lora_rank + (shape.rope_head_dim or 0) + (shape.q_lora_rank or 0)
-        grown = _cut(shape.heads * shape.head + shape.value, setup)
+        grown = cut(shape.heads * shape.head + shape.value, setup)
         attention = [
             multiply(latent, hidden),
             multiply(query, shape.q_lora_rank or hidden),
             multiply(grown, shape.kv_lora_rank),
         ]
     attention.append(multiply(hidden, width))
-    blocks, wide = count_matrices(shape), _cut(shape.width, setup)
+    blocks, wide = count_matrices(shape), cut(shape.width, setup)
     every: list[Product | ExpertBlocks] = [*attention]
     weights = float(sum(each.n * each.k for each in attention))
     for _ in range(shape.shared_experts if shape.experts else 1):
@@ -195,14 +195,14 @@ def _time_attention(
     shape: Shape, setup: TrainingSetup, costs: DeviceCosts
 ) -> tuple[tuple[Timed, ...], tuple[Timed, ...]]:
     """Return the times of attention between its products with weights, forward and backward."""
-    share, heads = 1 / setup.context, _cut(shape.heads, setup)
+    share, heads = 1 / setup.context, cut(shape.heads, setup)
     head, value = shape.head + (shape.rope_head_dim or 0), shape.v_head_dim or shape.head
     if shape.attention == "flash":
         attention = Attention(
             sequences=shape.batch,
             tokens=shape.sequence,
             heads=heads,
-            kv_heads=max(_cut(shape.kv_heads or shape.heads, setup), 1),
+            kv_heads=max(cut(shape.kv_heads or shape.heads, setup), 1),
             head=head,
             value_head=value,
             dtype="bf16" if shape.dtype == "fp8" else shape.dtype,
@@ -212,26 +212,29 @@ def _time_attention(
         return (_scale(ahead, share),), (_scale(back, share),)
     # Every sequence and head has products of its own, of scores [s, s] with queries and keys, then with values.
     count, length = share * shape.batch * heads, shape.sequence
-    pairs = (Product(m=length, n=length, k=head, dtype=shape.dtype), Product(m=length, n=value, k=length, dtype=shape.dtype))
+    pairs = (
+        Product(m=length, n=length, k=head, dtype=shape.dtype),
+        Product(m=length, n=value, k=length, dtype=shape.dtype),
+    )
     products = [_scale(costs.forward(each), count) for each in pairs]
     # One launch for all of them.
     products = [Timed(max(each.seconds - (count - 1) * LAUNCH_S, LAUNCH_S), each.source) for each in products]
     scores = count * length**2 / SCORE_SHARE
     number, masked = NUMBER_BYTES[shape.dtype] / 2, 0 if shape.gated else MASKED
-    moves = _move(costs, scores * (number * SCORE_MOVES + masked), 2)
-    moves_back = _move(costs, scores * (number * SCORE_BACKWARD_MOVES + masked), 2)
+    moves = move(costs, scores * (number * SCORE_MOVES + masked), 2)
+    moves_back = move(costs, scores * (number * SCORE_BACKWARD_MOVES + masked), 2)
     return (*products, moves), (*products, *products, moves_back)
 
 
-def _moved_bytes(shape: Shape, setup: TrainingSetup) -> float:
+def moved_bytes(shape: Shape, setup: TrainingSetup) -> float:
     """Return the bytes that a forward pass of a layer reads and writes beside its products and attention."""
     number, tokens = NUMBER_BYTES[shape.dtype], _tokens(shape, setup)
     masks = 0 if shape.gated else 2
     hidden = tokens * shape.hidden * (HIDDEN_MOVES * number + masks) / _holders(setup)
     blocks = shape.active + shape.shared_experts if shape.experts else 1
-    width = count_matrices(shape) * blocks * _cut(shape.width, setup)
+    width = count_matrices(shape) * blocks * cut(shape.width, setup)
     # Queries and keys are rotated or moved; tokens are copied to their experts, and back.
-    turned = 2 * _cut(shape.query + shape.key, setup)
+    turned = 2 * cut(shape.query + shape.key, setup)
     copied = 4 * shape.active * shape.hidden if shape.experts else 0
     return hidden + float(number) * tokens * (width + turned + copied)
 
@@ -242,7 +245,7 @@ def _sum_gradients(shape: Shape, setup: TrainingSetup, costs: DeviceCosts, weigh
     return costs.moved(2.0 * number * weights)
 
 
-def _move(costs: DeviceCosts, size_bytes: float, kernels: int = 1) -> Timed:
+def move(costs: DeviceCosts, size_bytes: float, kernels: int = 1) -> Timed:
     """Return the time of so many kernels that move some bytes in all."""
     seconds, source = costs.moved(size_bytes)
     return Timed(seconds + kernels * LAUNCH_S, source)
@@ -258,7 +261,7 @@ def _tokens(shape: Shape, setup: TrainingSetup) -> int:
     return -(-shape.tokens // setup.context)
 
 
-def _cut(width: int, setup: TrainingSetup) -> int:
+def cut(width: int, setup: TrainingSetup) -> int:
     """Return the columns of a matrix on the fullest of tensor-parallel ranks."""
     return -(-width // setup.tensor)
 

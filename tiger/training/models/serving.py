@@ -35,16 +35,16 @@ def weight_bytes(shape: Shape, parts: Sequence[Part]) -> FloatArray:
 def serve(layers: Layers, shape: Shape, state_bytes: FloatArray) -> Layers:
     """Return the layers of a shape as they are served: no backward pass, no gradients, no optimizer, nothing in flight.
 
-    Tokens are made one by one, so that the head works for every token as the other layers do; its ranks gather their
-    shares of the numbers of the vocabulary. Nothing is all-reduced among replicas. `state_bytes[L]` are weights and
+    Messages are those of a step, which makes one token of each sequence; the ranks of the head gather their shares of
+    the numbers of the vocabulary. Nothing is all-reduced among replicas. `state_bytes[L]` are weights and
     cache. O(L).
     """
     nothing = np.zeros(layers.size)
     decoder = np.array([kind == "layer" for kind in layers.kinds])
     head = np.array([kind == "head" for kind in layers.kinds])
     # To gather takes half as long as to all-reduce, and the bytes of a pass are counted in each of two.
-    gathered = shape.tokens * shape.vocabulary * NUMBER_BYTES[shape.dtype] / 2 / PASSES
-    reduced = np.where(decoder, layers.reduced_bytes / PASSES, layers.reduced_bytes)
+    gathered = shape.batch * shape.vocabulary * NUMBER_BYTES[shape.dtype] / 2 / PASSES
+    reduced = np.where(decoder, layers.reduced_bytes / PASSES, layers.reduced_bytes) / shape.sequence
     return replace(
         layers,
         backward_s=nothing,
@@ -53,7 +53,7 @@ def serve(layers: Layers, shape: Shape, state_bytes: FloatArray) -> Layers:
         gradient_bytes=nothing,
         state_bytes=state_bytes,
         held_bytes=nothing,
-        crossing_bytes=layers.crossing_bytes / PASSES,
+        crossing_bytes=layers.crossing_bytes / PASSES / shape.sequence,
         reduced_bytes=np.where(head, gathered, reduced),
         reductions=np.ones(layers.size),
         scattered=False,

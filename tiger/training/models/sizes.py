@@ -15,6 +15,7 @@ from tiger.training.models.reading import model_of_document as layers_of_documen
 from tiger.training.models.reading import read_model
 from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.shape import Shape
+from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
 
 # Sizes of microbatches that are tried, in sequences.
 SIZES = (1, 2, 4, 8, 16)
@@ -26,6 +27,7 @@ class Model:
 
     given: Layers
     described: Description | None = None
+    costs: DeviceCosts = USUAL_COSTS
     made: dict[tuple[int, TrainingSetup], Layers] = field(default_factory=dict)
 
     @property
@@ -59,13 +61,19 @@ class Model:
         if not self.resizable:
             # What a model that serves holds depends on how many ranks share its cache, not on how others learn.
             size, setup = self.described.shape.batch, TrainingSetup(tensor=setup.tensor, sequence=setup.sequence)
-            if setup == NO_SETUP:
+            if setup == NO_SETUP and self.costs is USUAL_COSTS:
                 return self.given
         key = size, setup
         if key not in self.made:
             shape = replace(self.described.shape, batch=size)
-            self.made[key] = replace(self.described, shape=shape).layers(setup=setup)
+            self.made[key] = replace(self.described, shape=shape).layers(setup=setup, costs=self.costs)
         return self.made[key]
+
+    def with_costs(self, costs: DeviceCosts) -> "Model":
+        """Return the model with times on another type of device."""
+        if self.described is None or costs is self.costs:
+            return self
+        return Model(self.described.layers(costs=costs), self.described, costs)
 
     def serve(self, sequences: int | None) -> "Model":
         """Return the model that serves so many sequences at once, itself for None; raise InputError."""
@@ -75,7 +83,7 @@ class Model:
             reason = "expected none, as only the shape of a transformer tells what a model holds that serves"
             raise InputError("serve", f"{reason}, got {sequences}")
         described = self.described.serve(sequences)
-        return Model(described.layers(), described)
+        return Model(described.layers(costs=self.costs), described, self.costs)
 
     def layers_for(self, setup: TrainingSetup) -> Layers:
         """Return the layers of a microbatch of as many sequences as the model states; raise InputError as `layers`."""

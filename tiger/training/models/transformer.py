@@ -1,29 +1,40 @@
 """Transformers described by their shape: their layers."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.training.models.cache import cache_column
+from tiger.training.models.decoding import time_decoder_step, time_embedding_step, time_head_step
 from tiger.training.models.layer_shapes import shapes_of_layers
 from tiger.training.models.layers import LayerKind, Layers
 from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, predictor_of, sent_bytes
+from tiger.training.models.passes import PassTimes, time_decoder, time_embedding, time_head, time_predictor
 from tiger.training.models.recompute import PartialRecompute
 from tiger.training.models.serving import serve, weight_bytes
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
 from tiger.training.models.state import NUMBER_BYTES, StateBytes, sharded_state_bytes, state_bytes_of
 from tiger.training.models.traffic import GroupTraffic
+from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
+from tiger.training.timings.timed import SOURCES
 
 # Layers that are on a device while one is at work, where they come from other ranks or the host: the next is fetched.
 FETCHED = 2
 
 
-def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP) -> Layers:
+def layers_of_shape(
+    shape: Shape,
+    max_layers: int = LAYER_LIMIT,
+    setup: TrainingSetup = NO_SETUP,
+    costs: DeviceCosts = USUAL_COSTS,
+) -> Layers:
     """Return the layers of a shape: embedding, decoder, those that predict further tokens, and head with norm and loss.
 
     What is held is that of one of the ranks of `setup`, times its tensor-parallel ranks: of context ranks each has its
@@ -32,7 +43,9 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     18 bytes a parameter in bf16, 20 in fp16, 16 in fp32. A shape to `serve` does none of the training. O(L). Raises
     InputError for more than `max_layers`, and for a setup that does not go with the shape.
 
-    Layers that predict further tokens are not computed again where the first layers of a stage are, as in Megatron-LM.
+    Times are those of `costs` on one of the ranks, times the tensor-parallel ranks, or by the `flops` that the shape
+    states. Layers that predict further tokens are not computed again where the first layers of a stage are, as in
+    Megatron-LM.
 
     Source: Korthikanti et al., MLSys 2023, arXiv:2205.05198.
     """
@@ -40,20 +53,17 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
     check_setup(setup, shape)
     shape = setup.adapt(shape)
     if setup.recompute_layers is not None:
-        return _recompute_first(shape, setup, setup.recompute_layers)
+        return _recompute_first(shape, setup, setup.recompute_layers, costs)
     alike = shapes_of_layers(shape)
     parts = _list_parts(shape, alike, setup)
-    tokens = 1 / setup.context
-    weight_flops = tokens * _column(parts, "weight_flops")
-    forward_flops = weight_flops + tokens * _column(parts, "other_flops")
-    backward_flops = 2 * forward_flops + tokens * _column(parts, "repeated_flops")
+    tokens, times = 1 / setup.context, _time_layers(shape, alike, parts, (setup, costs))
     # Whole numbers may be beyond 2**63 here.
     parameters, experts = _column(parts, "parameters"), _column(parts, "expert_parameters") / setup.expert
     own = np.array([parameters - _column(parts, "expert_parameters"), experts])
     state = state_bytes_of(shape.dtype, setup)
     held = [sharded_state_bytes(state, setup, copies) for copies in (setup.copies, setup.expert_copies)]
-    held_bytes, forward_s = tokens * _column(parts, "held_bytes"), forward_flops / shape.flops_per_s
-    backward_s = backward_flops / shape.flops_per_s
+    held_bytes = tokens * _column(parts, "held_bytes")
+    forward_s, backward_s = times.forward_s, times.backward_s
     working_bytes = tokens * _column(parts, "working_bytes")
     kinds = _list_kinds(shape.layers, shape.predictors)
     if setup.offload is not None:
@@ -67,7 +77,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         names=module_names(shape.layers, shape.predictors),
         forward_s=forward_s,
         backward_s=backward_s,
-        weight_s=weight_flops / shape.flops_per_s,
+        weight_s=np.minimum(times.weight_s, backward_s),
         parameter_bytes=own.sum(axis=0) * NUMBER_BYTES[shape.dtype],
         gradient_bytes=own.sum(axis=0) * state.gradient,
         state_bytes=held[0] * own[0] + held[1] * own[1],
@@ -75,7 +85,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         crossing_bytes=tokens * _count_crossing_bytes(shape),
         reduced_bytes=tokens * _column(parts, "reduced_bytes"),
         reductions=_column(parts, "reductions"),
-        hiding_s=_hiding_s(shape, kinds, weight_flops, setup),
+        hiding_s=_hiding_s(kinds, times.products_s, setup),
         scattered=setup.sequence_parallel,
         kinds=kinds,
         tied=((0, len(parts) - 1),) if shape.shared else (),
@@ -83,16 +93,79 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT, setup: Training
         working_bytes=working_bytes + _whole_bytes(shape, state, setup) * own.sum(axis=0),
         group_traffic=_traffic_of(shape, parts, own, state, setup),
         setup=setup,
+        source_s=times.source_s,
     )
     if not shape.serve:
         return layers
     return serve(layers, shape, weight_bytes(shape, parts) + cache_column(shape, setup.tensor))
 
 
-def _recompute_first(shape: Shape, setup: TrainingSetup, first: int) -> Layers:
+class _LayerTimes(NamedTuple):
+    """Hold the seconds [L] of passes on a rank, times the tensor-parallel ranks, and those of both by source [4]."""
+
+    forward_s: FloatArray
+    backward_s: FloatArray
+    weight_s: FloatArray
+    products_s: FloatArray
+    source_s: tuple[float, ...]
+
+
+def _time_layers(
+    shape: Shape, alike: Sequence[Shape], parts: Sequence[Part], on: tuple[TrainingSetup, DeviceCosts]
+) -> _LayerTimes:
+    """Return the times of all layers by operations, or at the rate that a shape states."""
+    setup = on[0]
+    if shape.flops is not None:
+        return _sustain(shape, parts, setup)
+    every = _time_steps(shape, alike, parts, on) if shape.serve else _time_passes(shape, alike, on)
+
+    def column(name: str) -> FloatArray:
+        return np.array([setup.tensor * getattr(each, name) for each in every])
+
+    counts = Counter(map(id, every))
+    different = {id(each): each for each in every}
+    source_s = [sum(counts[key] * each.from_source(source) for key, each in different.items()) for source in SOURCES]
+    return _LayerTimes(
+        column("forward_s"), column("backward_s"), column("weight_s"), column("products_s"), tuple(source_s)
+    )
+
+
+def _time_passes(shape: Shape, alike: Sequence[Shape], on: tuple[TrainingSetup, DeviceCosts]) -> list[PassTimes]:
+    """Return the times of every layer of a shape that learns."""
+    decoders = {key: time_decoder(each, *on) for key, each in {id(each): each for each in alike}.items()}
+    predictors = [time_predictor(alike[-1], *on)] * shape.predictors
+    own = (decoders[id(each)] for each in alike)
+    return [time_embedding(shape, *on), *own, *predictors, time_head(shape, *on)]
+
+
+def _time_steps(
+    shape: Shape, alike: Sequence[Shape], parts: Sequence[Part], on: tuple[TrainingSetup, DeviceCosts]
+) -> list[PassTimes]:
+    """Return the times of every layer of a shape that serves."""
+    mean = weight_bytes(shape, parts) / np.maximum(_column(parts, "parameters"), 1)
+    numbers = {id(each): number for each, number in zip(alike, mean[1:-1].tolist(), strict=True)}
+    decoders = {
+        key: time_decoder_step(each, *on, numbers[key]) for key, each in {id(each): each for each in alike}.items()
+    }
+    own = (decoders[id(each)] for each in alike)
+    return [time_embedding_step(shape, on[1]), *own, time_head_step(shape, *on, float(mean[-1]))]
+
+
+def _sustain(shape: Shape, parts: Sequence[Part], setup: TrainingSetup) -> _LayerTimes:
+    """Return the times of all layers at the FLOP per second that a device sustains."""
+    # A model that serves makes one token of each sequence at a time.
+    tokens, rate = 1 / (shape.sequence if shape.serve else setup.context), shape.flops_per_s
+    weight_flops = tokens * _column(parts, "weight_flops")
+    forward_flops = weight_flops + tokens * _column(parts, "other_flops")
+    backward_flops = 2 * forward_flops + tokens * _column(parts, "repeated_flops")
+    weight_s = weight_flops / rate
+    return _LayerTimes(forward_flops / rate, backward_flops / rate, weight_s, weight_s, ())
+
+
+def _recompute_first(shape: Shape, setup: TrainingSetup, first: int, costs: DeviceCosts) -> Layers:
     """Return the layers of a shape of which the first of each stage alone are computed again."""
-    again = layers_of_shape(shape, shape.layers + shape.predictors + 2, replace(setup, recompute_layers=None))
-    kept = layers_of_shape(shape, again.size, replace(setup, recompute="none", recompute_layers=None))
+    again = layers_of_shape(shape, shape.layers + shape.predictors + 2, replace(setup, recompute_layers=None), costs)
+    kept = layers_of_shape(shape, again.size, replace(setup, recompute="none", recompute_layers=None), costs)
     partial = PartialRecompute(
         first=first,
         counted=np.array([kind == "layer" for kind in again.kinds]),
@@ -104,7 +177,7 @@ def _recompute_first(shape: Shape, setup: TrainingSetup, first: int) -> Layers:
     return replace(again, setup=setup, partial=partial)
 
 
-def _hiding_s(shape: Shape, kinds: Sequence[LayerKind], weight_flops: FloatArray, setup: TrainingSetup) -> FloatArray:
+def _hiding_s(kinds: Sequence[LayerKind], products_s: FloatArray, setup: TrainingSetup) -> FloatArray:
     """Return the seconds of each layer's products behind which tensor-parallel messages go: none unless they overlap.
 
     Both are cut into t pieces, of which the first is computed before anything is sent, or the last after all is.
@@ -112,7 +185,7 @@ def _hiding_s(shape: Shape, kinds: Sequence[LayerKind], weight_flops: FloatArray
     """
     decoder = np.array([kind != "embedding" and kind != "head" for kind in kinds])
     share = (setup.tensor - 1) / setup.tensor if setup.overlap_tensor is not None else 0.0
-    return np.where(decoder, share * weight_flops / shape.flops_per_s, 0.0)
+    return np.where(decoder, share * products_s, 0.0)
 
 
 def _whole_bytes(shape: Shape, state: StateBytes, setup: TrainingSetup) -> float:

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.training.models.shape import Precision
+from tiger.training.precision import Precision
 from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Operation, Product
 
 Number = TypeVar("Number", float, FloatArray)

@@ -13,7 +13,7 @@ from tiger.errors import InputError
 from tiger.model.text import is_number
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
-from tiger.training.models.shape import Precision
+from tiger.training.precision import Precision
 from tiger.training.timings.axes import KINDS, TableKey, axes_of, key_of
 from tiger.training.timings.operations import Operation
 from tiger.training.timings.tables import MeasuredRows, TimeTable

@@ -4,16 +4,8 @@ from dataclasses import dataclass, field
 
 from tiger.training.hardware.accelerators import H100, Accelerator
 from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Operation, Product
-from tiger.training.timings.roofline import (
-    BACKWARD_FLOPS,
-    BACKWARD_SHARE,
-    attention_s,
-    blocks_s,
-    decoding_s,
-    moved_s,
-    product_s,
-)
-from tiger.training.timings.tables import TimeTable
+from tiger.training.timings.roofline import attention_s, blocks_s, decoding_s, moved_s, product_s
+from tiger.training.timings.tables import ATTENTION_BACKWARD, TimeTable
 from tiger.training.timings.timed import Timed
 
 
@@ -37,12 +29,22 @@ class DeviceCosts:
 
     def backward(self, operation: Product | Attention | ExpertBlocks) -> tuple[Timed, Timed]:
         """Return the seconds of a backward pass: for gradients of inputs, and for those of weights."""
+        inputs, weights = self._count_backward(operation)
+        found = None if self.table is None else self.table.find_backward(operation)
+        if found is None:
+            return inputs, weights
+        # Tables may have both at once; each has the share of it that it has by itself.
+        share = weights.seconds / (inputs.seconds + weights.seconds)
+        return Timed((1 - share) * found.seconds, found.source), Timed(share * found.seconds, found.source)
+
+    def _count_backward(self, operation: Product | Attention | ExpertBlocks) -> tuple[Timed, Timed]:
+        """Return the seconds of a backward pass by those of forward passes."""
         match operation:
             case Product():
                 return self.forward(operation.by_inputs), self.forward(operation.by_weights)
             case Attention():
                 seconds, source = self.forward(operation)
-                return Timed(BACKWARD_FLOPS / BACKWARD_SHARE * seconds, source), Timed(0.0, source)
+                return Timed(ATTENTION_BACKWARD * seconds, source), Timed(0.0, source)
             case ExpertBlocks():
                 # Both take as many products of the same sizes.
                 return self.forward(operation), self.forward(operation)

@@ -15,13 +15,11 @@ OPERAND_BYTES: dict[Precision, int] = {"fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4
 RESULT_BYTES: dict[Precision, int] = {"fp8": 2, "bf16": 2, "fp16": 2, "fp32": 4}
 # Bytes of a cast: 2 are read, a number of 8 bits is written, and once more transposed, for products of the other pass.
 CAST_BYTES = 4
-# Of the bandwidth of memory, what copies and products of few tokens reach (the same tables); and the launch of a kernel.
+# Of the bandwidth of memory, what copies and products of few tokens reach, and the launch of a kernel (same tables).
 MEMORY_SHARE, LAUNCH_S = 0.8, 4e-6
 # Of the peak in 16 bits, what attention that holds no scores reaches in long sequences, and the tokens of those in
 # which it reaches half of that; 10 % off on A100 to B200 in the same tables, with 2,048 to 8,192 tokens.
 ATTENTION_SHARE, HALF_TOKENS = 0.6, 1300
-# Its backward pass does 5 products for 2, and reaches four fifths of that (Dao, arXiv:2307.08691, table of TFLOP/s).
-BACKWARD_FLOPS, BACKWARD_SHARE = 2.5, 0.8
 
 
 def moved_s(device: Accelerator, size_bytes: float) -> float:
@@ -48,11 +46,6 @@ def attention_s(device: Accelerator, attention: Attention) -> float:
     return LAUNCH_S + flops / (ATTENTION_SHARE * ramp * device.tflops * TERA)
 
 
-def attention_backward_s(device: Accelerator, attention: Attention) -> float:
-    """Return the seconds of a backward pass of attention that holds no scores."""
-    return BACKWARD_FLOPS / BACKWARD_SHARE * attention_s(device, attention)
-
-
 def decoding_s(device: Accelerator, decoding: Decoding) -> float:
     """Return the seconds of attention of new tokens, for which the keys and values of all others are read."""
     numbers = decoding.kv_heads * (decoding.head + decoding.value_head)
@@ -67,12 +60,17 @@ def blocks_s(device: Accelerator, blocks: ExpertBlocks) -> float:
     weights = blocks.matrices * blocks.hidden * blocks.width
     operand = OPERAND_BYTES[blocks.dtype] if device.casts(blocks.dtype) else max(2, OPERAND_BYTES[blocks.dtype])
     results = RESULT_BYTES[blocks.dtype] * (blocks.matrices - 1) * blocks.width
-    size = operand * blocks.experts * weights + tokens * (operand * blocks.hidden + results)
+    size = operand * count_touched(blocks) * weights + tokens * (operand * blocks.hidden + results)
     compute_s = 2.0 * tokens * weights / device.products(blocks.dtype)
     if device.casts(blocks.dtype):
         cast = CAST_BYTES * tokens * (blocks.hidden + blocks.width)
         return 2 * LAUNCH_S + compute_s + moved_s(device, size + cast)
     return 2 * LAUNCH_S + max(compute_s, moved_s(device, size))
+
+
+def count_touched(blocks: ExpertBlocks) -> float:
+    """Return how many of a rank's experts any of the tokens goes through, where all are as likely."""
+    return blocks.experts * (1 - (1 - blocks.active / blocks.routed) ** blocks.tokens)
 
 
 def count_seen(attention: Attention) -> float:
