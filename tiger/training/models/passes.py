@@ -195,12 +195,13 @@ def _time_attention(
     shape: Shape, setup: TrainingSetup, costs: DeviceCosts
 ) -> tuple[tuple[Timed, ...], tuple[Timed, ...]]:
     """Return the times of attention between its products with weights, forward and backward."""
-    share, heads = 1 / setup.context, cut(shape.heads, setup)
+    heads = cut(shape.heads, setup)
     head, value = shape.head + (shape.rope_head_dim or 0), shape.v_head_dim or shape.head
     if shape.attention == "flash":
+        # Context ranks pass keys and values round: each meets as many blocks of tokens as there are ranks.
         attention = Attention(
             sequences=shape.batch,
-            tokens=shape.sequence,
+            tokens=-(-shape.sequence // setup.context),
             heads=heads,
             kv_heads=max(cut(shape.kv_heads or shape.heads, setup), 1),
             head=head,
@@ -209,9 +210,9 @@ def _time_attention(
             window=shape.window,
         )
         ahead, (back, _) = costs.forward(attention), costs.backward(attention)
-        return (_scale(ahead, share),), (_scale(back, share),)
+        return (_scale(ahead, setup.context),), (_scale(back, setup.context),)
     # Every sequence and head has products of its own, of scores [s, s] with queries and keys, then with values.
-    count, length = share * shape.batch * heads, shape.sequence
+    count, length = shape.batch * heads / setup.context, shape.sequence
     pairs = (
         Product(m=length, n=length, k=head, dtype=shape.dtype),
         Product(m=length, n=value, k=length, dtype=shape.dtype),

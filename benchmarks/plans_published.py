@@ -1,0 +1,107 @@
+"""Training runs that were published: the times that we predict over those that were measured."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from benchmarks.published import Run, find_way, list_runs, state_plan
+from tiger.errors import InputError
+from tiger.training.hardware.accelerators import ACCELERATORS, TERA
+from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.transformer import layers_of_shape
+from tiger.training.pairing import NO_TABLES
+from tiger.training.timings.aiconfigurator import PACKAGE
+from tiger.training.timings.sources import read_tables
+from tiger.training.timings.tables import TimeTable
+
+# NeMo's configurations compute nothing again and share out the optimizer (launcher_scripts/conf/training of
+# NeMo-Framework-Launcher); like Megatron-Bridge it has Transformer Engine send behind products, for which that takes 16
+# of 132 multiprocessors.
+NEMO_SHARE = 16 / 132
+
+
+class Prediction(NamedTuple):
+    """Hold a run with its predicted and its measured seconds, and the FLOP of its model in both, a device."""
+
+    run: Run
+    predicted_s: float
+    measured_s: float
+    flops: float
+
+    @property
+    def ratio(self) -> float:
+        """Return the predicted time over the measured one."""
+        return self.predicted_s / self.measured_s
+
+
+def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
+    """Yield predicted and measured seconds of an iteration of every run, counted and by measured tables."""
+    yield "run", "GPUs", "measured, s", "TFLOP/s", "counted, s", "over measured", "by tables, s", "over measured"
+    tables = _read_tables()
+    counted, looked_up = [], []
+    for run in list_runs():
+        say(run.name)
+        plain = predict(run)
+        row = [
+            run.name,
+            f"{np.prod(run.degrees[:4]):,}",
+            f"{plain.measured_s:.3f}",
+            f"{plain.flops / plain.measured_s / TERA:.0f}",
+            f"{plain.predicted_s:.3f}",
+            f"{plain.ratio:.3f}",
+        ]
+        counted.append(plain)
+        if tables:
+            by_tables = predict(run, tables)
+            looked_up.append(by_tables)
+            row += [f"{by_tables.predicted_s:.3f}", f"{by_tables.ratio:.3f}"]
+        yield (*row, *["-"] * (8 - len(row)))
+    for device in ("A100", "H100"):
+        own = [each for each in counted if ("a100" in each.run.cluster) == (device == "A100")]
+        by_tables = [each for each in looked_up if ("a100" in each.run.cluster) == (device == "A100")]
+        both = summarize(own), summarize(by_tables) if by_tables else "-"
+        yield f"all on {device}", "", "", "", "", both[0], "", both[1]
+
+
+def predict(run: Run, tables: Mapping[str, TimeTable] = NO_TABLES) -> Prediction:
+    """Return the seconds of an iteration of a run, and those that were measured."""
+    evaluator, plan = state_plan(run, _state_setup(run), tables)
+    devices = int(np.prod(run.degrees[:4]))
+    tokens = run.batch * run.shape.sequence
+    layers = layers_of_shape(replace(run.shape, flops=1.0, batch=1))
+    # Of layers that do one FLOP a second, the seconds of both passes are FLOP.
+    flops = run.batch * float(layers.forward_s.sum() + layers.backward_s.sum()) / devices
+    return Prediction(run, evaluator.seconds(plan), tokens / (run.token_rate * devices), flops)
+
+
+def summarize(predictions: list[Prediction]) -> str:
+    """Return the geometric mean of ratios, how many are within 15 and 30 %, and Kendall's tau of FLOP a second."""
+    ratios = np.array([each.ratio for each in predictions])
+    order = kendalltau(
+        [each.flops / each.predicted_s for each in predictions], [each.flops / each.measured_s for each in predictions]
+    )
+    near = [f"{(np.abs(ratios - 1) <= limit).sum()} of {len(ratios)} within {100 * limit:.0f} %" for limit in (0.15, 0.3)]
+    mean = np.exp(np.log(ratios).mean())
+    return f"{mean:.3f} ({ratios.min():.3f} to {ratios.max():.3f}), {', '.join(near)}, tau {order.statistic:.2f}"
+
+
+def _state_setup(run: Run) -> TrainingSetup:
+    """Return how the layers of a run were held and what its messages went behind, as its source has it."""
+    if run.name.startswith("PTD-P"):
+        return run.setup
+    share = NEMO_SHARE if run.degrees[1] > 1 else None
+    setup = replace(run.setup, overlap_tensor=share)
+    if not run.name.startswith("NeMo"):
+        return find_way(run._replace(setup=setup))
+    return replace(setup, sharding="zero-1", recompute="none")
+
+
+def _read_tables() -> Mapping[str, TimeTable]:
+    """Return the measured tables of aiconfigurator-core, none where it is not installed."""
+    try:
+        return read_tables(PACKAGE, ACCELERATORS)
+    except InputError:
+        return NO_TABLES
