@@ -83,7 +83,9 @@ def summarize(predictions: list[Prediction]) -> str:
     order = kendalltau(
         [each.flops / each.predicted_s for each in predictions], [each.flops / each.measured_s for each in predictions]
     )
-    near = [f"{(np.abs(ratios - 1) <= limit).sum()} of {len(ratios)} within {100 * limit:.0f} %" for limit in (0.15, 0.3)]
+    near = [
+        f"{(np.abs(ratios - 1) <= limit).sum()} of {len(ratios)} within {100 * limit:.0f} %" for limit in (0.15, 0.3)
+    ]
     mean = np.exp(np.log(ratios).mean())
     return f"{mean:.3f} ({ratios.min():.3f} to {ratios.max():.3f}), {', '.join(near)}, tau {order.statistic:.2f}"
 

@@ -359,6 +359,9 @@ export interface Degrees {
 /** Describe a device. */
 export interface Device {
   kind?: "accelerator" | "cpu";
+  type?: string;
+  flops?: number;
+  memory_bandwidth?: number | string;
   memory_bytes?: number | string;
   speed?: number;
   name: string;
@@ -818,6 +821,9 @@ export interface LinkLoad {
 /** Describe a group of equal machines. */
 export interface Machine {
   kind?: "accelerator" | "cpu";
+  type?: string;
+  flops?: number;
+  memory_bandwidth?: number | string;
   memory_bytes?: number | string;
   speed?: number;
   bandwidth?: number | string;
@@ -839,6 +845,9 @@ export interface Machine {
 /** Describe what is inside a machine. */
 export interface MachineInside {
   kind?: "accelerator" | "cpu";
+  type?: string;
+  flops?: number;
+  memory_bandwidth?: number | string;
   memory_bytes?: number | string;
   speed?: number;
   bandwidth?: number | string;
@@ -887,6 +896,9 @@ export interface MatrixView {
 /** Describe a machine by what nccl-tests print. */
 export interface MeasuredMachine {
   kind?: "accelerator" | "cpu";
+  type?: string;
+  flops?: number;
+  memory_bandwidth?: number | string;
   memory_bytes?: number | string;
   speed?: number;
   nccl_tests: string;
@@ -949,6 +961,9 @@ export interface Move {
 /** Describe a machine by what NCCL dumps. */
 export interface NcclMachine {
   kind?: "accelerator" | "cpu";
+  type?: string;
+  flops?: number;
+  memory_bandwidth?: number | string;
   memory_bytes?: number | string;
   speed?: number;
   nccl_topo: string;
@@ -965,6 +980,9 @@ export interface Network {
 /** Describe a machine by what `nvidia-smi topo -m` prints. */
 export interface NvidiaMachine {
   kind?: "accelerator" | "cpu";
+  type?: string;
+  flops?: number;
+  memory_bandwidth?: number | string;
   memory_bytes?: number | string;
   speed?: number;
   nvidia_smi_topo: string;

@@ -187,6 +187,9 @@ class DeviceOptions(TypedDict):
     """Hold what may be said of a device."""
 
     kind: NotRequired[DeviceKind]
+    type: NotRequired[str]
+    flops: NotRequired[float]
+    memory_bandwidth: NotRequired[Quantity]
     memory_bytes: NotRequired[Quantity]
     speed: NotRequired[float]
 

@@ -10,7 +10,7 @@ from tiger.training.hardware.accelerators import H100, Accelerator
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.setup import NO_SETUP
 from tiger.training.models.sizes import Model
-from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
+from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 from tiger.training.timings.tables import TimeTable
 
 NO_TABLES: Mapping[str, TimeTable] = {}
@@ -41,10 +41,10 @@ def pair_with_devices(
     return paired, replace(cluster, speed=np.array(speed))
 
 
-def _costs_of(device: Accelerator, tables: Mapping[str, TimeTable]) -> DeviceCosts:
+def _costs_of(device: Accelerator, tables: Mapping[str, TimeTable]) -> OperationCosts:
     """Return the costs of operations on a type of device."""
     table = tables.get(device.name)
-    return USUAL_COSTS if device == H100 and table is None else DeviceCosts(device=device, table=table)
+    return USUAL_COSTS if device == H100 and table is None else OperationCosts(device=device, table=table)
 
 
 def _spend_s(model: Model) -> float:

@@ -16,16 +16,18 @@ LISTED = (Path(__file__).parents[3] / "examples/clusters/README.md").read_text()
 
 
 def test_dgx():
-    """Two machines of eight GPUs of 80 GB, 450 GB/s within and 50 GB/s between."""
+    """Two machines of eight GPUs of 80 GB, 370.8 GB/s within and 50 GB/s between."""
     cluster = cluster_of_spec("dgx:2")
     assert (cluster.size, cluster.memory_bytes[0], cluster.names[9]) == (16, 80e9, "m1.gpu1")
-    assert float(cluster.seconds(0, 7, 450e9)) == pytest.approx(1, rel=1e-5)
+    assert float(cluster.seconds(0, 7, 370.8e9)) == pytest.approx(1, rel=1e-5)
     assert float(cluster.seconds(0, 8, 50e9)) == pytest.approx(1, rel=2e-5)
 
 
 def test_dgx_agrees_with_the_topology_of_that_name():
-    """Seconds per byte stand in the ratio of the topology's distances."""
+    """Seconds per byte stand in the ratio of the topology's distances, which are those of links on paper."""
     seconds = cluster_of_spec("dgx:2").table_s(1e15)
+    seconds[:8, :8] *= 370.8 / 450
+    seconds[8:, 8:] *= 370.8 / 450
     gpus = np.arange(16)
     distance = dgx(2).metric.between(gpus[:, None], gpus)
     assert np.allclose(seconds / seconds[0, 1] * DGX_DISTANCES[0], distance)
@@ -47,17 +49,17 @@ def test_dgx_1v():
 
 
 def test_dgx_a100():
-    """Twelve lanes of 25 GB/s."""
-    assert float(cluster_of_spec("dgx-a100:1").seconds(0, 1, 300e9)) == pytest.approx(1, rel=1e-5)
+    """Twelve lanes of 20 GB/s."""
+    assert float(cluster_of_spec("dgx-a100:1").seconds(0, 1, 240e9)) == pytest.approx(1, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     ("spec", "gpus", "memory", "inside", "between"),
     [
-        ("dgx-h100:2", 8, 80e9, 450e9, 50e9),
-        ("dgx-h200:2", 8, 141e9, 450e9, 50e9),
-        ("dgx-b200:2", 8, 180e9, 900e9, 50e9),
-        ("gb200-nvl72:2", 72, 186e9, 900e9, 50e9),
+        ("dgx-h100:2", 8, 80e9, 370.8e9, 50e9),
+        ("dgx-h200:2", 8, 141e9, 370.8e9, 50e9),
+        ("dgx-b200:2", 8, 180e9, 721.8e9, 50e9),
+        ("gb200-nvl72:2", 72, 186e9, 721.8e9, 50e9),
     ],
 )
 def test_switched_machines(spec, gpus, memory, inside, between):
@@ -92,7 +94,7 @@ def test_kinds_may_be_mixed():
     assert cluster.nics[[0, 16]].tolist() == [0, 2]
     assert cluster.reduces[[0, 16]].tolist() == [0.85, 0]
     rates = [1 / float(cluster.seconds(0, other, 1e12)) for other in (1, 8, 16)]
-    assert rates == pytest.approx([450e9 / 1e12, 50e9 / 1e12, 12.5e9 / 1e12], rel=1e-3)
+    assert rates == pytest.approx([370.8e9 / 1e12, 50e9 / 1e12, 12.5e9 / 1e12], rel=1e-3)
     assert 1e9 / float(cluster_of_spec("dgx:2@200Gb/s").seconds(0, 8, 1e9)) == pytest.approx(25e9, rel=1e-3)
     slowest = cluster_of_spec("rtx4090:1x2+rtx3060:1")
     assert 1e9 / float(slowest.seconds(0, 2, 1e9)) == pytest.approx(1.25e9, rel=1e-3)

@@ -16,9 +16,9 @@ LLAMA2_13B = {"layers": 40, "hidden": 5120, "heads": 40, "ffn": 13824, "vocabula
 
 
 def test_nothing_is_learnt():
-    """The forward pass is the same, and there is no other; nothing waits for it or is added up among replicas."""
-    served, trained = layers_of_shape(Shape(**SMALL, serve=True)), layers_of_shape(Shape(**SMALL))
-    assert served.forward_s.tolist() == trained.forward_s.tolist()
+    """A step is a token of each sequence, and there is no other pass; nothing is added up among replicas."""
+    served, trained = (layers_of_shape(Shape(**SMALL, flops=1e3, serve=serve)) for serve in (True, False))
+    assert (3 * served.forward_s).tolist() == pytest.approx(trained.forward_s.tolist())
     for nothing in (served.backward_s, served.weight_s, served.held_bytes, served.parameter_bytes):
         assert not nothing.any()
 
@@ -39,16 +39,16 @@ def test_a_model_of_13_billion_takes_26_gb_and_its_cache():
 
 
 def test_a_message_goes_one_way_and_a_pass_reduces_once():
-    """Two stages of two ranks at 1 byte a second: 48 bytes there; two sums of 96 and a half of 60 x 2 gathered."""
+    """Two stages of two ranks at 1 byte a second: a step sends 16 bytes, sums 32 twice and gathers 20."""
     layers = layers_of_shape(Shape(**SMALL, flops=1e30, serve=True))
     curve, link = Curve.affine(1.0, 0.0), np.zeros((4, 4), np.int64)
     names, memory = ("a", "b", "c", "d"), np.full(4, np.inf)
     cluster = Cluster(names=names, speed=np.ones(4), memory_bytes=memory, curves=(curve,), link=link)
     load = workloads(layers, cluster, Plan(cuts=(0, 2, 4), grid=np.arange(4).reshape(2, 1, 2)))[0]
-    assert 2 * load.transfer_s[0] == 48
+    assert 2 * load.transfer_s[0] == 16
     # A ring of two sends a half twice.
     passes = load.forward_s + load.backward_s
-    assert passes.tolist() == pytest.approx([96 + 2 * 96, 2 * 96 + 60])
+    assert passes.tolist() == pytest.approx([32 + 2 * 32, 2 * 32 + 20])
     assert load.closing_s.tolist() == [0, 0]
 
 

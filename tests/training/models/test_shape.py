@@ -11,7 +11,7 @@ SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3}
 def test_a_shape_is_a_gpt_by_default():
     """A block four times as wide, a key for every head, a shared matrix, 4e14 FLOP/s."""
     shape = Shape(**SMALL)
-    assert (shape.width, shape.key, shape.active, shape.shared, shape.flops_per_s) == (32, 8, 1, True, 4e14)
+    assert (shape.width, shape.key, shape.active, shape.shared, shape.flops) == (32, 8, 1, True, None)
 
 
 def test_a_gated_shape_is_a_llama():

@@ -7,7 +7,7 @@ from tiger.training.models.cache import token_bytes
 from tiger.training.models.passes import KERNELS, PassTimes, cut, list_products, move, moved_bytes
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
-from tiger.training.timings.device_costs import DeviceCosts
+from tiger.training.timings.operation_costs import OperationCosts
 from tiger.training.timings.operations import Decoding, ExpertBlocks, Product
 from tiger.training.timings.roofline import LAUNCH_S, count_touched
 from tiger.training.timings.timed import Timed
@@ -15,7 +15,7 @@ from tiger.training.timings.timed import Timed
 Products = Iterable[Product | ExpertBlocks]
 
 
-def time_decoder_step(shape: Shape, setup: TrainingSetup, costs: DeviceCosts, number_bytes: float) -> PassTimes:
+def time_decoder_step(shape: Shape, setup: TrainingSetup, costs: OperationCosts, number_bytes: float) -> PassTimes:
     """Return the times of a layer of the decoder, whose parameters have so many bytes in the mean."""
     step = _one_token(shape)
     products, _ = list_products(step, setup)
@@ -37,12 +37,12 @@ def time_decoder_step(shape: Shape, setup: TrainingSetup, costs: DeviceCosts, nu
     return PassTimes(ahead, (), 0.0, 0.0)
 
 
-def time_embedding_step(shape: Shape, costs: DeviceCosts) -> PassTimes:
+def time_embedding_step(shape: Shape, costs: OperationCosts) -> PassTimes:
     """Return the times of looking a token of each sequence up."""
     return PassTimes((move(costs, 4.0 * shape.batch * shape.hidden),), (), 0.0, 0.0)
 
 
-def time_head_step(shape: Shape, setup: TrainingSetup, costs: DeviceCosts, number_bytes: float) -> PassTimes:
+def time_head_step(shape: Shape, setup: TrainingSetup, costs: OperationCosts, number_bytes: float) -> PassTimes:
     """Return the times of the product with the matrix of the vocabulary, of which the next token is taken."""
     words = Product(
         m=shape.batch,
@@ -53,14 +53,14 @@ def time_head_step(shape: Shape, setup: TrainingSetup, costs: DeviceCosts, numbe
     return PassTimes(tuple(_time_products((words,), shape, costs, number_bytes)), (), 0.0, 0.0)
 
 
-def _time_products(products: Products, shape: Shape, costs: DeviceCosts, number_bytes: float) -> list[Timed]:
+def _time_products(products: Products, shape: Shape, costs: OperationCosts, number_bytes: float) -> list[Timed]:
     """Return the times of products with weights of so many bytes a number, which are those of tables where plain."""
     if shape.weights is None:
         return [costs.forward(product) for product in products]
     return [_count_product(product, costs, number_bytes) for product in products]
 
 
-def _count_product(product: Product | ExpertBlocks, costs: DeviceCosts, number_bytes: float) -> Timed:
+def _count_product(product: Product | ExpertBlocks, costs: OperationCosts, number_bytes: float) -> Timed:
     """Return the time of a product with quantized weights: as long as these are read, or as it is computed."""
     if isinstance(product, Product):
         weights, flops = float(product.n * product.k), product.flops

@@ -18,7 +18,7 @@ from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec, values_of_spec
 from tiger.training.models.transformer import layers_of_shape
-from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
+from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Description:
         return replace(self, shape=replace(self.shape, serve=True, batch=sequences, weights=weights))
 
     def layers(
-        self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP, costs: DeviceCosts = USUAL_COSTS
+        self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP, costs: OperationCosts = USUAL_COSTS
     ) -> Layers:
         """Return the layers of the shape; raise InputError as `layers_of_shape`."""
         layers = layers_of_shape(self.shape, max_layers, setup, costs)

@@ -60,7 +60,7 @@ class Layers:
     working_bytes: FloatArray = field(default_factory=unset_array)
     group_traffic: GroupTraffic | None = None
     setup: TrainingSetup = NO_SETUP
-    source_s: tuple[float, ...] = ()
+    source_s: FloatArray = field(default_factory=unset_array)
     partial: PartialRecompute | None = None
 
     def __post_init__(self) -> None:

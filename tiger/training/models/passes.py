@@ -13,7 +13,7 @@ from tiger.training.models.parts import count_key_copies, count_matrices
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.state import NUMBER_BYTES, USUAL_GRADIENTS
-from tiger.training.timings.device_costs import DeviceCosts
+from tiger.training.timings.operation_costs import OperationCosts
 from tiger.training.timings.operations import Attention, ExpertBlocks, Product
 from tiger.training.timings.roofline import LAUNCH_S
 from tiger.training.timings.timed import SOURCES, Source, Timed
@@ -71,7 +71,7 @@ def sum_sources(times: Iterable[PassTimes]) -> tuple[float, ...]:
     return tuple(sum(each.from_source(source) for each in every) for source in SOURCES)
 
 
-def time_embedding(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
+def time_embedding(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> PassTimes:
     """Return the times of looking tokens up: a vector is read and written, and its gradient added up."""
     moved = 2.0 * NUMBER_BYTES[shape.dtype] * _tokens(shape, setup) * shape.hidden / _holders(setup)
     forward = move(costs, moved)
@@ -79,7 +79,7 @@ def time_embedding(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> Pa
     return PassTimes((forward,), (forward, sums), sums.seconds, 0.0)
 
 
-def time_decoder(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
+def time_decoder(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> PassTimes:
     """Return the times of attention and the feed-forward blocks behind it, with what is computed again."""
     products, weights = list_products(shape, setup)
     ahead, back, weight_s = _time_products(products, costs)
@@ -104,7 +104,7 @@ def time_decoder(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> Pass
             return times
 
 
-def time_predictor(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
+def time_predictor(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> PassTimes:
     """Return the times of a decoder layer behind a projection of two vectors, which each have a norm."""
     decoder, tokens = time_decoder(shape, setup, costs), _tokens(shape, setup)
     projection = Product(m=tokens, n=cut(shape.hidden, setup), k=2 * shape.hidden, dtype=shape.dtype)
@@ -119,7 +119,7 @@ def time_predictor(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> Pa
     )
 
 
-def time_head(shape: Shape, setup: TrainingSetup, costs: DeviceCosts) -> PassTimes:
+def time_head(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> PassTimes:
     """Return the times of the last norm, the product with the matrix of the vocabulary, and the loss over it."""
     tokens, words = (1 + shape.predictors) * _tokens(shape, setup), cut(shape.vocabulary, setup)
     # The head is computed in 16 bits where layers are in 8.
@@ -179,7 +179,7 @@ def list_products(shape: Shape, setup: TrainingSetup) -> tuple[list[Product | Ex
 
 
 def _time_products(
-    products: Iterable[Product | ExpertBlocks], costs: DeviceCosts
+    products: Iterable[Product | ExpertBlocks], costs: OperationCosts
 ) -> tuple[list[Timed], list[Timed], float]:
     """Return the times of products forward and backward, and the seconds of those for gradients of weights."""
     ahead, back, weight_s = [], [], 0.0
@@ -192,7 +192,7 @@ def _time_products(
 
 
 def _time_attention(
-    shape: Shape, setup: TrainingSetup, costs: DeviceCosts
+    shape: Shape, setup: TrainingSetup, costs: OperationCosts
 ) -> tuple[tuple[Timed, ...], tuple[Timed, ...]]:
     """Return the times of attention between its products with weights, forward and backward."""
     heads = cut(shape.heads, setup)
@@ -240,13 +240,13 @@ def moved_bytes(shape: Shape, setup: TrainingSetup) -> float:
     return hidden + float(number) * tokens * (width + turned + copied)
 
 
-def _sum_gradients(shape: Shape, setup: TrainingSetup, costs: DeviceCosts, weights: float) -> Timed:
+def _sum_gradients(shape: Shape, setup: TrainingSetup, costs: OperationCosts, weights: float) -> Timed:
     """Return the time of adding gradients of a rank's weights to those of microbatches before: read and written."""
     number = NUMBER_BYTES[setup.gradients or USUAL_GRADIENTS[shape.dtype]]
     return costs.moved(2.0 * number * weights)
 
 
-def move(costs: DeviceCosts, size_bytes: float, kernels: int = 1) -> Timed:
+def move(costs: OperationCosts, size_bytes: float, kernels: int = 1) -> Timed:
     """Return the time of so many kernels that move some bytes in all."""
     seconds, source = costs.moved(size_bytes)
     return Timed(seconds + kernels * LAUNCH_S, source)

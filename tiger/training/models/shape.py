@@ -13,9 +13,6 @@ Attention = Literal["flash", "full"]
 FIELD = "model/transformer"
 # Products of three such numbers stay inside float64.
 NUMBER_LIMIT = 10**9
-# Dense peak of an H100 SXM: 989e12 FLOP/s in 16 bits, twice that in 8, half of it in TF32; large models reach about two
-# fifths.
-FLOPS_OF_DTYPE = {"fp8": 8e14, "bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
 # FLOP per second that keep seconds inside float64.
 FLOPS_LIMITS = (1.0, 1e30)
 # Experts of a token by default, as in Mixtral.
@@ -73,8 +70,8 @@ class Shape:
     `serve` makes a model for inference: there is no backward pass and nothing is held for one, and the state is weights
     and the keys and values of `batch` x `sequence` tokens, the most that are answered at once. `weights` (default:
     dtype) and `kv` (default: dtype, 16 bits of fp8) are the types that these are kept in.
-    `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can do
-    in 16 bits, twice that in fp8 and half of it in fp32. Raises InputError that names the key.
+    `flops` is what a device of speed 1 sustains a second, all of its time in layers counted; without it times are those
+    of operations on the types of devices at hand. Raises InputError that names the key.
     """
 
     layers: int
@@ -134,8 +131,11 @@ class Shape:
 
     def _check_sizes(self) -> None:
         """Raise InputError for numbers that do not go together."""
-        if not FLOPS_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.flops_per_s) <= FLOPS_LIMITS[1]:
-            raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.flops_per_s)}")
+        if (
+            self.flops is not None
+            and not FLOPS_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.flops) <= FLOPS_LIMITS[1]
+        ):
+            raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.flops)}")
         if self.head_dim is None:
             _check_divides("heads", self.heads, "hidden", self.hidden)
         _check_divides("kv_heads", self.kv_heads or self.heads, "heads", self.heads)
@@ -215,11 +215,6 @@ class Shape:
     def predictors(self) -> int:
         """Return the number of layers that predict further tokens, none of a model that serves."""
         return 0 if self.serve else self.mtp_layers
-
-    @property
-    def flops_per_s(self) -> float:
-        """Return the FLOP that a device of speed 1 does a second."""
-        return FLOPS_OF_DTYPE[self.dtype] if self.flops is None else self.flops
 
     @property
     def tokens(self) -> int:

@@ -15,7 +15,7 @@ from tiger.training.models.reading import model_of_document as layers_of_documen
 from tiger.training.models.reading import read_model
 from tiger.training.models.setup import NO_SETUP, TrainingSetup, check_setup
 from tiger.training.models.shape import Shape
-from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
+from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 
 # Sizes of microbatches that are tried, in sequences.
 SIZES = (1, 2, 4, 8, 16)
@@ -27,7 +27,7 @@ class Model:
 
     given: Layers
     described: Description | None = None
-    costs: DeviceCosts = USUAL_COSTS
+    costs: OperationCosts = USUAL_COSTS
     made: dict[tuple[int, TrainingSetup], Layers] = field(default_factory=dict)
 
     @property
@@ -69,7 +69,7 @@ class Model:
             self.made[key] = replace(self.described, shape=shape).layers(setup=setup, costs=self.costs)
         return self.made[key]
 
-    def with_costs(self, costs: DeviceCosts) -> "Model":
+    def with_costs(self, costs: OperationCosts) -> "Model":
         """Return the model with times on another type of device."""
         if self.described is None or costs is self.costs:
             return self

@@ -22,7 +22,7 @@ from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, chec
 from tiger.training.models.shape import FIELD, Shape
 from tiger.training.models.state import NUMBER_BYTES, StateBytes, sharded_state_bytes, state_bytes_of
 from tiger.training.models.traffic import GroupTraffic
-from tiger.training.timings.device_costs import USUAL_COSTS, DeviceCosts
+from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 from tiger.training.timings.timed import SOURCES
 
 # Layers that are on a device while one is at work, where they come from other ranks or the host: the next is fetched.
@@ -33,7 +33,7 @@ def layers_of_shape(
     shape: Shape,
     max_layers: int = LAYER_LIMIT,
     setup: TrainingSetup = NO_SETUP,
-    costs: DeviceCosts = USUAL_COSTS,
+    costs: OperationCosts = USUAL_COSTS,
 ) -> Layers:
     """Return the layers of a shape: embedding, decoder, those that predict further tokens, and head with norm and loss.
 
@@ -107,16 +107,16 @@ class _LayerTimes(NamedTuple):
     backward_s: FloatArray
     weight_s: FloatArray
     products_s: FloatArray
-    source_s: tuple[float, ...]
+    source_s: FloatArray
 
 
 def _time_layers(
-    shape: Shape, alike: Sequence[Shape], parts: Sequence[Part], on: tuple[TrainingSetup, DeviceCosts]
+    shape: Shape, alike: Sequence[Shape], parts: Sequence[Part], on: tuple[TrainingSetup, OperationCosts]
 ) -> _LayerTimes:
     """Return the times of all layers by operations, or at the rate that a shape states."""
     setup = on[0]
     if shape.flops is not None:
-        return _sustain(shape, parts, setup)
+        return _sustain(shape, parts, setup, shape.flops)
     every = _time_steps(shape, alike, parts, on) if shape.serve else _time_passes(shape, alike, on)
 
     def column(name: str) -> FloatArray:
@@ -126,11 +126,11 @@ def _time_layers(
     different = {id(each): each for each in every}
     source_s = [sum(counts[key] * each.from_source(source) for key, each in different.items()) for source in SOURCES]
     return _LayerTimes(
-        column("forward_s"), column("backward_s"), column("weight_s"), column("products_s"), tuple(source_s)
+        column("forward_s"), column("backward_s"), column("weight_s"), column("products_s"), np.array(source_s)
     )
 
 
-def _time_passes(shape: Shape, alike: Sequence[Shape], on: tuple[TrainingSetup, DeviceCosts]) -> list[PassTimes]:
+def _time_passes(shape: Shape, alike: Sequence[Shape], on: tuple[TrainingSetup, OperationCosts]) -> list[PassTimes]:
     """Return the times of every layer of a shape that learns."""
     decoders = {key: time_decoder(each, *on) for key, each in {id(each): each for each in alike}.items()}
     predictors = [time_predictor(alike[-1], *on)] * shape.predictors
@@ -139,7 +139,7 @@ def _time_passes(shape: Shape, alike: Sequence[Shape], on: tuple[TrainingSetup, 
 
 
 def _time_steps(
-    shape: Shape, alike: Sequence[Shape], parts: Sequence[Part], on: tuple[TrainingSetup, DeviceCosts]
+    shape: Shape, alike: Sequence[Shape], parts: Sequence[Part], on: tuple[TrainingSetup, OperationCosts]
 ) -> list[PassTimes]:
     """Return the times of every layer of a shape that serves."""
     mean = weight_bytes(shape, parts) / np.maximum(_column(parts, "parameters"), 1)
@@ -151,18 +151,18 @@ def _time_steps(
     return [time_embedding_step(shape, on[1]), *own, time_head_step(shape, *on, float(mean[-1]))]
 
 
-def _sustain(shape: Shape, parts: Sequence[Part], setup: TrainingSetup) -> _LayerTimes:
+def _sustain(shape: Shape, parts: Sequence[Part], setup: TrainingSetup, rate: float) -> _LayerTimes:
     """Return the times of all layers at the FLOP per second that a device sustains."""
     # A model that serves makes one token of each sequence at a time.
-    tokens, rate = 1 / (shape.sequence if shape.serve else setup.context), shape.flops_per_s
+    tokens = 1 / (shape.sequence if shape.serve else setup.context)
     weight_flops = tokens * _column(parts, "weight_flops")
     forward_flops = weight_flops + tokens * _column(parts, "other_flops")
     backward_flops = 2 * forward_flops + tokens * _column(parts, "repeated_flops")
     weight_s = weight_flops / rate
-    return _LayerTimes(forward_flops / rate, backward_flops / rate, weight_s, weight_s, ())
+    return _LayerTimes(forward_flops / rate, backward_flops / rate, weight_s, weight_s, np.array([]))
 
 
-def _recompute_first(shape: Shape, setup: TrainingSetup, first: int, costs: DeviceCosts) -> Layers:
+def _recompute_first(shape: Shape, setup: TrainingSetup, first: int, costs: OperationCosts) -> Layers:
     """Return the layers of a shape of which the first of each stage alone are computed again."""
     again = layers_of_shape(shape, shape.layers + shape.predictors + 2, replace(setup, recompute_layers=None), costs)
     kept = layers_of_shape(shape, again.size, replace(setup, recompute="none", recompute_layers=None), costs)

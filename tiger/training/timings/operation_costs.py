@@ -10,7 +10,7 @@ from tiger.training.timings.timed import Timed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceCosts:
+class OperationCosts:
     """Hold what operations take on a type of device, by a table of measured times where there is one.
 
     `known` are those that were asked for before.
@@ -66,4 +66,4 @@ class DeviceCosts:
                 return blocks_s(self.device, operation)
 
 
-USUAL_COSTS = DeviceCosts()
+USUAL_COSTS = OperationCosts()
