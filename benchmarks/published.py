@@ -16,7 +16,7 @@ from tiger.training.models.setup import Recompute, Sharding, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.sizes import Model
 from tiger.training.models.transformer import layers_of_shape
-from tiger.training.pairing import NO_TABLES, pair_with_devices
+from tiger.training.pairing import NO_TABLES, pair_by_tables
 from tiger.training.timings.tables import TimeTable
 
 # What is tried where a source does not say how layers were held, what takes least time first.
@@ -166,7 +166,7 @@ def state_plan(run: Run, setup: TrainingSetup, tables: Mapping[str, TimeTable] =
     positions, tensor, data, context, expert = run.degrees
     setup = replace(setup, tensor=tensor, data=data, context=context, expert=expert)
     model = Model(layers_of_shape(run.shape), Description(run.shape))
-    model, cluster = pair_with_devices(model, read_cluster(run.cluster), tables)
+    model, cluster = pair_by_tables(model, read_cluster(run.cluster), tables)
     layers = model.layers(run.microbatch, setup)
     stages = positions * run.virtual
     # Where decoder layers do not divide, the ends are counted as one each, as in Megatron-Bridge's layout of 405B.

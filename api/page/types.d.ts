@@ -1050,9 +1050,9 @@ export interface PlaceRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
    * profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` or `deepseek-v3`, or
-   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a
-   * second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With
-   * `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
+   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, by a roofline of the
+   * types of devices (an H100 where no type is stated), or at its `flops` a second on a device of speed 1. With `serve`
+   * it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
    * dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are bytes and
    * seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone.
    * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
@@ -1068,6 +1068,12 @@ export interface PlaceRequest {
    * file. Only a graph of operators that states its devices goes without.
    */
   cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | null;
+  /**
+   * Where the times of a transformer come from: a file of measured operations, `{file, text}` with a name that ends in
+   * `.csv`, an object of `factors`, as `tiger calibrate` writes them, or `aiconfigurator` for the tables of that
+   * package, where the service has it. A roofline of the devices without it.
+   */
+  costs?: Record<string, unknown> | string | null;
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
@@ -1199,9 +1205,10 @@ export interface PlacedStage {
  * on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput. `optimal` says that what
  * was minimized, the iteration with a schedule, else the bottleneck or what the `objective` names, meets its bound.
  * `progress` has the cost that each step of the search reached, `links` the bytes between devices in an iteration,
- * `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers. Where no plan is possible,
- * figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the plan itself,
- * `arrangement` that of operators, and neither is serialised.
+ * `seconds` is wall time, `sampling` what a sampler drew, None for other solvers, and `times` are the shares of what
+ * layers compute by where their times come from, None where the model states them. Where no plan is possible, figures
+ * are None, stages empty, and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement`
+ * that of operators, and neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
@@ -1236,6 +1243,7 @@ export interface PlacementReport {
   progress: Stage[];
   warnings: string[];
   sampling: SamplingReport | null;
+  times: SourceShares | null;
   seconds: number;
 }
 
@@ -1290,15 +1298,21 @@ export interface PlanRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
    * profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` or `deepseek-v3`, or
-   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a
-   * second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With
-   * `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
+   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, by a roofline of the
+   * types of devices (an H100 where no type is stated), or at its `flops` a second on a device of speed 1. With `serve`
+   * it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
    * dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are bytes and
    * seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone.
    * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
    * that is a string is never opened as a file.
    */
   model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  /**
+   * Where the times of a transformer come from: a file of measured operations, `{file, text}` with a name that ends in
+   * `.csv`, an object of `factors`, as `tiger calibrate` writes them, or `aiconfigurator` for the tables of that
+   * package, where the service has it. A roofline of the devices without it.
+   */
+  costs?: Record<string, unknown> | string | null;
   /**
    * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
    * without this.
@@ -1501,9 +1515,9 @@ export interface RebalancerRequest {
   /**
    * Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a PipeDream
    * profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` or `deepseek-v3`, or
-   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, at its `flops` a
-   * second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 would be an A100, 5e13 a V100. With
-   * `serve` it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
+   * a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of a shape, by a roofline of the
+   * types of devices (an H100 where no type is stated), or at its `flops` a second on a device of speed 1. With `serve`
+   * it has no backward pass, and memory is weights and KV cache. In the mode dag, `nodes` and `edges` of
    * dnn-partitioning in ms, a table of `operators` with `edges` in seconds, or a `graph`. Quantities are bytes and
    * seconds, or text with a unit such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone.
    * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
@@ -1674,6 +1688,17 @@ export interface SolverBody {
 /** List the solvers. */
 export interface SolversBody {
   solvers: SolverBody[];
+}
+
+/**
+ * Hold the shares of the seconds that layers compute, by where these come from; they add up to 1. Those `measured` are
+ * rows of a table, `interpolated` between rows, `extrapolated` beyond them, `counted` by a roofline.
+ */
+export interface SourceShares {
+  measured: number;
+  interpolated: number;
+  extrapolated: number;
+  counted: number;
 }
 
 /**

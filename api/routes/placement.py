@@ -32,6 +32,7 @@ def answer(
     from tiger.training.models.graphs import operators_of_document
     from tiger.training.models.sizes import model_of_document
     from tiger.training.sources import require_cluster
+    from tiger.training.timings.costs import source_of_document
 
     limit_s = request.time_limit_s or limits.max_time_s
     start = read_start(request.start)
@@ -44,7 +45,9 @@ def answer(
     else:
         chain = model_of_document(model, limits.max_tasks).serve(params.serve)
         cluster = require_cluster(_cluster(request, limits))
-        report = place.report_placement(place.pair_chain(chain, cluster, params, watch))
+        report = place.report_placement(
+            place.pair_chain(chain, cluster, params, source_of_document(request.costs), watch)
+        )
     return Solution(encode(report), placement_files(report))
 
 

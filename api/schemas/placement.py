@@ -61,8 +61,8 @@ class ModelBody:
             "Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a "
             "PipeDream profile as `graph`, the `config.json` of a model on Hugging Face, a name such as `llama-3-70b` "
             "or `deepseek-v3`, or a specification `transformer:layers=24,..`. Times are seconds of one microbatch; of "
-            "a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, 1.25e14 "
-            "would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV cache. "
+            "a shape, by a roofline of the types of devices (an H100 where no type is stated), or at its `flops` a "
+            "second on a device of speed 1. With `serve` it has no backward pass, and memory is weights and KV cache. "
             "In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in "
             "seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; "
             "those of dnn-partitioning and a `graph` are numbers alone. All of these may also be a file, as `{file, "
@@ -82,7 +82,21 @@ class Network(ModelBody):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceRequest(PlaceOptions, Network, Closed):
+class CostsBody:
+    """Hold where times come from."""
+
+    costs: dict[str, object] | str | None = field(
+        default=None,
+        metadata=about(
+            "Where the times of a transformer come from: a file of measured operations, `{file, text}` with a name "
+            "that ends in `.csv`, an object of `factors`, as `tiger calibrate` writes them, or `aiconfigurator` for "
+            "the tables of that package, where the service has it. A roofline of the devices without it."
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceRequest(PlaceOptions, CostsBody, Network, Closed):
     """Ask which layers or operators of a model run on which devices of a cluster."""
 
     pinned: Pins = field(
@@ -112,7 +126,7 @@ class PlaceRequest(PlaceOptions, Network, Closed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanRequest(PlanOptions, ModelBody, Closed):
+class PlanRequest(PlanOptions, CostsBody, ModelBody, Closed):
     """Ask by which degrees of parallelism, microbatches and schedule a cluster trains a model quickest."""
 
     cluster: Needed = field(metadata=about(CLUSTER))

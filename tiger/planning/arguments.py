@@ -10,6 +10,7 @@ from tiger.planning.params import PlanOptions
 from tiger.run.options import WatchOptions
 from tiger.training.arguments import CLUSTER, MODEL, Hardware
 from tiger.training.hardware.options import HostArguments
+from tiger.training.timings.costs import CostArguments
 
 if TYPE_CHECKING:
     from tiger.training.models.layers import Layers
@@ -18,7 +19,7 @@ Source = Union["Layers", Path, str, Mapping[str, object], list[object]]
 
 
 @dataclass(frozen=True, eq=False)
-class PlanArguments(PlanOptions, HostArguments):
+class PlanArguments(PlanOptions, HostArguments, CostArguments):
     """Hold a model, a cluster, options, and who judges choices of several islands."""
 
     model: Source = field(metadata={"spelling": MODEL})

@@ -23,17 +23,22 @@ from tiger.training.models.sizes import Model, model_of
 from tiger.training.pairing import pair_with_devices
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import cluster_of, require_cluster
+from tiger.training.timings.costs import USUAL_SOURCE, CostSource, read_source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanInputs:
-    """Hold a model, a cluster, checked options, the callback of the progress, and who judges choices of islands."""
+    """Hold a model, a cluster, checked options, the callback of the progress, and who judges choices of islands.
+
+    `source` is where times come from.
+    """
 
     model: Model
     cluster: Cluster
     options: PlanOptions
     watch: Callable[[Progress], None] = ignore
     executor: Executor | None = None
+    source: CostSource = USUAL_SOURCE
 
 
 @from_fields(PlanCall)
@@ -58,13 +63,13 @@ def plan(call: PlanCall) -> PlanReport:
     model = model_of(call.model).serve(options.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     with open_executor(call.executor) as executor:
-        report = report_plan(PlanInputs(model, cluster, options, watch, executor))
+        report = report_plan(PlanInputs(model, cluster, options, watch, executor, read_source(call.costs)))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
 def report_plan(request: PlanInputs) -> PlanReport:
     """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
-    model, cluster = pair_with_devices(request.model, request.cluster)
+    model, cluster = pair_with_devices(request.model, request.cluster, request.source)
     options = request.options
     check_model(model, cluster, options)
     options, given = choose_given(model, cluster, options)

@@ -15,6 +15,7 @@ from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import CHOSEN, TrainingSetup
 from tiger.training.models.sizes import model_of
 from tiger.training.pairing import pair_with_devices
+from tiger.training.timings.costs import read_source, state_costs
 
 
 def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
@@ -29,7 +30,9 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     document, _ = model_document(arguments.model)
     hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
-    model, cluster = pair_with_devices(model_of(arguments.model).serve(arguments.serve), cluster)
+    model, cluster = pair_with_devices(
+        model_of(arguments.model).serve(arguments.serve), cluster, read_source(arguments.costs)
+    )
 
     def complete(report: PlanReport) -> PlanReport:
         """Add the deployment of the best plan, whose layers are those of its microbatch."""
@@ -40,7 +43,9 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
         return replace(report, placement=replace(report.placement, deployment=deployment))
 
     options = {**asdict(narrow(PlanOptions, arguments)), "solver": solver_name(arguments.solver)}
-    return RemoteCall({**options, "model": document, "cluster": hardware}, complete)
+    return RemoteCall(
+        {**options, "model": document, "cluster": hardware, "costs": state_costs(arguments.costs)}, complete
+    )
 
 
 def _setup_of(degrees: Degrees, arguments: PlanArguments) -> TrainingSetup:

@@ -6,48 +6,85 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.training.hardware.accelerators import H100, Accelerator
-from tiger.training.hardware.cluster import Cluster
+from tiger.errors import InputError
+from tiger.training.hardware.accelerators import ACCELERATORS, H100, Accelerator
+from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.training.models.setup import NO_SETUP
 from tiger.training.models.sizes import Model
+from tiger.training.timings.costs import FIELD, NO_FACTORS, USUAL_SOURCE, CostSource, Factors
+from tiger.training.timings.csvtimes import tables_of_csv
 from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
+from tiger.training.timings.sources import read_tables
 from tiger.training.timings.tables import TimeTable
 
-NO_TABLES: Mapping[str, TimeTable] = {}
+Tables = Mapping[str, TimeTable]
+NO_TABLES: Tables = {}
 
 
-def pair_with_devices(
-    model: Model, cluster: Cluster, tables: Mapping[str, TimeTable] = NO_TABLES
-) -> tuple[Model, Cluster]:
+def pair_with_devices(model: Model, cluster: Cluster, source: CostSource = USUAL_SOURCE) -> tuple[Model, Cluster]:
     """Return a model with its times on the type that most devices are of, and a cluster with speeds relative to it.
 
     Each other type has one speed, that of the whole model there, as its layers gain alike by products and by memory, or
     nearly so; a stated speed other than that of the type multiplies it. Devices of which nobody says what they are
-    count as an H100 of their speed. Models whose layers or rates are stated stay as they are.
+    count as an H100 of their speed. Models whose layers or rates are stated stay as they are; raises InputError where
+    these have a `source` of times beside them, and of `costs` or below for what it is.
     """
     if model.described is None or model.described.shape.flops is not None:
+        if source != USUAL_SOURCE:
+            stated = "a table of layers" if model.described is None else "flops"
+            raise InputError(FIELD, f"expected none beside {stated}, which state the times of a model")
         return model, cluster
+    return pair_by_tables(model, cluster, _tables_of(source), source.factors)
+
+
+def pair_by_tables(
+    model: Model, cluster: Cluster, tables: Tables = NO_TABLES, factors: Factors = NO_FACTORS
+) -> tuple[Model, Cluster]:
+    """Return what `pair_with_devices` does, by tables that are read, and factors; the model has a shape alone."""
     types = [known or H100 for known in cluster.types]
     counts = Counter(types)
     usual = max(counts, key=lambda known: (counts[known], -types.index(known)))
-    costs = _costs_of(usual, tables)
-    paired = model.with_costs(costs)
+    paired = model.with_costs(_costs_of(usual, tables, factors))
     if len(counts) == 1:
         rate = {usual: 1.0}
     else:
-        spent = {known: _spend_s(model.with_costs(_costs_of(known, tables))) for known in counts}
+        spent = {known: _spend_s(model.with_costs(_costs_of(known, tables, factors))) for known in counts}
         rate = {known: spent[usual] / spent[known] for known in counts}
     speed = [rate[known] * stated / known.speed for known, stated in zip(types, cluster.speed.tolist(), strict=True)]
-    return paired, replace(cluster, speed=np.array(speed))
+    return paired, _slow_links(replace(cluster, speed=np.array(speed)), factors)
 
 
-def _costs_of(device: Accelerator, tables: Mapping[str, TimeTable]) -> OperationCosts:
+def _tables_of(source: CostSource) -> Tables:
+    """Return the measured tables of a source, none of them for a roofline."""
+    if source.csv is not None:
+        return tables_of_csv(source.csv, ACCELERATORS)
+    return NO_TABLES if source.tables is None else read_tables(source.tables, ACCELERATORS)
+
+
+def _costs_of(device: Accelerator, tables: Tables, factors: Factors) -> OperationCosts:
     """Return the costs of operations on a type of device."""
     table = tables.get(device.name)
-    return USUAL_COSTS if device == H100 and table is None else OperationCosts(device=device, table=table)
+    if device == H100 and table is None and factors == NO_FACTORS:
+        return USUAL_COSTS
+    return OperationCosts(device=device, table=table, factors=factors)
 
 
 def _spend_s(model: Model) -> float:
     """Return the seconds that one device computes for a microbatch."""
     layers = model.layers_for(NO_SETUP)
     return float(layers.forward_s.sum() + layers.backward_s.sum())
+
+
+def _slow_links(cluster: Cluster, factors: Factors) -> Cluster:
+    """Return a cluster whose messages take as many times as long, inside machines and between them."""
+    if factors.inside == factors.between == 1:
+        return cluster
+    inside = cluster.machine[:, None] == cluster.machine
+    size = len(cluster.curves)
+    curves = [
+        Curve(size_bytes=curve.size_bytes, seconds=factor * curve.seconds, wire=curve.wire)
+        for factor in (factors.inside, factors.between)
+        for curve in cluster.curves
+    ]
+    moved = np.where(inside, cluster.link, cluster.link + size)
+    return replace(cluster, curves=tuple(curves), link=np.where(cluster.link == NO_LINK, NO_LINK, moved))

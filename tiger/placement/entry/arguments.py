@@ -11,13 +11,14 @@ from tiger.placement.params import PlaceOptions
 from tiger.run.options import WatchOptions
 from tiger.training.arguments import CLUSTER, MODEL, Hardware, Model
 from tiger.training.hardware.options import HostArguments
+from tiger.training.timings.costs import CostArguments
 
 if TYPE_CHECKING:
     from tiger.placement.entry.start import Start
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceArguments(PlaceOptions, HostArguments):
+class PlaceArguments(PlaceOptions, HostArguments, CostArguments):
     """Hold a model, a cluster, and options; `pinned` gives the device of layers or operators, by name."""
 
     model: Model = field(

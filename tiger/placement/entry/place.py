@@ -29,6 +29,8 @@ from tiger.training.models.sizes import Model
 from tiger.training.pairing import pair_with_devices
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import chain_model_of, cluster_of, require_cluster
+from tiger.training.timings.costs import CostSource, read_source
+from tiger.training.timings.timed import SourceShares
 from tiger.training.verdict import weigh_plans
 
 
@@ -54,6 +56,7 @@ def place(call: PlaceCall) -> PlacementReport:
 
     `pinned` gives the device of layers or operators, by name. `start` is a placement that the answer is never worse
     than: a report, a file or document of one, or {name: device} as a mapping or a file (`tiger.placement.entry.start`).
+    `costs` says where the times of a transformer come from (`tiger.training.timings.costs`).
     `layout` is the plan that runs now as a framework is told it (`tiger.training.layouts.reading`), on devices in
     order, which is reported beside the answer. Same seed and effort, same answer; `time_limit_s` only ends a search
     early.
@@ -73,15 +76,17 @@ def place(call: PlaceCall) -> PlacementReport:
     else:
         model = chain_model_of(call.model).serve(params.serve)
         cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
-        report = report_placement(pair_chain(model, cluster, params, watch))
+        report = report_placement(pair_chain(model, cluster, params, read_source(call.costs), watch))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
-def pair_chain(model: Model, cluster: Cluster, params: PlaceParams, watch: Callable[[Progress], None]) -> ChainRequest:
+def pair_chain(
+    model: Model, cluster: Cluster, params: PlaceParams, source: CostSource, watch: Callable[[Progress], None]
+) -> ChainRequest:
     """Return the request to place a model on the devices of a cluster; raise InputError as `Model.layers`."""
     # Options that do not go with the model are told before anything of devices.
     model.layers_for(narrow(TrainingSetup, params))
-    paired, devices = pair_with_devices(model, cluster)
+    paired, devices = pair_with_devices(model, cluster, source)
     return ChainRequest(paired.layers_for(narrow(TrainingSetup, params)), devices, params, watch, paired)
 
 
@@ -131,6 +136,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         violations=result.violations,
         progress=result.stages,
         sampling=result.sampling,
+        times=SourceShares.of(request.layers.source_s.tolist()),
     )
     if plan is None:
         return _add_given(report, request, result)

@@ -32,6 +32,7 @@ from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.pairing import pair_with_devices
 from tiger.training.sources import chain_model_of, require_cluster
+from tiger.training.timings.costs import read_source, state_costs
 
 
 def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
@@ -58,13 +59,16 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         "pinned": pinned,
         "start": state_start(start),
         "cluster": hardware,
+        "costs": state_costs(arguments.costs),
     }
     if isinstance(params, OperatorParams):
         model, graph = operators_document(arguments.model)
         on, line = operators.pair_with_cluster(*graph, devices), params.contiguous
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
     model, _ = model_document(arguments.model)
-    chain, known = pair_with_devices(chain_model_of(arguments.model).serve(params.serve), require_cluster(devices))
+    chain, known = pair_with_devices(
+        chain_model_of(arguments.model).serve(params.serve), require_cluster(devices), read_source(arguments.costs)
+    )
     layers = chain.layers_for(narrow(TrainingSetup, params))
     fit_layout(params, layers, known)
     return RemoteCall({**document, "model": model}, lambda report: _add_deployments(report, layers, known))

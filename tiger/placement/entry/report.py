@@ -18,6 +18,7 @@ from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import meets
 from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.timings.timed import SourceShares
 
 if TYPE_CHECKING:
     from tiger.placement.emission.deployment import Deployment
@@ -47,7 +48,8 @@ class PlacementReport(Answer):
 
     `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the `objective`
     names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes between
-    devices in an iteration, `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers. Where
+    devices in an iteration, `seconds` is wall time, `sampling` what a sampler drew, None for other solvers, and `times` are the shares of what
+    layers compute by where their times come from, None where the model states them. Where
     no plan is possible, figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the
     plan itself, `arrangement` that of operators, and neither is serialised.
     """
@@ -84,6 +86,7 @@ class PlacementReport(Answer):
     progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     sampling: SamplingReport | None = field(default=None, metadata=LATER)
+    times: SourceShares | None = field(default=None, metadata=LATER)
     seconds: float
     deployment: "Deployment | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
     arrangement: "Arrangement | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)

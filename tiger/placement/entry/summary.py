@@ -90,6 +90,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "devices a stage": _ranks(report.stages[0]),
         "schedule": "-" if report.schedule is None else f"{report.schedule}, {report.microbatches} microbatches",
         "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
+        "times of layers": "-" if report.times is None else str(report.times),
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
         **list_samples(report.sampling, milliseconds_text, "it was found without"),

@@ -18,7 +18,7 @@ from tiger.training.timings.axes import KINDS, TableKey, axes_of, key_of
 from tiger.training.timings.operations import Operation
 from tiger.training.timings.tables import MeasuredRows, TimeTable
 
-FIELD = "timings"
+FIELD = "costs"
 Pass = Literal["forward", "backward"]
 REQUIRED = ("device", "operation", "dtype", "seconds")
 SIZES = {name: tuple(each.name for each in fields(kind) if each.name != "dtype") for name, kind in KINDS.items()}
@@ -57,7 +57,7 @@ def tables_of_csv(text: str, known: Collection[str]) -> dict[str, TimeTable]:
     Columns are `device`, `operation` (product, attention, decoding or expert_blocks), `dtype`, `seconds`, the sizes of
     each operation (`operations.py`), and `pass` (forward, the default, or backward). Cells of sizes that an operation
     lacks are empty; so may be `kv_heads` (then `heads`), `value_head` (then `head`) and `window`. Lines that begin with
-    `#` say nothing. Raises InputError of `timings/COLUMN`, with the line.
+    `#` say nothing. Raises InputError of `costs/COLUMN`, with the line.
     """
     devices: dict[str, DeviceRows] = {}
     for line, cells in _rows(text):

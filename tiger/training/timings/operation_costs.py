@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from tiger.training.hardware.accelerators import H100, Accelerator
+from tiger.training.timings.costs import NO_FACTORS, Factors
 from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Operation, Product
 from tiger.training.timings.roofline import attention_s, blocks_s, decoding_s, moved_s, product_s
 from tiger.training.timings.tables import ATTENTION_BACKWARD, TimeTable
@@ -13,18 +14,20 @@ from tiger.training.timings.timed import Timed
 class OperationCosts:
     """Hold what operations take on a type of device, by a table of measured times where there is one.
 
-    `known` are those that were asked for before.
+    `factors` multiply all times. `known` are those that were asked for before.
     """
 
     device: Accelerator = H100
     table: TimeTable | None = None
+    factors: Factors = NO_FACTORS
     known: dict[Operation, Timed] = field(default_factory=dict, compare=False, repr=False)
 
     def forward(self, operation: Operation) -> Timed:
         """Return the seconds of a forward pass of an operation."""
         if operation not in self.known:
             found = None if self.table is None else self.table.find(operation)
-            self.known[operation] = found or Timed(self._count(operation), "counted")
+            seconds, source = found or Timed(self._count(operation), "counted")
+            self.known[operation] = Timed(self._factor(operation) * seconds, source)
         return self.known[operation]
 
     def backward(self, operation: Product | Attention | ExpertBlocks) -> tuple[Timed, Timed]:
@@ -35,7 +38,8 @@ class OperationCosts:
             return inputs, weights
         # Tables may have both at once; each has the share of it that it has by itself.
         share = weights.seconds / (inputs.seconds + weights.seconds)
-        return Timed((1 - share) * found.seconds, found.source), Timed(share * found.seconds, found.source)
+        seconds = self._factor(operation) * found.seconds
+        return Timed((1 - share) * seconds, found.source), Timed(share * seconds, found.source)
 
     def _count_backward(self, operation: Product | Attention | ExpertBlocks) -> tuple[Timed, Timed]:
         """Return the seconds of a backward pass by those of forward passes."""
@@ -51,7 +55,11 @@ class OperationCosts:
 
     def moved(self, size_bytes: float) -> Timed:
         """Return the seconds in which memory moves so many bytes."""
-        return Timed(moved_s(self.device, size_bytes), "counted")
+        return Timed(self.factors.memory * moved_s(self.device, size_bytes), "counted")
+
+    def _factor(self, operation: Operation) -> float:
+        """Return by what the seconds of an operation are multiplied."""
+        return self.factors.attention if isinstance(operation, Attention | Decoding) else self.factors.products
 
     def _count(self, operation: Operation) -> float:
         """Return the seconds of an operation by the roofline."""

@@ -13,7 +13,7 @@ def read_tables(source: Path | str, known: Collection[str]) -> Mapping[str, Time
     """Return the measured times of devices by name, of those `known` to machines.
 
     `source` is a file of comma-separated values (`csvtimes.py`), a folder of devices as aiconfigurator-core has them,
-    or the word `aiconfigurator` for the installed package. Raises InputError of `timings` or below.
+    or the word `aiconfigurator` for the installed package. Raises InputError of `costs` or below.
     """
     if str(source) == PACKAGE:
         tables = read_package(package_folder())
