@@ -48,9 +48,9 @@ class PlacementReport(Answer):
 
     `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the `objective`
     names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes between
-    devices in an iteration, `seconds` is wall time, `sampling` what a sampler drew, None for other solvers, and `times` are the shares of what
-    layers compute by where their times come from, None where the model states them. Where
-    no plan is possible, figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the
+    devices in an iteration, `seconds` is wall time, `sampling` what a sampler drew, None for other solvers, and `times`
+    are the shares of what layers compute by where their times come from, None where the model states them. Where no
+    plan is possible, figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the
     plan itself, `arrangement` that of operators, and neither is serialised.
     """
 
