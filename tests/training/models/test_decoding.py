@@ -1,0 +1,68 @@
+"""Steps of models that serve: one token of each sequence."""
+
+from dataclasses import replace
+
+import pytest
+
+from tiger.training.models.cache import cached_bytes
+from tiger.training.models.setup import TrainingSetup
+from tiger.training.models.shape import Shape
+from tiger.training.models.transformer import layers_of_shape
+
+LLAMA = Shape(
+    layers=2,
+    hidden=4096,
+    heads=32,
+    kv_heads=8,
+    ffn=14336,
+    vocabulary=128256,
+    sequence=4096,
+    gated=True,
+    tied=False,
+    serve=True,
+)
+MIXTURE = replace(LLAMA, experts=8, top_k=2)
+# Of an H100, in bytes a second.
+BANDWIDTH = 0.8 * 3350e9
+
+
+def test_a_step_takes_as_long_as_weights_and_cache_are_read() -> None:
+    """And a few launches: of one sequence, in 16 bits."""
+    layers = layers_of_shape(LLAMA)
+    weights = layers.state_bytes[1] - cached_bytes(LLAMA)
+    assert layers.forward_s[1] == pytest.approx((weights + cached_bytes(LLAMA)) / BANDWIDTH, abs=60e-6)
+    assert layers.forward_s[1] > (weights + cached_bytes(LLAMA)) / BANDWIDTH
+
+
+@pytest.mark.parametrize(("weights", "bytes_each"), [("q4_k", 144 / 256), ("q8_0", 34 / 32)])
+def test_quantized_weights_are_read_sooner(weights: str, bytes_each: float) -> None:
+    """By the bytes that they have."""
+    plain, few = (layers_of_shape(replace(LLAMA, sequence=1, weights=kind)).forward_s[-1] for kind in ("bf16", weights))
+    words = 4096 * 128256
+    assert plain - few == pytest.approx((2 - bytes_each) * words / BANDWIDTH, rel=0.01)
+
+
+def test_more_sequences_share_the_weights() -> None:
+    """Sixteen take little longer than one with short caches."""
+    one, many = (layers_of_shape(replace(LLAMA, sequence=16, batch=batch)).forward_s[1] for batch in (1, 16))
+    assert one < many < 1.1 * one
+
+
+def test_one_token_reads_the_experts_that_it_goes_through() -> None:
+    """Two of eight; many tokens read all."""
+    one, many = (layers_of_shape(replace(MIXTURE, sequence=1, batch=batch)).forward_s[1] for batch in (1, 64))
+    block = 3 * 4096 * 14336 * 2
+    assert many - one == pytest.approx(6 * block / BANDWIDTH, rel=0.05)
+
+
+def test_ranks_read_their_share() -> None:
+    """A step on four ranks is nearly four times as quick, before messages."""
+    whole, cut = (layers_of_shape(LLAMA, setup=TrainingSetup(tensor=ranks)).forward_s[1] / ranks for ranks in (1, 4))
+    assert whole / 4 < cut < whole / 2
+
+
+def test_a_latent_vector_is_read_once_for_all_heads() -> None:
+    """A token leaves 576 numbers where 32 heads would leave 8,192."""
+    latent = replace(LLAMA, kv_heads=None, kv_lora_rank=512, rope_head_dim=64, head_dim=128)
+    long, short = (layers_of_shape(replace(latent, sequence=tokens)).forward_s[1] for tokens in (100_000, 1000))
+    assert long - short == pytest.approx(2 * 576 * 99_000 / BANDWIDTH, rel=0.01)
