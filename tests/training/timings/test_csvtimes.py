@@ -69,14 +69,14 @@ def test_experts_and_backward_passes_have_rows():
         (HEADER + ROW.replace("a100", "a10"), "timings/device", "line 2: expected a100, h100, got 'a10'"),
         (HEADER + ROW.replace("product", "gemm"), "timings/operation", "line 2: expected product, attention"),
         (HEADER + ROW.replace("bf16", "int8"), "timings/dtype", "line 2: expected fp8, bf16"),
-        (HEADER + ROW.replace("1e-5", "0"), "timings/seconds", "line 2: expected a finite number > 0, got '0'"),
-        (HEADER + ROW.replace("1e-5", "-1"), "timings/seconds", "expected a finite number > 0, got '-1'"),
-        (HEADER + ROW.replace("1e-5", "1e999"), "timings/seconds", "expected a finite number > 0"),
-        (HEADER + ROW.replace("1e-5", "nan"), "timings/seconds", "expected a finite number > 0"),
-        (HEADER + ROW.replace("1e-5", ""), "timings/seconds", "expected a finite number > 0, got ''"),
+        (HEADER + ROW.replace("1e-5", "0"), "timings/seconds", "line 2: expected a number > 0 and <= 1e9, got '0'"),
+        (HEADER + ROW.replace("1e-5", "-1"), "timings/seconds", "expected a number > 0 and <= 1e9, got '-1'"),
+        (HEADER + ROW.replace("1e-5", "2e9"), "timings/seconds", "expected a number > 0 and <= 1e9"),
+        (HEADER + ROW.replace("1e-5", "nan"), "timings/seconds", "expected a number > 0 and <= 1e9"),
+        (HEADER + ROW.replace("1e-5", ""), "timings/seconds", "expected a number > 0 and <= 1e9, got ''"),
         (HEADER + ROW.replace("64", "6.4"), "timings/m", "line 2: expected a whole number from 1"),
         (HEADER + ROW.replace("64", "0"), "timings/m", "expected a whole number from 1"),
-        (HEADER + ROW.replace("64", "9" * 5000), "timings/m", "expected a whole number from 1"),
+        (HEADER + ROW.replace("64", "1" + "0" * 5000), "timings/m", "expected a whole number from 1"),
         (HEADER + ROW.replace("64", ""), "timings/m", "expected a whole number from 1"),
         (HEADER + ROW.replace("16,\n", "16,5\n"), "timings/tokens", "line 2: expected no such size of product"),
         (HEADER + ROW + ROW.replace("1e-5", "2e-5"), "timings/seconds", "line 3: expected 1e-05, as a row before"),
@@ -90,6 +90,15 @@ def test_what_is_no_row_is_refused_with_its_line_and_column(text, field, reason)
         tables_of_csv(text, KNOWN)
     assert caught.value.field == field
     assert reason in caught.value.reason
+
+
+def test_a_window_of_all_tokens_is_the_row_without_one():
+    """Both are one operation, so other seconds are refused."""
+    header = "device,operation,dtype,seconds,sequences,tokens,heads,head,window\n"
+    rows = "a100,attention,bf16,1,1,64,8,16,\na100,attention,bf16,{},1,64,8,16,64\n"
+    assert list(tables_of_csv(header + rows.format(1), KNOWN)) == ["a100"]
+    with pytest.raises(InputError, match="line 3: expected 1, as a row before, got 2"):
+        tables_of_csv(header + rows.format(2), KNOWN)
 
 
 WORDS = st.one_of(

@@ -146,10 +146,9 @@ def _read_columns(file: Path, key: TableKey, dtype: str) -> MeasuredRows:
     table = TABLES[key.kind]
     names = parquet.read_schema(file).names
     fixed: dict[str, str | int] = dict(table.fixed(dtype))
-    # Frameworks that know of no window have no such column.
-    if WINDOW in names or key.window is not None:
+    if WINDOW in names:
         fixed[WINDOW] = key.window or 0
-    if WINDOW in fixed and WINDOW not in names:
+    elif key.window is not None:
         return np.empty((0, len(table.sizes))), np.empty(0)
     missing = next((name for name in (*fixed, *table.sizes, LATENCY) if name not in names), None)
     if missing is not None:
