@@ -2,9 +2,8 @@
 
 import csv
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from io import StringIO
-from math import isfinite
 from typing import Literal, get_args
 
 import numpy as np
@@ -22,33 +21,15 @@ FIELD = "costs"
 Pass = Literal["forward", "backward"]
 REQUIRED = ("device", "operation", "dtype", "seconds")
 SIZES = {name: tuple(each.name for each in fields(kind) if each.name != "dtype") for name, kind in KINDS.items()}
-COLUMNS = tuple(dict.fromkeys((*REQUIRED, "pass", *(size for sizes in SIZES.values() for size in sizes))))
+SIZE_COLUMNS = tuple(dict.fromkeys(size for sizes in SIZES.values() for size in sizes))
+COLUMNS = (*REQUIRED, "pass", *SIZE_COLUMNS)
 # Sizes that a cell may leave open, and the one they are then equal to, or none.
 OPEN = {"kv_heads": "heads", "value_head": "head", "window": None}
-# Products of sizes stay inside float64.
-SIZE_LIMIT = 10**12
+# Work and times beyond rows stay inside float64.
+SIZE_LIMIT, SECONDS_LIMIT = 10**12, 1e9
 Cells = Mapping[str, str]
-
-
-@dataclass(slots=True)
-class DeviceRows:
-    """Collect the seconds of the operations of a device, forward and backward."""
-
-    seconds: dict[tuple[str, Operation], float] = field(default_factory=dict)
-
-    def table(self) -> TimeTable:
-        """Return these times as a table."""
-        return TimeTable(self._rows("forward").get, self._rows("backward").get)
-
-    def _rows(self, direction: Pass) -> dict[TableKey, MeasuredRows]:
-        """Return the rows of a pass by their keys."""
-        found: dict[TableKey, list[tuple[tuple[float, ...], float]]] = {}
-        for (row_pass, operation), seconds in self.seconds.items():
-            if row_pass == direction:
-                found.setdefault(key_of(operation), []).append((axes_of(operation), seconds))
-        return {
-            key: (np.array([a for a, _ in rows], float), np.array([s for _, s in rows])) for key, rows in found.items()
-        }
+# Seconds by the sizes of operations, by kind.
+Times = dict[TableKey, dict[tuple[float, ...], float]]
 
 
 def tables_of_csv(text: str, known: Collection[str]) -> dict[str, TimeTable]:
@@ -59,19 +40,23 @@ def tables_of_csv(text: str, known: Collection[str]) -> dict[str, TimeTable]:
     lacks are empty; so may be `kv_heads` (then `heads`), `value_head` (then `head`) and `window`. Lines that begin with
     `#` say nothing. Raises InputError of `costs/COLUMN`, with the line.
     """
-    devices: dict[str, DeviceRows] = {}
+    devices: dict[str, dict[str, Times]] = {}
     for line, cells in _rows(text):
         _check_sizes(line, cells)
         device = _choose(line, cells, "device", known)
+        times = devices.setdefault(device, {name: {} for name in get_args(Pass)})
         direction = _choose(line, {"pass": "forward", **cells}, "pass", get_args(Pass))
-        seconds = _seconds(line, cells)
-        rows = devices.setdefault(device, DeviceRows()).seconds
-        before = rows.setdefault((direction, _operation(line, cells)), seconds)
+        operation, seconds = _operation(line, cells), _seconds(line, cells)
+        # A window of all tokens is none, so that rows of two operations may be of the same sizes.
+        before = times[direction].setdefault(key_of(operation), {}).setdefault(axes_of(operation), seconds)
         if before != seconds:
             raise InputError(f"{FIELD}/seconds", f"line {line}: expected {before:g}, as a row before, got {seconds:g}")
     if not devices:
         raise InputError(FIELD, "expected at least one row below the header, got none")
-    return {device: rows.table() for device, rows in devices.items()}
+    return {
+        device: TimeTable(_arrays(times["forward"]).get, _arrays(times["backward"]).get)
+        for device, times in devices.items()
+    }
 
 
 def _rows(text: str) -> Iterator[tuple[int, Cells]]:
@@ -107,6 +92,14 @@ def _header(line: int, words: list[str]) -> list[str]:
     return words
 
 
+def _check_sizes(line: int, cells: Cells) -> None:
+    """Raise InputError for a size that the operation of a row lacks."""
+    name = _choose(line, cells, "operation", tuple(KINDS))
+    odd = next((column for column in cells if column in SIZE_COLUMNS and column not in SIZES[name]), None)
+    if odd is not None:
+        raise InputError(f"{FIELD}/{odd}", f"line {line}: expected no such size of {name}, got {describe(cells[odd])}")
+
+
 def _choose(line: int, cells: Cells, column: str, known: Collection[str]) -> str:
     """Return the word of a column that has to be one of some."""
     word = cells.get(column, "")
@@ -114,23 +107,6 @@ def _choose(line: int, cells: Cells, column: str, known: Collection[str]) -> str
         reason = f"expected {', '.join(known)}, got {describe(word)}{suggest_name(word, tuple(known))}"
         raise InputError(f"{FIELD}/{column}", f"line {line}: {reason}")
     return word
-
-
-def _seconds(line: int, cells: Cells) -> float:
-    """Return the seconds of a row."""
-    word = cells.get("seconds", "")
-    seconds = float(word) if is_number(word) else 0.0
-    if not (isfinite(seconds) and seconds > 0):
-        raise InputError(f"{FIELD}/seconds", f"line {line}: expected a finite number > 0, got {describe(word)}")
-    return seconds
-
-
-def _check_sizes(line: int, cells: Cells) -> None:
-    """Raise InputError for a size that the operation of a row lacks."""
-    name = _choose(line, cells, "operation", tuple(KINDS))
-    odd = next((column for column in cells if column in COLUMNS[5:] and column not in SIZES[name]), None)
-    if odd is not None:
-        raise InputError(f"{FIELD}/{odd}", f"line {line}: expected no such size of {name}, got {describe(cells[odd])}")
 
 
 def _operation(line: int, cells: Cells) -> Operation:
@@ -146,8 +122,21 @@ def _operation(line: int, cells: Cells) -> Operation:
 def _size(line: int, cells: Cells, column: str) -> int:
     """Return a size of a row."""
     word = cells.get(column, "")
-    if not (word.isascii() and word.isdigit() and 1 <= int(word[:20]) <= SIZE_LIMIT):
-        raise InputError(
-            f"{FIELD}/{column}", f"line {line}: expected a whole number from 1 to 1e12, got {describe(word)}"
-        )
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(SIZE_LIMIT)) and 1 <= int(word) <= SIZE_LIMIT):
+        reason = f"expected a whole number from 1 to 1e12, got {describe(word)}"
+        raise InputError(f"{FIELD}/{column}", f"line {line}: {reason}")
     return int(word)
+
+
+def _seconds(line: int, cells: Cells) -> float:
+    """Return the seconds of a row."""
+    word = cells.get("seconds", "")
+    seconds = float(word) if is_number(word) else 0.0
+    if not 0 < seconds <= SECONDS_LIMIT:
+        raise InputError(f"{FIELD}/seconds", f"line {line}: expected a number > 0 and <= 1e9, got {describe(word)}")
+    return seconds
+
+
+def _arrays(times: Times) -> dict[TableKey, MeasuredRows]:
+    """Return sizes and seconds as arrays."""
+    return {key: (np.array(list(rows), float), np.array(list(rows.values()))) for key, rows in times.items()}

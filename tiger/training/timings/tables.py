@@ -20,6 +20,8 @@ ReadRows = Callable[[TableKey], MeasuredRows | None]
 ATTENTION_BACKWARD = 2.5 * 73 / 63
 # Gradients of inputs and of weights each take the FLOP of the forward pass.
 EXPERTS_BACKWARD = 2.0
+# Operations whose times are kept, some 30 MB at most; a search for a plan asks for hundreds.
+CACHED = 1 << 16
 
 
 def no_rows(key: TableKey) -> None:
@@ -71,6 +73,8 @@ class _PassTimes:
     def find(self, operation: Operation) -> Timed | None:
         """Return the seconds of an operation, None without rows of its kind and type."""
         if operation not in self._found:
+            if len(self._found) >= CACHED:
+                self._found.clear()
             self._found[operation] = self._look_up(operation)
         return self._found[operation]
 
@@ -98,7 +102,7 @@ class _PassTimes:
 def _tree_of(key: TableKey, rows: MeasuredRows) -> AxisNode:
     """Return rows by their axes, with the logarithms of seconds per unit of work."""
     axes, seconds = rows
-    return build_axes(axes, np.log(seconds / work_of(key, tuple(axes.T))))
+    return build_axes(axes, np.log(seconds) - np.log(work_of(key, tuple(axes.T))))
 
 
 def _sum(first: Timed | None, second: Timed | None) -> Timed | None:
