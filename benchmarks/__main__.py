@@ -14,7 +14,8 @@ graphs of dnn-partitioning; without them their rows are left out or built here, 
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
 `anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is;
-`launchers` starts what `make launchers` installs; without one of these their tables are printed alone, too, with how to
+`launchers` starts what `make launchers` installs, `plans_published` looks times up where `aiconfigurator-core` is (the
+extra `measured`); without one of these their tables are printed alone, too, with how to
 install it on stderr, and the exit code is 1.
 """
 
@@ -57,6 +58,7 @@ from benchmarks import (
     original,
     placements,
     plans,
+    plans_published,
     published,
     qap,
     ranks,
@@ -113,6 +115,7 @@ MODULES = (
     dynamic,
     plans,
     published,
+    plans_published,
     islands,
     expert_loads,
     experts,

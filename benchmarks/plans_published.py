@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau
 
-from benchmarks.published import Run, find_way, list_runs, state_plan
+from benchmarks.published import LLAMA_3_8, LLAMA_3_405, NEMO, PTD_P, Run, find_way, gpt, list_runs, state_plan
 from tiger.errors import InputError
 from tiger.training.hardware.accelerators import ACCELERATORS, TERA
 from tiger.training.models.setup import TrainingSetup
@@ -21,6 +21,32 @@ from tiger.training.timings.tables import TimeTable
 # NeMo-Framework-Launcher); like Megatron-Bridge it has Transformer Engine send behind products, for which that takes 16
 # of 132 multiprocessors.
 NEMO_SHARE = 16 / 132
+
+
+# Korthikanti et al., MLSys 2023, arXiv:2205.05198, table 5: layers, hidden width and heads, positions, stages of each,
+# sequences, and seconds of an iteration with all layers computed again, then by sequence parallelism with attention
+# alone computed again.
+_TABLE_5 = (
+    ("22B", (48, 6144, 64), 1, 1, 4, 4, (1.42, 1.10)),
+    ("175B", (96, 12288, 96), 8, 3, 64, 1, (18.13, 13.75)),
+    ("530B", (105, 20480, 128), 35, 3, 280, 1, (49.05, 37.83)),
+    ("1T", (128, 25600, 160), 64, 1, 512, 1, (94.42, 71.49)),
+)
+SELECTIVE = TrainingSetup(recompute="selective")
+# Two more rows of NeMo's page, of shapes in launcher_scripts/conf/training/gpt3.
+_GPT = (
+    ("NeMo GPT-3 5B", (24, 4096, 32), 1, 2048, 4, 22521),
+    ("NeMo GPT-3 20B", (44, 6144, 48), 2, 256, 2, 5851),
+)
+# Four more of Megatron-Bridge's.
+_BLACKWELL = (
+    ("Megatron-Bridge Llama 3 8B, B200", LLAMA_3_8, "dgx-b200:1", (1, 1, 8, 1, 1), 1, 128, 2, 30624),
+    ("Megatron-Bridge Llama 3.1 405B, B200", LLAMA_3_405, "dgx-b200:16", (8, 4, 2, 2, 1), 8, 64, 1, 661),
+    ("Megatron-Bridge Llama 3 8B, GB200", LLAMA_3_8, "gb200-nvl72:1x8", (1, 1, 8, 1, 1), 1, 128, 2, 31508),
+    ("Megatron-Bridge Llama 3.1 405B, GB200", LLAMA_3_405, "gb200-nvl72:4x64", (16, 4, 4, 1, 1), 4, 1536, 1, 813),
+)
+# Types of devices by what SPECs of their machines begin with.
+DEVICES = {"dgx-a100": "A100", "dgx:": "H100", "dgx-b200": "B200", "gb200": "GB200"}
 
 
 class Prediction(NamedTuple):
@@ -42,7 +68,7 @@ def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
     yield "run", "GPUs", "measured, s", "TFLOP/s", "counted, s", "over measured", "by tables, s", "over measured"
     tables = _read_tables()
     counted, looked_up = [], []
-    for run in list_runs():
+    for run in (*list_runs(), *list_further()):
         say(run.name)
         plain = predict(run)
         row = [
@@ -59,11 +85,28 @@ def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
             looked_up.append(by_tables)
             row += [f"{by_tables.predicted_s:.3f}", f"{by_tables.ratio:.3f}"]
         yield (*row, *["-"] * (8 - len(row)))
-    for device in ("A100", "H100"):
-        own = [each for each in counted if ("a100" in each.run.cluster) == (device == "A100")]
-        by_tables = [each for each in looked_up if ("a100" in each.run.cluster) == (device == "A100")]
-        both = summarize(own), summarize(by_tables) if by_tables else "-"
-        yield f"all on {device}", "", "", "", "", both[0], "", both[1]
+    for begin, device in DEVICES.items():
+        own, by_tables = (
+            [each for each in some if each.run.cluster.startswith(begin)] for some in (counted, looked_up)
+        )
+        yield f"all on {device}", "", "", "", "", summarize(own), "", summarize(by_tables) if by_tables else "-"
+
+
+def list_further() -> Iterator[Run]:
+    """Yield the runs that are not in the table of memory: more of the same sources, and of another."""
+    for name, dims, positions, virtual, batch, size, seconds in _TABLE_5:
+        shape = gpt(*dims, dtype="fp16", attention="full")
+        for how, setup, spent in zip(("full", "selective"), (PTD_P, SELECTIVE), seconds, strict=True):
+            rate = batch * shape.sequence / (spent * 8 * positions)
+            degrees = (positions, 8, 1, 1, 1)
+            cluster = f"dgx-a100:{positions}"
+            yield Run(f"Korthikanti {name}, {how}", shape, cluster, degrees, virtual, batch, size, setup, True, rate)
+    for name, dims, tensor, batch, size, rate in _GPT:
+        degrees = (1, tensor, 64 // tensor, 1, 1)
+        yield Run(name, gpt(*dims, dtype="fp8"), "dgx:8", degrees, 1, batch, size, NEMO, False, rate)
+    for name, shape, cluster, degrees, virtual, batch, size, rate in _BLACKWELL:
+        setup = replace(NEMO, sharding="zero-1")
+        yield Run(name, shape, cluster, degrees, virtual, batch, size, setup, True, rate)
 
 
 def predict(run: Run, tables: Mapping[str, TimeTable] = NO_TABLES) -> Prediction:
@@ -92,7 +135,7 @@ def summarize(predictions: list[Prediction]) -> str:
 
 def _state_setup(run: Run) -> TrainingSetup:
     """Return how the layers of a run were held and what its messages went behind, as its source has it."""
-    if run.name.startswith("PTD-P"):
+    if run.name.startswith(("PTD-P", "Korthikanti")):
         return run.setup
     share = NEMO_SHARE if run.degrees[1] > 1 else None
     setup = replace(run.setup, overlap_tensor=share)

@@ -54,7 +54,7 @@ class Run(NamedTuple):
         return self.batch // (self.degrees[2] * self.microbatch)
 
 
-def _gpt(layers: int, hidden: int, heads: int, **others: object) -> Shape:
+def gpt(layers: int, hidden: int, heads: int, **others: object) -> Shape:
     """Return a GPT as PTD-P trained them."""
     return Shape(layers=layers, hidden=hidden, heads=heads, vocabulary=51200, sequence=2048, **others)  # type: ignore[arg-type]  # names of its fields, which it checks
 
@@ -99,9 +99,9 @@ NEMO = TrainingSetup(gradients="bf16")
 _SEVEN = _llama(32, 4096, 32, 32, 11008, 32000, 4096, dtype="fp8")
 _THIRTEEN = _llama(40, 5120, 40, 40, 13824, 32000, 4096, dtype="fp8")
 _SEVENTY = _llama(80, 8192, 64, 8, 28672, 32000, 4096, dtype="fp8")
-_LLAMA_3_8 = _llama(32, 4096, 32, 8, 14336, 128256, 8192, dtype="fp8")
+LLAMA_3_8 = _llama(32, 4096, 32, 8, 14336, 128256, 8192, dtype="fp8")
 _LLAMA_3_70 = _llama(80, 8192, 64, 8, 28672, 128256, 8192, dtype="fp8")
-_LLAMA_3_405 = _llama(126, 16384, 128, 8, 53248, 128256, 8192, dtype="fp8")
+LLAMA_3_405 = _llama(126, 16384, 128, 8, 53248, 128256, 8192, dtype="fp8")
 _NEMOTRON_340 = Shape(
     layers=96,
     hidden=18432,
@@ -114,13 +114,13 @@ _NEMOTRON_340 = Shape(
     dtype="fp8",
 )
 _NEMO = (
-    ("GPT-3 175B, 128", _gpt(96, 12288, 96, dtype="fp8"), (8, 4, 4, 1), 6, 256, 1, 726),
-    ("GPT-3 175B, 512", _gpt(96, 12288, 96, dtype="fp8"), (8, 4, 16, 1), 6, 2048, 2, 782),
+    ("GPT-3 175B, 128", gpt(96, 12288, 96, dtype="fp8"), (8, 4, 4, 1), 6, 256, 1, 726),
+    ("GPT-3 175B, 512", gpt(96, 12288, 96, dtype="fp8"), (8, 4, 16, 1), 6, 2048, 2, 782),
     ("Llama 2 7B", _SEVEN, (1, 1, 8, 1), 1, 128, 1, 16847),
     ("Llama 2 13B", _THIRTEEN, (4, 1, 4, 1), 10, 128, 1, 8646),
     ("Llama 2 70B", _SEVENTY, (4, 4, 4, 1), 20, 128, 1, 1707),
     ("Nemotron 340B", _NEMOTRON_340, (8, 8, 2, 1), 12, 32, 1, 322),
-    ("Llama 3 8B", _LLAMA_3_8, (1, 1, 4, 2), 1, 128, 1, 12036),
+    ("Llama 3 8B", LLAMA_3_8, (1, 1, 4, 2), 1, 128, 1, 12036),
     ("Llama 3 70B", _LLAMA_3_70, (4, 4, 2, 2), 5, 128, 1, 1533),
     ("Llama 2 7B SFT", _SEVEN, (1, 1, 8, 1), 1, 32, 1, 17120),
     ("Llama 2 13B SFT", _THIRTEEN, (4, 1, 2, 1), 10, 32, 1, 9741),
@@ -128,9 +128,9 @@ _NEMO = (
 )
 # NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md at 00b7660b, 25.11 on DGX H100, fp8; the first by FSDP.
 _BRIDGE = (
-    ("Llama 3 8B by FSDP", _LLAMA_3_8, (1, 1, 8, 1), 1, 128, 1, 14451, replace(NEMO, sharding="zero-3")),
+    ("Llama 3 8B by FSDP", LLAMA_3_8, (1, 1, 8, 1), 1, 128, 1, 14451, replace(NEMO, sharding="zero-3")),
     ("Llama 3 70B", _LLAMA_3_70, (8, 4, 2, 1), 5, 128, 1, 1602, None),
-    ("Llama 3.1 405B", _LLAMA_3_405, (8, 8, 8, 2), 8, 512, 1, 292, None),
+    ("Llama 3.1 405B", LLAMA_3_405, (8, 8, 8, 2), 8, 512, 1, 292, None),
 )
 
 
@@ -138,7 +138,7 @@ def list_runs() -> Iterator[Run]:
     """Yield the runs of all sources."""
     for name, dims, degrees, virtual, batch, size, teraflops in _TABLE_1:
         cluster = f"dgx-a100:{np.prod(degrees) // 8}"
-        shape = _gpt(*dims, dtype="fp16", attention="full")
+        shape = gpt(*dims, dtype="fp16", attention="full")
         rate = teraflops * TERA / _count_flops(shape)
         yield Run(f"PTD-P {name}", shape, cluster, (*degrees, 1, 1), virtual, batch, size, PTD_P, True, rate)
     rows = [*((*row, None) for row in _NEMO), *_BRIDGE]

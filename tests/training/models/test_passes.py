@@ -40,7 +40,8 @@ def test_products_do_the_flop_of_the_layer(shape: Shape, tensor: int) -> None:
             # Routers are on every rank, which the FLOP of a layer count once.
             flops += each.flops if each.n != shape.experts else each.flops / tensor
         else:
-            flops += 2.0 * each.tokens * each.active * each.matrices * each.hidden * each.width
+            copies = each.tokens * each.active * each.experts / each.routed
+            flops += 2.0 * copies * each.matrices * each.hidden * each.width
     assert tensor * flops == pytest.approx(decoder_of(shape, setup).weight_flops, rel=1e-9)
 
 

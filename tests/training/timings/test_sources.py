@@ -24,7 +24,7 @@ def test_no_file_and_a_folder_of_no_devices_are_refused(tmp_path, name):
     """By the field of the option."""
     with pytest.raises(InputError) as caught:
         read_tables(tmp_path / name, ["a100"])
-    assert caught.value.field == "timings"
+    assert caught.value.field == "costs"
 
 
 def test_importing_loads_no_heavy_library():

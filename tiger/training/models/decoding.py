@@ -66,7 +66,10 @@ def _count_product(product: Product | ExpertBlocks, costs: OperationCosts, numbe
         weights, flops = float(product.n * product.k), product.flops
     else:
         block = float(product.matrices * product.hidden * product.width)
-        weights, flops = count_touched(product) * block, 2.0 * product.tokens * product.active * block
+        weights, flops = (
+            count_touched(product) * block,
+            2.0 * product.tokens * product.active * product.experts / product.routed * block,
+        )
     # They are computed in 16 bits, whatever they are kept in.
     compute_s = flops / costs.device.products("bf16")
     return Timed(LAUNCH_S + max(compute_s, costs.moved(number_bytes * weights).seconds), "counted")

@@ -164,7 +164,7 @@ def list_products(shape: Shape, setup: TrainingSetup) -> tuple[list[Product | Ex
         every += [multiply(shape.experts, hidden)]
         every += [
             ExpertBlocks(
-                tokens=tokens,
+                tokens=tokens * setup.expert,
                 hidden=hidden,
                 width=wide,
                 active=shape.active,

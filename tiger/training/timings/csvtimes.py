@@ -20,7 +20,9 @@ from tiger.training.timings.tables import MeasuredRows, TimeTable
 FIELD = "costs"
 Pass = Literal["forward", "backward"]
 REQUIRED = ("device", "operation", "dtype", "seconds")
-SIZES = {name: tuple(each.name for each in fields(kind) if each.name != "dtype") for name, kind in KINDS.items()}
+# What is no size, or the same in all rows: caches in 16 bits, blocks with a gate.
+UNSTATED = ("dtype", "number_bytes", "matrices")
+SIZES = {name: tuple(each.name for each in fields(kind) if each.name not in UNSTATED) for name, kind in KINDS.items()}
 SIZE_COLUMNS = tuple(dict.fromkeys(size for sizes in SIZES.values() for size in sizes))
 COLUMNS = (*REQUIRED, "pass", *SIZE_COLUMNS)
 # Sizes that a cell may leave open, and the one they are then equal to, or none.

@@ -25,7 +25,7 @@ class OperationCosts:
     def forward(self, operation: Operation) -> Timed:
         """Return the seconds of a forward pass of an operation."""
         if operation not in self.known:
-            found = None if self.table is None else self.table.find(operation)
+            found = None if self.table is None or not _is_measured(operation) else self.table.find(operation)
             seconds, source = found or Timed(self._count(operation), "counted")
             self.known[operation] = Timed(self._factor(operation) * seconds, source)
         return self.known[operation]
@@ -33,7 +33,7 @@ class OperationCosts:
     def backward(self, operation: Product | Attention | ExpertBlocks) -> tuple[Timed, Timed]:
         """Return the seconds of a backward pass: for gradients of inputs, and for those of weights."""
         inputs, weights = self._count_backward(operation)
-        found = None if self.table is None else self.table.find_backward(operation)
+        found = None if self.table is None or not _is_measured(operation) else self.table.find_backward(operation)
         if found is None:
             return inputs, weights
         # Tables may have both at once; each has the share of it that it has by itself.
@@ -72,6 +72,17 @@ class OperationCosts:
                 return decoding_s(self.device, operation)
             case ExpertBlocks():
                 return blocks_s(self.device, operation)
+
+
+def _is_measured(operation: Operation) -> bool:
+    """Return whether tables have operations of its form: caches in 16 bits, and blocks with a gate."""
+    match operation:
+        case Decoding():
+            return operation.number_bytes == 2
+        case ExpertBlocks():
+            return operation.matrices == 3
+        case _:
+            return True
 
 
 USUAL_COSTS = OperationCosts()

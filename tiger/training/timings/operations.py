@@ -68,7 +68,8 @@ class Decoding:
 class ExpertBlocks:
     """State the feed-forward blocks of a mixture on one rank: `tokens` of `hidden` numbers, each through `active`.
 
-    The rank holds `experts` of all `routed` ones, and of each block, which has so many `matrices`, `width` columns.
+    These are the tokens of all ranks that share the experts. The rank holds `experts` of all `routed` ones, and of each
+    block, which has so many `matrices`, `width` columns.
     """
 
     tokens: int

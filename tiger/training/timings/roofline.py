@@ -56,7 +56,7 @@ def decoding_s(device: Accelerator, decoding: Decoding) -> float:
 
 def blocks_s(device: Accelerator, blocks: ExpertBlocks) -> float:
     """Return the seconds of a forward pass of the blocks of experts, all of which have equally many tokens."""
-    tokens = blocks.tokens * blocks.active
+    tokens = blocks.tokens * blocks.active * blocks.experts / blocks.routed
     weights = blocks.matrices * blocks.hidden * blocks.width
     operand = OPERAND_BYTES[blocks.dtype] if device.casts(blocks.dtype) else max(2, OPERAND_BYTES[blocks.dtype])
     results = RESULT_BYTES[blocks.dtype] * (blocks.matrices - 1) * blocks.width
