@@ -138,7 +138,9 @@ def _state_setup(run: Run) -> TrainingSetup:
     if run.name.startswith(("PTD-P", "Korthikanti")):
         return run.setup
     share = NEMO_SHARE if run.degrees[1] > 1 else None
-    setup = replace(run.setup, overlap_tensor=share)
+    # Messages between stages of interleaved schedules take the same multiprocessors.
+    hidden = NEMO_SHARE if run.virtual > 1 else None
+    setup = replace(run.setup, overlap_tensor=share, overlap_pipeline=hidden)
     if not run.name.startswith("NeMo"):
         return find_way(run._replace(setup=setup))
     return replace(setup, sharding="zero-1", recompute="none")

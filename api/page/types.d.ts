@@ -1100,6 +1100,11 @@ export interface PlaceRequest {
    */
   overlap_tensor?: number | null;
   /**
+   * Has messages between stages go on behind passes, which lose this share of their speed meanwhile, as with
+   * Megatron-LM's interleaved schedule; both ends wait for messages without it.
+   */
+  overlap_pipeline?: number | null;
+  /**
    * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
    * Hugging Face.
    */
@@ -1329,6 +1334,11 @@ export interface PlanRequest {
    * messages without it.
    */
   overlap_tensor?: number | null;
+  /**
+   * Has messages between stages go on behind passes, which lose this share of their speed meanwhile, as with
+   * Megatron-LM's interleaved schedule; both ends wait for messages without it.
+   */
+  overlap_pipeline?: number | null;
   /**
    * Tokens of a sequence in training; as the model states it without this, and 4,096 or fewer of a configuration of
    * Hugging Face.

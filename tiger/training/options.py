@@ -73,6 +73,18 @@ class TrainingOptions:
             expected="a number from 0 to 1",
         ),
     )
+    overlap_pipeline: float | None = field(
+        default=None,
+        metadata=about(
+            "Has messages between stages go on behind passes, which lose this share of their speed meanwhile, as with "
+            "Megatron-LM's interleaved schedule; both ends wait for messages without it.",
+            Spelling("Send messages between stages behind passes, which lose this share of speed.", metavar="SHARE"),
+            gt=0,
+            le=1,
+            allow_inf_nan=False,
+            expected="a number above 0 and up to 1",
+        ),
+    )
     sequence: int | None = field(
         default=None,
         metadata=about(

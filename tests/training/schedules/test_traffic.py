@@ -89,3 +89,15 @@ def test_tied_layers_all_reduce_between_their_stages():
     """Tests the first and the last layer, of 10 bytes: both ways between the ends of three stages, beside messages."""
     traffic = link_traffic(four_layers(tied=((0, 3),)), Plan.line((0, 1, 2, 4), (0, 1, 2)), 1)
     assert traffic == {(0, 1): 2.0, (0, 2): 20.0, (1, 2): 4.0}
+
+
+def test_messages_behind_passes_are_sent_all_the_same():
+    """They take a tenth of the time, and as many bytes."""
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=8, tied=False, flops=1e9)
+    plan, curve = Plan.line((0, 2, 4), (0, 1)), Curve.affine(1.0, 0.0)
+    link = np.zeros((2, 2), np.int64)
+    cluster = Cluster(names=("a", "b"), speed=np.ones(2), memory_bytes=np.full(2, 1e9), curves=(curve,), link=link)
+    plain, hidden = (layers_of_shape(shape, setup=TrainingSetup(overlap_pipeline=share)) for share in (None, 0.1))
+    assert link_traffic(plain, plan, 3) == pytest.approx(link_traffic(hidden, plan, 3))
+    spent = [workloads(layers, cluster, plan)[0].transfer_s[0] for layers in (plain, hidden)]
+    assert spent[1] == pytest.approx(spent[0] / 10)

@@ -26,7 +26,8 @@ class TrainingSetup:
     leaves out scores of attention (selective) or all of a decoder layer but its input (full), and computes it again in
     the backward pass; full, of the first `recompute_layers` (default: all) of every stage. With `sequence_parallel`
     tensor-parallel ranks share all that is held, and with `overlap_tensor` they send while products run, which lose
-    that share of their speed meanwhile. An `offload` of so many bytes a second keeps what layers hold in the memory of
+    that share of their speed meanwhile; with `overlap_pipeline` messages between stages go on behind passes, which lose
+    that share. An `offload` of so many bytes a second keeps what layers hold in the memory of
     the host. `gradients` (default: fp16 for fp16, else fp32) is the type that gradients are added up and sent in.
     `precision` and `sequence` (default: those of the model) are the type that products are computed in, and the number
     of tokens in a sequence.
@@ -43,6 +44,7 @@ class TrainingSetup:
     gradients: Gradients | None = None
     sequence_parallel: bool = True
     overlap_tensor: float | None = None
+    overlap_pipeline: float | None = None
     offload: float | None = None
     precision: Precision | None = None
     sequence: int | None = None

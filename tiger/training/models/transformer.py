@@ -82,7 +82,8 @@ def layers_of_shape(
         gradient_bytes=own.sum(axis=0) * state.gradient,
         state_bytes=held[0] * own[0] + held[1] * own[1],
         held_bytes=held_bytes,
-        crossing_bytes=tokens * _count_crossing_bytes(shape),
+        # Messages behind passes take as much of these as products lose meanwhile.
+        crossing_bytes=tokens * (setup.overlap_pipeline or 1.0) * _count_crossing_bytes(shape),
         reduced_bytes=tokens * _column(parts, "reduced_bytes"),
         reductions=_column(parts, "reductions"),
         hiding_s=_hiding_s(kinds, times.products_s, setup),

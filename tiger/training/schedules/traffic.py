@@ -70,7 +70,7 @@ class LinkBytes:
 
 def _add_messages(sent: LinkBytes, layers: Layers, plan: Plan, microbatches: int) -> None:
     """Add messages over the boundaries between stages, forward and back, a share for each tensor-parallel rank."""
-    share = layers.crossing_bytes / plan.grid.shape[2]
+    share = layers.crossing_bytes / (layers.setup.overlap_pipeline or 1.0) / plan.grid.shape[2]
     for stage in range(plan.stages - 1):
         here, there = plan.grid[stage % plan.positions], plan.grid[(stage + 1) % plan.positions]
         for a, b in zip(here.ravel().tolist(), there.ravel().tolist(), strict=True):
