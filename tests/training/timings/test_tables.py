@@ -59,6 +59,15 @@ def test_a_window_without_rows_takes_its_share_of_the_pairs():
     assert table_of({ATTENTION: 2.0, narrow: 1.2}).find(narrow) == (pytest.approx(1.2), "measured")
 
 
+def test_between_widths_of_heads_times_are_interpolated():
+    """So they are between numbers of heads that share no keys, although both sizes of a row differ."""
+    wide, many = replace(ATTENTION, head=64, value_head=64), replace(ATTENTION, heads=32, kv_heads=8)
+    table = table_of({ATTENTION: 1.0, wide: 4.0, many: 4.0})
+    assert table.find(replace(ATTENTION, head=32, value_head=32)) == (pytest.approx(2), "interpolated")
+    assert table.find(replace(ATTENTION, heads=16, kv_heads=4)) == (pytest.approx(2), "interpolated")
+    assert table.find(replace(ATTENTION, value_head=32)) == (pytest.approx(1.5), "extrapolated")
+
+
 def test_gradients_of_a_product_are_two_products():
     """By the source that says least of the two."""
     table = table_of({PRODUCT.by_inputs: 1.0, PRODUCT.by_weights: 4.0})

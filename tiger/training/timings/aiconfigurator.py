@@ -17,7 +17,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.model.wording import describe
-from tiger.training.precision import Precision
+from tiger.training.models.shape import Precision
 from tiger.training.timings.axes import Kind, TableKey
 from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Product
 from tiger.training.timings.tables import MeasuredRows, TimeTable
@@ -25,7 +25,7 @@ from tiger.training.timings.tables import MeasuredRows, TimeTable
 if TYPE_CHECKING:
     import pyarrow
 
-FIELD = "costs"
+FIELD = "timings"
 PACKAGE = "aiconfigurator"
 # The folders of the package that are of devices which machines may have, by the names that these have there.
 SYSTEMS: Mapping[str, str] = {
@@ -42,8 +42,8 @@ SYSTEMS: Mapping[str, str] = {
 }
 # Products of 16 bits are the same kernels in all frameworks, so that their times differ by clocks and data: with 8,192
 # tokens on an A100 (peak 312 TFLOP/s) the fastest reach 298, medians 273. When a row of large products in fp8 on an
-# H100 is left out and interpolated from those beside it, a tenth are more than 8 % off among medians, 11 % among the
-# fastest.
+# H100 is left out and interpolated from those beside it, a tenth are more than 8 % off among medians, and 11 % among
+# the fastest.
 PRODUCT_QUANTILE = 0.5
 # Kernels of attention and experts differ, and what one framework has not tuned (Mixtral's experts on an H100: 23 and
 # 14 ms) says nothing of others. Left out as above, a tenth of attention on an H100 is 8.9 % off, among medians 9.4 %.
@@ -176,9 +176,9 @@ def _floats(read: "pyarrow.Table", name: str) -> FloatArray:
 
 
 def _head_axes(columns: Columns) -> list[FloatArray]:
-    """Return the widths of heads, the heads that share those of keys, and all heads."""
+    """Return the widths of heads, values as wide as keys, the heads that share those of keys, and all heads."""
     head, heads = columns["head_dim"], columns["num_heads"]
-    return [head, head, heads / columns["num_key_value_heads"], heads]
+    return [head, np.ones(len(head)), heads / columns["num_key_value_heads"], heads]
 
 
 HEADS = ("head_dim", "num_heads", "num_key_value_heads", "batch_size")

@@ -40,7 +40,8 @@ def key_of(operation: Operation) -> TableKey:
 def axes_of(operation: Operation) -> tuple[float, ...]:
     """Return the sizes of an operation, those first of which tables have few values.
 
-    Heads are counted as heads and heads per head of keys, as tables have groups of each size for most numbers of heads.
+    Heads of keys are counted by the heads that share one, and the width of values by that of keys: tables have most
+    numbers of heads for one group, and most widths for values as wide as keys.
     """
     match operation:
         case Product():
@@ -66,13 +67,14 @@ def work_of(key: TableKey, axes: Sequence[Number]) -> Number:
     if key.kind is ExpertBlocks:
         hidden, width, active, routed, experts, tokens = axes
         return hidden * width * tokens * active * experts / routed
-    head, value_head, group, heads, sequences, tokens = axes
+    head, value_width, group, heads, sequences, tokens = axes
     if key.kind is Decoding:
-        return (head + value_head) * heads / group * sequences * tokens
+        return head * (1 + value_width) * heads / group * sequences * tokens
     window = tokens if key.window is None else np.minimum(tokens, key.window)
-    return (head + value_head) * heads * sequences * window * (tokens - window / 2)
+    return head * (1 + value_width) * heads * sequences * window * (tokens - window / 2)
 
 
 def _head_axes(operation: Attention | Decoding) -> tuple[float, ...]:
-    """Return the widths of heads, the heads that share those of keys, and all heads."""
-    return operation.head, operation.value_head, operation.heads / operation.kv_heads, operation.heads
+    """Return the width of heads, that of values to it, the heads that share those of keys, and all heads."""
+    group = operation.heads / operation.kv_heads
+    return operation.head, operation.value_head / operation.head, group, operation.heads
