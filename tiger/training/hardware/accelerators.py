@@ -1,7 +1,8 @@
 """Types of devices by name: their memory, their peaks, and what of them large products reach.
 
-Peaks are dense, as vendors state them. What products reach was measured: medians over products of 2e11 FLOP and more in
-the tables of aiconfigurator-core 0.12 (TensorRT-LLM, SGLang and vLLM), 5 to 10 % off by product.
+Peaks are dense, as vendors state them. What products reach was measured: shares by which the roofline is least off over
+the products of 512 and more rows and columns in the tables of aiconfigurator-core 0.12 (TensorRT-LLM, SGLang and vLLM),
+4 to 10 % at the median.
 """
 
 from collections.abc import Mapping
@@ -67,8 +68,11 @@ _ALL = (
     Accelerator(name="h200", memory_gb=141, tflops=989.4, tflops_8=1978.9, bandwidth_gb=4800),
     # NVIDIA DGX B200 datasheet: 1,440 GB and 64 TB/s in all; HGX B200: 36 PFLOP/s in 16 bits with sparsity.
     Accelerator(name="b200", memory_gb=180, tflops=2250, tflops_8=4500, bandwidth_gb=8000, share=0.7, share_8=0.66),
-    # NVIDIA GB200 NVL72 datasheet: 13.4 TB and 576 TB/s in all, 360 PFLOP/s in 16 bits with sparsity.
-    Accelerator(name="gb200", memory_gb=186, tflops=2500, tflops_8=5000, bandwidth_gb=8000, share=0.7, share_8=0.66),
+    # NVIDIA DGX B300 datasheet: 2.3 TB and 62 TB/s in all; HGX B300: 36 PFLOP/s in 16 bits with sparsity.
+    Accelerator(name="b300", memory_gb=288, tflops=2250, tflops_8=4500, bandwidth_gb=7750, share=0.73, share_8=0.68),
+    # NVIDIA GB200 and GB300 NVL72 datasheets: 13.4 and 20 TB and 576 TB/s in all, 360 PFLOP/s in 16 bits with sparsity.
+    Accelerator(name="gb200", memory_gb=186, tflops=2500, tflops_8=5000, bandwidth_gb=8000, share=0.67, share_8=0.63),
+    Accelerator(name="gb300", memory_gb=277, tflops=2500, tflops_8=5000, bandwidth_gb=8000, share=0.76, share_8=0.68),
     # NVIDIA A100 SXM 80 GB datasheet.
     Accelerator(name="a100", memory_gb=80, tflops=312, bandwidth_gb=2039, share=0.8),
     # NVIDIA V100 SXM2 32 GB datasheet; numbers of 32 bits have no tensor cores there.
@@ -79,6 +83,8 @@ _ALL = (
     Accelerator(name="l40s", memory_gb=48, tflops=362, tflops_8=733, bandwidth_gb=864, share=0.57, share_8=0.47),
     # NVIDIA L4 datasheet: 242 and 485 TFLOP/s with sparsity.
     Accelerator(name="l4", memory_gb=24, tflops=121, tflops_8=242.5, bandwidth_gb=300),
+    # NVIDIA RTX PRO 6000 Blackwell Server Edition datasheet.
+    Accelerator(name="rtx-pro-6000", memory_gb=96, tflops=467.8, tflops_8=935.6, bandwidth_gb=1792, share=0.8),
     # NVIDIA's Ada, Blackwell and Ampere GA102 whitepapers, dense in 16 bits added up in 32 (of the 3060 by its 112
     # tensor cores).
     Accelerator(name="rtx4090", memory_gb=24, tflops=165.2, tflops_8=330.3, bandwidth_gb=1008),
