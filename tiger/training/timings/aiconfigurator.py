@@ -25,7 +25,7 @@ from tiger.training.timings.tables import MeasuredRows, TimeTable
 if TYPE_CHECKING:
     import pyarrow
 
-FIELD = "timings"
+FIELD = "costs"
 PACKAGE = "aiconfigurator"
 # The folders of the package that are of devices which machines may have, by the names that these have there.
 SYSTEMS: Mapping[str, str] = {
