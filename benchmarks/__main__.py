@@ -150,9 +150,14 @@ PEERS = {
     "scale": ("pymetis",),
     "circuits": ("pytket.extensions.qiskit",),
     "hypergraphs": ("mtkahypar",),
+    "plans_published": ("aiconfigurator_core", "pyarrow"),
 }
 # Where a peer comes from that has another name there, or from elsewhere than `pip install`.
-SOURCES = {"scotch_gmap": "the system's package scotch", "pytket.extensions.qiskit": "pip install pytket-qiskit"}
+SOURCES = {
+    "scotch_gmap": "the system's package scotch",
+    "pytket.extensions.qiskit": "pip install pytket-qiskit",
+    "aiconfigurator_core": "pip install aiconfigurator-core",
+}
 # The pages with the tables that the summaries are of.
 SUMMARIZED = tuple(sorted((ROOT / "docs" / "benchmarks").glob("*.md")))
 PAGES = (ROOT / "README.md", ROOT / "docs" / "operations.md", *SUMMARIZED)

@@ -85,11 +85,20 @@ def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
             looked_up.append(by_tables)
             row += [f"{by_tables.predicted_s:.3f}", f"{by_tables.ratio:.3f}"]
         yield (*row, *["-"] * (8 - len(row)))
-    for begin, device in DEVICES.items():
+    for begin, device in {"": "all", **DEVICES}.items():
         own, by_tables = (
             [each for each in some if each.run.cluster.startswith(begin)] for some in (counted, looked_up)
         )
-        yield f"all on {device}", "", "", "", "", summarize(own), "", summarize(by_tables) if by_tables else "-"
+        yield (
+            device if device == "all" else f"all on {device}",
+            "",
+            "",
+            "",
+            "",
+            summarize(own),
+            "",
+            summarize(by_tables) if by_tables else "-",
+        )
 
 
 def list_further() -> Iterator[Run]:

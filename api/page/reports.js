@@ -1,7 +1,7 @@
 /**
  * Reports in words and figures: what was found, how good it is, and what each stage reached.
  *
- * @import { CircuitReport, ExpertReport, PlacementReport, PlanReport, Report, Stage } from "./types"
+ * @import { CircuitReport, ExpertReport, PlacementReport, PlanReport, Report, SourceShares, Stage } from "./types"
  * @typedef {Report | CircuitReport | PlacementReport | PlanReport | ExpertReport} AnyReport
  * @typedef {[string, string]} Figure A name and a text.
  * @typedef {{seconds: number, cost: number | null, bound?: number | null}} Point
@@ -170,9 +170,19 @@ function placementFigures(report) {
     ["Uniform", formatSeconds(report.uniform_iteration_s ?? report.uniform_bottleneck_s)],
     ["Most memory", formatBytes(largest(bytes))],
     ["Stages", formatNumber(report.stages.length)],
+    ["Times of layers", describeSources(report.times)],
     ["Time", formatSeconds(report.seconds)],
   ];
   return figures.filter(isKnown);
+}
+
+/**
+ * Return where times of layers come from, the largest share first, a dash where nobody knows.
+ * @param {SourceShares | null | undefined} times
+ */
+function describeSources(times) {
+  const shares = Object.entries(times ?? {}).filter(([, share]) => share > 0).sort(([, a], [, b]) => b - a);
+  return shares.map(([source, share]) => (share < 1 ? `${formatShare(share)} ${source}` : source)).join(", ") || "–";
 }
 
 /** @param {PlanReport} report */
