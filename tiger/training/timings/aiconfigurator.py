@@ -17,7 +17,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.model.wording import describe
-from tiger.training.models.shape import Precision
+from tiger.training.precision import Precision
 from tiger.training.timings.axes import Kind, TableKey
 from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Product
 from tiger.training.timings.tables import MeasuredRows, TimeTable
