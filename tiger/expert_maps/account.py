@@ -25,6 +25,7 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
         before=_rows(gpu_loads(loads, before)),
         after=_rows(gpu_loads(loads, answer.slots)),
         bound=None if answer.found.largest is None or not problem.token else tuple(answer.found.largest.tolist()),
+        speed=None if loads.speed is None else tuple(loads.speed.tolist()),
     )
     names = tuple(request.cluster.names[device] for device in request.devices.tolist())
     return ExpertReport(

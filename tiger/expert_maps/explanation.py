@@ -62,7 +62,8 @@ def _say_limits(report: ExpertReport) -> Iterator[str]:
     """Yield where devices wait for the fullest one, and what links take of a step."""
     mean = report.loads.mean
     if mean > 0:
-        yield f"The largest loads of layers are {report.loads.largest_after / mean:.3f} times the mean."
+        what = "the mean" if report.loads.speed is None else "what a division by speed gives"
+        yield f"The largest loads of layers are {report.loads.largest_after / mean:.3f} times {what}."
     after = report.objective.after
     if report.objective.unit == "s" and after.step > 0 and after.links / after.step >= NOTED:
         yield f"Links take {percent(after.links / after.step)} of a step."

@@ -1,6 +1,7 @@
 """The report of a placement of experts: which are on which device, what a step then costs, and whether to move."""
 
 from dataclasses import dataclass, field
+from operator import truediv
 from typing import Final, Literal
 
 import numpy as np
@@ -66,27 +67,35 @@ class ExpertObjective(Document):
 class DeviceLoads(Document):
     """Hold the tokens of a step for each device, by layers, before and after, and lower bounds on the largest.
 
-    `bound` is None where loads have no price.
+    `bound` is None where loads have no price. `speed` are those of devices over that of the fastest, None where all are
+    the same: the largest load is that over the speed, as many tokens as the fastest device has in the same time.
     """
 
     before: tuple[tuple[float, ...], ...]
     after: tuple[tuple[float, ...], ...]
     bound: tuple[float, ...] | None
+    speed: tuple[float, ...] | None = None
 
     @property
     def mean(self) -> float:
-        """Return the sum over layers of the mean load, below which no sum of largest loads is."""
-        return sum(sum(row) / len(row) for row in self.after if row)
+        """Return the sum over layers of the load divided by speed, below which no sum of largest loads is."""
+        return sum(sum(row) / (len(row) if self.speed is None else sum(self.speed)) for row in self.after if row)
 
     @property
     def largest_before(self) -> float:
         """Return the sum over layers of the largest load before."""
-        return sum(max(row, default=0.0) for row in self.before)
+        return self._add_largest(self.before)
 
     @property
     def largest_after(self) -> float:
         """Return the sum over layers of the largest load after."""
-        return sum(max(row, default=0.0) for row in self.after)
+        return self._add_largest(self.after)
+
+    def _add_largest(self, rows: tuple[tuple[float, ...], ...]) -> float:
+        """Return the sum over layers of the largest load over speed."""
+        if self.speed is None:
+            return sum(max(row, default=0.0) for row in rows)
+        return sum(max(map(truediv, row, self.speed), default=0.0) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

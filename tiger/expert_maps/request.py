@@ -79,7 +79,13 @@ def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertInputs:
     _check_slots(options, experts, len(devices), nodes)
     demand = Demand(weight) if weight is not None else _count_trace(trace, options, hops)
     loads = ExpertLoads(
-        demand.weight, experts + options.replicas, options.groups or 1, nodes, len(devices), options.duplicates
+        demand.weight,
+        experts + options.replicas,
+        options.groups or 1,
+        nodes,
+        len(devices),
+        options.duplicates,
+        _relate_speeds(cluster.speed[devices]),
     )
     in_use = None if call.in_use is None else _read_in_use(call.in_use, loads)
     _check_in_use(options, in_use)
@@ -93,6 +99,11 @@ def array_of_rows(field: str, rows: list[object]) -> NDArray[np.generic]:
         return np.array(rows)
     except (ValueError, OverflowError) as error:
         raise InputError(field, "expected lists of numbers, all of one length, got others") from error
+
+
+def _relate_speeds(speed: FloatArray) -> FloatArray | None:
+    """Return the speeds of devices over the largest, None where all are the same."""
+    return None if (speed == speed[0]).all() else np.asarray(speed / speed.max())
 
 
 def _check_slots(options: ExpertOptions, experts: int, devices: int, nodes: int) -> None:

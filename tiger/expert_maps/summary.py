@@ -38,6 +38,8 @@ def _facts(report: "ExpertReport") -> dict[str, str]:
     if report.kind == "trace":
         tokens = f"{report.tokens:,}, and {report.held_out_tokens:,} held out"
         facts["tokens"] = tokens if report.top_k == 1 else f"{tokens}, with {report.top_k} experts a layer"
+    if report.loads.speed is not None:
+        facts["speeds"] = f"{min(report.loads.speed):.3g} to 1 of the fastest device, by which loads are divided"
     unit = report.objective.unit
     facts["lower bound"] = UNITS[unit](report.objective.bound.total) + ("" if unit == "s" else f" {unit}")
     facts["optimal"] = "yes" if report.optimal else "not proved"
@@ -68,8 +70,13 @@ def _costs(report: "ExpertReport") -> str:
     before, after = report.loads.largest_before, report.loads.largest_after
     return (
         table((f"map, {made.unit}", "load", "links", "moves", "total"), rows)
-        + f"\nlargest loads, over their mean: {before / mean:.3f} before, {after / mean:.3f} after\n"
+        + f"\nlargest loads, over {_mean_name(report)}: {before / mean:.3f} before, {after / mean:.3f} after\n"
     )
+
+
+def _mean_name(report: "ExpertReport") -> str:
+    """Return what the load would be if it could be divided at will."""
+    return "their mean" if report.loads.speed is None else "what a division by speed gives"
 
 
 def _row(name: str, cost: "RoutingCost") -> tuple[str, ...]:

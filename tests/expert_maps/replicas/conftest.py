@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads
+from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_times
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def readme() -> Callable[..., ExpertLoads]:
 
 @pytest.fixture(scope="session")
 def brute_force() -> Callable[[ExpertLoads], float]:
-    """Return what finds the least largest load of one layer by going through all maps of at most 7 slots."""
+    """Return what finds the least largest load over speed of one layer by going through all maps of at most 7 slots."""
 
     def search(loads: ExpertLoads) -> float:
         least = np.inf
@@ -36,7 +36,7 @@ def brute_force() -> Callable[[ExpertLoads], float]:
                 groups = gpus.reshape(loads.pools, -1) * loads.groups // loads.experts
                 together = sum(len(np.unique(node)) for node in groups) == loads.groups
                 if together and all(np.bincount(gpu).max() <= loads.copies_per_gpu for gpu in gpus):
-                    least = min(least, float(gpu_loads(loads, gpus.reshape(1, -1)).max()))
+                    least = min(least, float(gpu_times(loads, gpus.reshape(1, -1)).max()))
         return least
 
     return search

@@ -15,6 +15,8 @@ from tiger.expert_maps.slots.objective import count_moves, keeps_rules, price_sl
         ((2, 6, 12, 4), {"copies": 2}),
         ((4, 6, 8, 4), {"most": 3}),
         ((2, 4, 4, 2), {"in_use": 0}),
+        ((3, 6, 8, 4), {"unlike": 1}),
+        ((3, 8, 8, 4), {"unlike": 1, "groups": 4}),
     ],
 )
 def test_changes_are_priced_exactly(draw_problem, size, rules):

@@ -33,11 +33,19 @@ class Piece(NamedTuple):
     load: float
 
 
+class Pattern(NamedTuple):
+    """Hold what a GPU of a speed holds, as places of pieces."""
+
+    speed: float
+    held: tuple[int, ...]
+
+
 def solve_exactly(pool: Pools, reached: float, most: int) -> Solved:
     """Return the best solution of one pool that is better than a load reached, if one is, and whether it is the best.
 
-    Each program asks for a largest load below the one reached: which numbers of replicas, and how many GPUs hold which
-    of the patterns, whose loads lie between that and what the other GPUs leave. When none is left, the last is optimal.
+    Each program asks for a largest load over speed below the one reached: which numbers of replicas, and how many GPUs
+    of each speed hold which of the patterns, whose loads lie between that and what the other GPUs leave. When none is
+    left, the last is optimal.
     More than `most` patterns, or a program that branch and bound do not decide soon, leave the question open.
     """
     if pool.slots > SLOTS:
@@ -55,35 +63,38 @@ def solve_exactly(pool: Pools, reached: float, most: int) -> Solved:
         if patterns is None:
             return Solved(best, proven=False)
         chosen = _choose(pool, pieces, patterns)
-        if chosen is None or not len(chosen):
+        if not chosen:
             return Solved(best, proven=chosen is not None)
-        best = np.array([[pieces[k].expert for k in patterns[at]] for at in chosen.tolist()], np.int64)
-        reached = max(sum(pieces[k].load for k in patterns[at]) for at in chosen.tolist())
+        best = np.array([[pieces[k].expert for k in pattern] for pattern in chosen], np.int64)
+        times = zip(chosen, pool.speeds[0].tolist(), strict=True)
+        reached = max(sum(pieces[k].load for k in pattern) / speed for pattern, speed in times)
 
 
 def _list_pieces(pool: Pools, limit: float) -> list[Piece]:
     """Return the replicas that a GPU may hold, largest first."""
-    weight = pool.weight[0].tolist()
+    weight, fastest = pool.weight[0].tolist(), float(pool.speeds.max())
     pieces = [
         Piece(expert, replicas, load / replicas)
         for expert, load in enumerate(weight)
         for replicas in range(1, pool.most + 1)
-        if load / replicas <= limit
+        if load / replicas <= limit * fastest
     ]
     return sorted(pieces, key=lambda piece: -piece.load)
 
 
-def _list_patterns(pool: Pools, pieces: list[Piece], limit: float, most: int) -> list[tuple[int, ...]] | None:
-    """Return what a GPU may hold, as places of pieces, or None where that is more than `most`.
+def _list_patterns(pool: Pools, pieces: list[Piece], limit: float, most: int) -> list[Pattern] | None:
+    """Return what GPUs of each speed may hold, or None where that is more than `most`.
 
-    Its load is at most the limit, and at least what is left when all other GPUs are at the limit.
+    The load of one is at most the limit, and at least what is left when all other GPUs are at the limit.
     """
-    least = (float(pool.weight[0].sum()) - (pool.gpus - 1) * limit) * (1 - LEAST)
-    found: list[tuple[int, ...]] = []
-    for pattern in _extend(pool, pieces, (least, limit), ()):
-        found.append(pattern)
-        if len(found) > most:
-            return None
+    found: list[Pattern] = []
+    every = float(pool.speeds.sum())
+    for speed in np.unique(pool.speeds).tolist():
+        least = (float(pool.weight[0].sum()) - (every - speed) * limit) * (1 - LEAST)
+        for held in _extend(pool, pieces, (least, limit * speed), ()):
+            found.append(Pattern(speed, held))
+            if len(found) > most:
+                return None
     return found
 
 
@@ -108,16 +119,17 @@ def _extend(
         yield from _extend(pool, pieces, (loads[0] - piece.load, loads[1] - piece.load), (*held, at))
 
 
-def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]) -> IntArray | None:
+def _choose(pool: Pools, pieces: list[Piece], patterns: list[Pattern]) -> list[tuple[int, ...]] | None:
     """Return the pattern of each GPU, none where no choice is possible, or None where that was not decided."""
     if not patterns:
-        return np.empty(0, np.int64)
+        return []
     from scipy.optimize import LinearConstraint, milp  # which takes longer to import than all the rest
 
     columns = len(patterns) + len(pieces)
+    _, number = np.unique(pool.speeds, return_counts=True)
     rows, at, values = _constraints(pool, pieces, patterns)
-    matrix = coo_array((values, (rows, at)), shape=(len(pieces) + pool.experts + 1, columns)).tocsr()
-    equal = np.concatenate([np.zeros(len(pieces)), np.ones(pool.experts), [float(pool.gpus)]])
+    matrix = coo_array((values, (rows, at)), shape=(len(pieces) + pool.experts + len(number), columns)).tocsr()
+    equal = np.concatenate([np.zeros(len(pieces)), np.ones(pool.experts), number.astype(np.float64)])
     highest = np.concatenate([np.full(len(patterns), float(pool.gpus)), np.ones(len(pieces))])
     found = milp(
         np.zeros(columns),
@@ -127,22 +139,25 @@ def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]) -
         options={"node_limit": NODES},
     )
     if found.status == 2:
-        return np.empty(0, np.int64)
+        return []
     if found.x is None:
         return None
-    return np.repeat(np.arange(len(patterns)), np.rint(found.x[: len(patterns)]).astype(np.int64))
+    times = np.rint(found.x[: len(patterns)]).astype(np.int64)
+    chosen = [patterns[k].held for k in np.repeat(np.arange(len(patterns)), times).tolist()]
+    # Patterns come by rising speed, and so do GPUs in this order.
+    order = np.argsort(np.argsort(pool.speeds[0], kind="stable"))
+    return [chosen[k] for k in order.tolist()]
 
 
-def _constraints(
-    pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]
-) -> tuple[IntArray, IntArray, FloatArray]:
+def _constraints(pool: Pools, pieces: list[Piece], patterns: list[Pattern]) -> tuple[IntArray, IntArray, FloatArray]:
     """Return rows, columns and values of what holds with equality.
 
-    All replicas of a number that is chosen are held, each expert has one number, and each GPU one pattern.
+    All replicas of a number that is chosen are held, each expert has one number, and each GPU one pattern of its speed.
     """
-    held, number = np.array(patterns), len(patterns) + np.arange(len(pieces))
+    held, number = np.array([pattern.held for pattern in patterns]), len(patterns) + np.arange(len(pieces))
     expert = len(pieces) + np.array([piece.expert for piece in pieces])
-    last = np.full(len(patterns), len(pieces) + pool.experts)
+    speeds = np.searchsorted(np.unique(pool.speeds), [pattern.speed for pattern in patterns])
+    last = len(pieces) + pool.experts + speeds
     rows = np.concatenate([held.ravel(), np.arange(len(pieces)), expert, last])
     columns = np.concatenate([np.repeat(np.arange(len(patterns)), pool.size), number, number, np.arange(len(patterns))])
     replicas = np.array([float(piece.replicas) for piece in pieces])

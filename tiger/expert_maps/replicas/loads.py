@@ -18,10 +18,10 @@ class ExpertLoads:
     """Hold the load of each expert, `weight` [layers, experts], and the `num_replicas` slots that GPUs have for them.
 
     Every GPU has `num_replicas / num_gpus` slots, and a replica carries its expert's load divided by the number of its
-    replicas. Where the number of groups is a multiple of that of nodes, the experts of a group, `experts / num_groups`
-    in order, stay on one node (hierarchical); otherwise groups and nodes play no part (global). `copies_per_gpu` is how
-    many replicas of one expert a GPU may hold; as many as it has slots means any number. Raises InputError that names
-    a field.
+    replicas. A GPU takes its load over its `speed` [GPUs] as its time; without any, all are as fast. Where the number
+    of groups is a multiple of that of nodes, the experts of a group, `experts / num_groups` in order, stay on one node
+    (hierarchical); otherwise groups and nodes play no part (global). `copies_per_gpu` is how many replicas of one
+    expert a GPU may hold; as many as it has slots means any number. Raises InputError that names a field.
     """
 
     weight: FloatArray
@@ -30,10 +30,13 @@ class ExpertLoads:
     num_nodes: int
     num_gpus: int
     copies_per_gpu: int = 1
+    speed: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check the fields and what they say together."""
         object.__setattr__(self, "weight", check_weight("weight", self.weight))
+        if self.speed is not None:
+            object.__setattr__(self, "speed", _check_speed(self.speed, self.num_gpus))
         for name in ("num_replicas", "num_groups", "num_nodes", "num_gpus", "copies_per_gpu"):
             _check_count(name, getattr(self, name))
         _check_division("num_replicas", self.num_replicas, "num_gpus", self.num_gpus)
@@ -78,6 +81,22 @@ class ExpertLoads:
         """Return the number of groups that stay together, one where groups play no part."""
         return self.num_groups if self.num_groups % self.num_nodes == 0 else 1
 
+    @property
+    def speeds(self) -> FloatArray:
+        """Return the speed of each GPU, [GPUs]."""
+        return np.ones(self.num_gpus) if self.speed is None else self.speed
+
+    @property
+    def nodes_alike(self) -> bool:
+        """Return whether the GPUs of all parts with experts of their own are as fast as those of the others."""
+        rows = np.sort(self.speeds.reshape(self.pools, -1), axis=1)
+        return bool((rows == rows[0]).all())
+
+    @property
+    def mean(self) -> FloatArray:
+        """Return the time of each layer, [layers], if its load could be divided by speed."""
+        return np.asarray(self.weight.sum(axis=1) / self.speeds.sum())
+
 
 def count_replicas(slots: IntArray, experts: int) -> IntArray:
     """Return how many slots each expert has, [rows, experts], from the experts of slots, [rows, slots]."""
@@ -91,6 +110,11 @@ def gpu_loads(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
     share = loads.weight / count_replicas(phy2log, loads.experts)
     held = np.take_along_axis(share, phy2log, axis=1)
     return np.asarray(held.reshape(loads.layers, loads.num_gpus, loads.size).sum(axis=2))
+
+
+def gpu_times(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
+    """Return the load of each GPU over its speed, [layers, GPUs], under a map from slots to experts."""
+    return np.asarray(gpu_loads(loads, phy2log) / loads.speeds)
 
 
 def keep_to_rules(loads: ExpertLoads, slots: IntArray) -> BoolArray:
@@ -144,6 +168,14 @@ def check_weight(field: str, weight: ArrayLike) -> FloatArray:
     # Sums of loads must not overflow.
     if found.max() > 1e300 / SLOTS_MAX:
         raise InputError(field, f"expected numbers up to {1e300 / SLOTS_MAX:g}, got {found.max():g}")
+    return freeze(found)
+
+
+def _check_speed(speed: FloatArray, gpus: object) -> FloatArray:
+    """Return speeds, or raise InputError unless each GPU has a finite one above 0."""
+    found = np.asarray(speed, np.float64)
+    if found.shape != (gpus,) or not (np.isfinite(found) & (found > 0)).all():
+        raise InputError("speed", f"expected a finite number above 0 for each of {gpus} GPUs")
     return freeze(found)
 
 

@@ -10,7 +10,8 @@ from tiger.model.arrays import IntArray
 def pack(pools: Pools, owners: IntArray) -> IntArray:
     """Return the experts of each slot, [pools, GPUs, slots of a GPU]: replicas in order of load, each to the lightest.
 
-    LPT of Graham (1969, doi:10.1137/0117039) with as many replicas on every GPU. Where the GPUs with room hold an
+    LPT of Graham (1969, doi:10.1137/0117039) with as many replicas on every GPU; onto the GPU that is done first, where
+    some are faster (Gonzalez, Ibarra and Sahni, 1977, doi:10.1137/0206013). Where the GPUs with room hold an
     expert as often as they may, another replica makes room for it. O(slots * GPUs) a pool.
     """
     count, rows = len(owners), np.arange(len(owners))
@@ -19,10 +20,12 @@ def pack(pools: Pools, owners: IntArray) -> IntArray:
     queue = np.take_along_axis(owners, order, axis=1)
     slots = np.full((count, pools.gpus, pools.size), -1)
     load, filled = np.zeros((count, pools.gpus)), np.zeros((count, pools.gpus), np.int64)
+    alike, speed = pools.alike, pools.speeds
     for expert in queue.T:
         held = (slots == expert[:, None, None]).sum(axis=2)
         closed = (filled == pools.size) | (held >= pools.copies)
-        gpu = np.where(closed, np.inf, load).argmin(axis=1)
+        done = load if alike else (load + share[rows, expert][:, None]) / speed
+        gpu = np.where(closed, np.inf, done).argmin(axis=1)
         for row in np.flatnonzero(closed.all(axis=1)):
             gpu[row] = _make_room(slots[row], filled[row], held[row], pools)
             load[row] = np.where(slots[row] >= 0, share[row][slots[row]], 0.0).sum(axis=1)
