@@ -48,8 +48,8 @@ def bound_pairs(pools: Pools) -> FloatArray:
     order = np.argsort(-pools.weight, axis=1, kind="stable")
     spare = pools.slots - pools.experts
     needs = ReplicaNeeds(np.ones_like(order), np.full(len(order), spare))
-    beside_one = _fill(pools, needs, pools.size - min(pools.copies, pools.size))[:, None]
-    beside_both = _fill(pools, needs, pools.size - 2)[:, None]
+    beside_one = _fill(pools, needs, pools.fewest - min(pools.copies, pools.fewest))[:, None]
+    beside_both = _fill(pools, needs, pools.fewest - 2)[:, None]
     first = np.arange(1, pools.most + 1)
     second = np.minimum(pools.most, spare + 2 - first)
     free = np.minimum(second, pools.gpus - first)
@@ -81,10 +81,10 @@ def rule_out(pools: Pools, load: FloatArray) -> BoolArray:
     fill = np.zeros_like(load)
     for _ in range(ROUNDS):
         needs = _find_needs(pools, load - fill)
-        fill = _fill(pools, needs, pools.size - 1)
+        fill = _fill(pools, needs, pools.fewest - 1)
     short |= (needs.spare < 0) | (needs.counts > pools.most).any(axis=1)
-    for j in range(1, pools.size):
-        least = (load - _fill(pools, needs, pools.size - 1 - j)) / (j + 1)
+    for j in range(1, pools.fewest):
+        least = (load - _fill(pools, needs, pools.fewest - 1 - j)) / (j + 1)
         short |= _count_above(pools, needs, least) > j * pools.gpus
     for some in np.unique(pools.speeds).tolist()[-SPEEDS:] if not pools.alike else ():
         short |= _exceed_speeds(pools, needs, load / pools.speeds.max(axis=1), some)
@@ -92,19 +92,20 @@ def rule_out(pools: Pools, load: FloatArray) -> BoolArray:
 
 
 def _rule_out_unlike(pools: Pools, time: FloatArray) -> BoolArray:
-    """Return for which pools the speeds of GPUs leave no solution that takes at most a `time`, none if all are alike.
+    """Return for which pools speeds and slots leave no solution that takes at most a `time`, none if all are alike.
 
-    The k slowest GPUs have to fill their slots: the others hold no more than one expert a slot, and with them all that
-    slots for replicas leave out. An expert with r replicas has one on the r-th fastest GPU or on a slower one.
+    The k GPUs with most slots for their speed have to fill these: the others hold no more than one expert a slot, and
+    what is left has all replicas to spare. An expert with r replicas has one on the r-th fastest GPU or a slower one.
     """
     if pools.alike:
         return np.zeros(len(time), np.bool_)
-    speed = np.sort(pools.speeds, axis=1)
+    order = np.argsort(-pools.rooms / pools.speeds, axis=1, kind="stable")
+    speed, rooms = (np.take_along_axis(some, order, axis=1) for some in (pools.speeds, pools.rooms))
     lightest = np.cumsum(np.sort(pools.weight, axis=1), axis=1)
-    held = np.arange(1, pools.gpus + 1) * pools.size - (pools.slots - pools.experts)
-    least = np.where(held > 0, lightest[:, np.maximum(held, 1) - 1], 0.0)
+    held = np.cumsum(rooms, axis=1) - (pools.slots - pools.experts)
+    least = np.where(held > 0, np.take_along_axis(lightest, np.maximum(held, 1) - 1, axis=1), 0.0)
     short = (least * (1 - SLACK) > time[:, None] * np.cumsum(speed, axis=1)).any(axis=1)
-    room = np.repeat(speed[:, ::-1], pools.copies, axis=1)[:, : pools.most] * time[:, None]
+    room = np.repeat(np.sort(pools.speeds, axis=1)[:, ::-1], pools.copies, axis=1)[:, : pools.most] * time[:, None]
     number = np.arange(1, room.shape[1] + 1)
     # The most that r replicas carry, by the largest of any smaller number: more replicas may be worse.
     carried = np.maximum.accumulate(room * number, axis=1) * (1 + SLACK)
@@ -116,7 +117,7 @@ def _exceed_speeds(pools: Pools, needs: ReplicaNeeds, time: FloatArray, speed: f
     """Return in which pools more replicas are above a j-th of the load of a GPU of a speed than all GPUs can hold."""
     short = np.zeros(len(time), np.bool_)
     for j in range(1, pools.size + 1):
-        room = np.minimum(np.ceil(pools.speeds / speed * j * (1 - SLACK)) - 1, pools.size).sum(axis=1)
+        room = np.minimum(np.ceil(pools.speeds / speed * j * (1 - SLACK)) - 1, pools.rooms).sum(axis=1)
         short |= _count_above(pools, needs, time * speed / j) > room
     return short
 

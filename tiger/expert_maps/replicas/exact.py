@@ -33,7 +33,7 @@ class Piece(NamedTuple):
     load: float
 
 
-class Pattern(NamedTuple):
+class GpuPattern(NamedTuple):
     """Hold what a GPU of a speed holds, as places of pieces."""
 
     speed: float
@@ -82,17 +82,17 @@ def _list_pieces(pool: Pools, limit: float) -> list[Piece]:
     return sorted(pieces, key=lambda piece: -piece.load)
 
 
-def _list_patterns(pool: Pools, pieces: list[Piece], limit: float, most: int) -> list[Pattern] | None:
+def _list_patterns(pool: Pools, pieces: list[Piece], limit: float, most: int) -> list[GpuPattern] | None:
     """Return what GPUs of each speed may hold, or None where that is more than `most`.
 
     The load of one is at most the limit, and at least what is left when all other GPUs are at the limit.
     """
-    found: list[Pattern] = []
+    found: list[GpuPattern] = []
     every = float(pool.speeds.sum())
     for speed in np.unique(pool.speeds).tolist():
         least = (float(pool.weight[0].sum()) - (every - speed) * limit) * (1 - LEAST)
         for held in _extend(pool, pieces, (least, limit * speed), ()):
-            found.append(Pattern(speed, held))
+            found.append(GpuPattern(speed, held))
             if len(found) > most:
                 return None
     return found
@@ -119,7 +119,7 @@ def _extend(
         yield from _extend(pool, pieces, (loads[0] - piece.load, loads[1] - piece.load), (*held, at))
 
 
-def _choose(pool: Pools, pieces: list[Piece], patterns: list[Pattern]) -> list[tuple[int, ...]] | None:
+def _choose(pool: Pools, pieces: list[Piece], patterns: list[GpuPattern]) -> list[tuple[int, ...]] | None:
     """Return the pattern of each GPU, none where no choice is possible, or None where that was not decided."""
     if not patterns:
         return []
@@ -149,7 +149,7 @@ def _choose(pool: Pools, pieces: list[Piece], patterns: list[Pattern]) -> list[t
     return [chosen[k] for k in order.tolist()]
 
 
-def _constraints(pool: Pools, pieces: list[Piece], patterns: list[Pattern]) -> tuple[IntArray, IntArray, FloatArray]:
+def _constraints(pool: Pools, pieces: list[Piece], patterns: list[GpuPattern]) -> tuple[IntArray, IntArray, FloatArray]:
     """Return rows, columns and values of what holds with equality.
 
     All replicas of a number that is chosen are held, each expert has one number, and each GPU one pattern of its speed.

@@ -59,19 +59,19 @@ def find_exchanges(pools: Pools, value: FloatArray, slots: IntArray) -> tuple[Fl
         (load[rows, top][:, None, None] - less) / speed[rows, top][:, None, None],
         (other + less) / np.repeat(speed, size, axis=1)[:, None, :],
     )
-    after[~_allowed(slots, top, pools.copies)] = np.inf
+    after[~_allowed(pools, slots, top)] = np.inf
     flat = after.reshape(count, -1)
     best = flat.argmin(axis=1)
     return flat[rows, best], best // (gpus * size), best % (gpus * size)
 
 
-def _allowed(slots: IntArray, top: IntArray, copies: int) -> BoolArray:
-    """Return which exchanges are with another GPU and leave no GPU with more than `copies` of an expert."""
+def _allowed(pools: Pools, slots: IntArray, top: IntArray) -> BoolArray:
+    """Return which exchanges are with another GPU and leave no GPU with more of an expert than it may hold."""
     count, gpus, size = slots.shape
     rows = np.arange(count)
     mine, every = slots[rows, top], slots.reshape(count, -1)
-    here = count_on_gpus(mine[:, None], every)[:, :, 0] < copies
-    there = count_on_gpus(slots, mine) < copies
+    here = (count_on_gpus(mine[:, None], every)[:, :, 0] < pools.copies) & (every != pools.blank)
+    there = (count_on_gpus(slots, mine) < pools.copies) & (mine != pools.blank)[:, :, None]
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
     return np.asarray(np.repeat(there, size, axis=2) & (here & elsewhere)[:, None, :])
 

@@ -78,6 +78,9 @@ def list_experts(loads: ExpertLoads, arrangement: IntArray) -> IntArray:
 def make_pools(loads: ExpertLoads, weight: FloatArray, experts: IntArray) -> Pools:
     """Return the pools of layers, `weight` [layers, experts], that hold given experts each."""
     held = np.repeat(weight, loads.pools, axis=0)
+    if loads.room is not None:
+        # There is one pool a layer, whose last expert is none.
+        return Pools(weight[:, :-1], loads.num_gpus, loads.size, loads.copies_per_gpu, loads.speeds[None], loads.room)
     gpus = loads.num_gpus // loads.pools
     speed = np.tile(loads.speeds.reshape(loads.pools, gpus), (len(weight), 1))
     return Pools(np.take_along_axis(held, experts, axis=1), gpus, loads.size, loads.copies_per_gpu, speed)

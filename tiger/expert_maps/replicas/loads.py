@@ -21,7 +21,8 @@ class ExpertLoads:
     replicas. A GPU takes its load over its `speed` [GPUs] as its time; without any, all are as fast. Where the number
     of groups is a multiple of that of nodes, the experts of a group, `experts / num_groups` in order, stay on one node
     (hierarchical); otherwise groups and nodes play no part (global). `copies_per_gpu` is how many replicas of one
-    expert a GPU may hold; as many as it has slots means any number. Raises InputError that names a field.
+    expert a GPU may hold; as many as it has slots means any number. Where GPUs have fewer slots, `room` [layers, GPUs]
+    says how many; the last expert, without load, then stands in all slots beyond. Raises InputError that names a field.
     """
 
     weight: FloatArray
@@ -31,6 +32,7 @@ class ExpertLoads:
     num_gpus: int
     copies_per_gpu: int = 1
     speed: FloatArray | None = None
+    room: IntArray | None = None
 
     def __post_init__(self) -> None:
         """Check the fields and what they say together."""
@@ -87,6 +89,25 @@ class ExpertLoads:
         return np.ones(self.num_gpus) if self.speed is None else self.speed
 
     @property
+    def blank(self) -> int:
+        """Return the expert that stands where a GPU has no slot, -1 where all have as many."""
+        return -1 if self.room is None else self.experts - 1
+
+    @property
+    def real(self) -> BoolArray:
+        """Return where GPUs have slots, [layers, slots]."""
+        if self.room is None:
+            return np.ones((self.layers, self.num_replicas), np.bool_)
+        return np.asarray((np.arange(self.size) < self.room[:, :, None]).reshape(self.layers, -1))
+
+    def name_kinds(self, layer: int) -> FloatArray | None:
+        """Return a number of each GPU, the same for those that are as fast and have as many slots; None if all have."""
+        if self.room is None:
+            return self.speed
+        kinds = np.stack([self.speeds, self.room[layer].astype(np.float64)])
+        return np.unique(kinds, axis=1, return_inverse=True)[1].ravel().astype(np.float64)
+
+    @property
     def nodes_alike(self) -> bool:
         """Return whether the GPUs of all parts with experts of their own are as fast as those of the others."""
         rows = np.sort(self.speeds.reshape(self.pools, -1), axis=1)
@@ -119,6 +140,12 @@ def gpu_times(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
 
 def keep_to_rules(loads: ExpertLoads, slots: IntArray) -> BoolArray:
     """Return which maps, [maps, GPUs, slots of a GPU], hold all groups on nodes, and no expert too often on a GPU."""
+    if loads.room is not None:
+        # There are no groups then. The numbers of slots that a GPU lacks are no experts, and all differ.
+        beyond = np.where(slots == loads.blank, -1 - np.arange(loads.size), slots)
+        held = np.sort(beyond, axis=2)
+        often = held[..., loads.copies_per_gpu :] == held[..., : -loads.copies_per_gpu]
+        return np.asarray(~often.any(axis=(1, 2)))
     held = np.sort(slots, axis=2)
     often = (held[..., loads.copies_per_gpu :] == held[..., : -loads.copies_per_gpu]).any(axis=(1, 2))
     group = np.sort(slots.reshape(len(slots), loads.pools, -1) // (loads.experts // loads.groups), axis=2)

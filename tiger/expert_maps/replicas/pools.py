@@ -14,7 +14,8 @@ class Pools(NamedTuple):
     """Hold the loads of the experts of each pool, `weight` [pools, experts], and the GPUs that all pools have alike.
 
     A GPU has `size` slots, of which at most `copies` hold replicas of one expert. It takes its load over its `speed`,
-    [pools, GPUs] or one row for all pools, 1 by default, as its time.
+    [pools, GPUs] or one row for all pools, 1 by default, as its time. Where GPUs have fewer slots, `room` [pools, GPUs]
+    says how many; of `padded` pools, the last expert has no load and stands in all slots beyond.
     """
 
     weight: FloatArray
@@ -22,6 +23,8 @@ class Pools(NamedTuple):
     size: int
     copies: int
     speed: FloatArray = ALIKE
+    room: IntArray | None = None
+    padded: bool = False
 
     @property
     def experts(self) -> int:
@@ -31,7 +34,7 @@ class Pools(NamedTuple):
     @property
     def slots(self) -> int:
         """Return the number of slots of a pool."""
-        return self.gpus * self.size
+        return self.gpus * self.size if self.room is None else int(self.room[0].sum())
 
     @property
     def most(self) -> int:
@@ -40,14 +43,36 @@ class Pools(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Return whether the GPUs of every pool are as fast as each other, and as those of all others."""
-        return bool((self.speed == self.speed.flat[0]).all())
+        """Return whether all GPUs are as fast as each other, and have as many slots."""
+        return self.room is None and bool((self.speed == self.speed.flat[0]).all())
 
     @property
     def speeds(self) -> FloatArray:
         """Return the speed of every GPU, [pools, GPUs]."""
         return np.broadcast_to(self.speed, (len(self.weight), self.gpus))
 
+    @property
+    def rooms(self) -> IntArray:
+        """Return the slots of every GPU, [pools, GPUs]."""
+        return np.full((len(self.weight), self.gpus), self.size) if self.room is None else self.room
+
+    @property
+    def fewest(self) -> int:
+        """Return the slots that every GPU has."""
+        return self.size if self.room is None else int(self.room.min())
+
+    @property
+    def blank(self) -> int:
+        """Return the expert that stands where a GPU has no slot, -1 where there is none."""
+        return self.experts - 1 if self.padded else -1
+
+    def pad(self) -> Self:
+        """Return the pools with an expert that stands where GPUs have no slot; themselves where all have as many."""
+        if self.room is None:
+            return self
+        return self._replace(weight=np.pad(self.weight, ((0, 0), (0, 1))), padded=True)
+
     def take(self, rows: IntArray | BoolArray | slice) -> Self:
         """Return some of the pools."""
-        return self._replace(weight=self.weight[rows], speed=self.speed if len(self.speed) == 1 else self.speed[rows])
+        speed = self.speed if len(self.speed) == 1 else self.speed[rows]
+        return self._replace(weight=self.weight[rows], speed=speed, room=None if self.room is None else self.room[rows])

@@ -28,11 +28,11 @@ class ReplicaProof(NamedTuple):
 def prove(loads: ExpertLoads, layer: int, reached: float, patterns: int) -> ReplicaProof:
     """Return the best map of a layer that is better than a load reached, and whether no other is better still.
 
-    What a GPU may hold is listed up to so many `patterns`. Layers for which that is too few, and layers with many
-    slots, are left open.
+    What a GPU may hold is listed up to so many `patterns`. Layers for which that is too few, layers with many
+    slots, and GPUs with fewer slots than others are left open.
     """
     answer = ReplicaProof(None, reached, proven=False)
-    if loads.num_replicas // loads.pools > SLOTS:
+    if loads.num_replicas // loads.pools > SLOTS or loads.room is not None:
         return answer
     arrangements = list(islice(every_arrangement(loads), ARRANGEMENTS + 1))
     proven = len(arrangements) <= ARRANGEMENTS

@@ -31,9 +31,9 @@ def find_replacements(
     after = np.maximum(there, _others(flat, raised / speed, counts, size)[:, None, :])
     left = (load[rows, top][:, None] - share + less) / pools.speeds[rows, top][:, None]
     after = np.maximum(after, left[:, :, None])
-    full = count_on_gpus(slots, gained) >= pools.copies
+    full = (count_on_gpus(slots, gained) >= pools.copies) | (gained == pools.blank)[:, :, None]
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
-    after[np.repeat(full, size, axis=2) | ~((number > 1) & elsewhere)[:, None, :]] = np.inf
+    after[np.repeat(full, size, axis=2) | ~((number > 1) & elsewhere & (flat != pools.blank))[:, None, :]] = np.inf
     best = after.reshape(count, -1).argmin(axis=1)
     expert = gained[rows, best // (gpus * size)]
     return after.reshape(count, -1)[rows, best], best % (gpus * size), expert

@@ -35,21 +35,21 @@ def search_pools(pools: Pools) -> tuple[IntArray, FloatArray]:
 
     Never worse than largest replicas first, from the numbers that make the largest replica least.
     """
-    owners = replicate(pools)
-    slots = exchange(pools, pack(pools, owners))
-    load = largest_time(pools, slots)
+    owners, whole = replicate(pools), pools.pad()
+    slots = exchange(whole, pack(pools, owners))
+    load = largest_time(whole, slots)
     bound = bound_load(pools, load)
     least = (pools.weight / count_replicas(owners, pools.experts)).max(axis=1)
     for number in _list_numbers(pools, least, bound):
         far = np.flatnonzero(load > bound * (1 + NEAR))
         if not far.size:
             break
-        some = pools.take(far)
-        found = exchange(some, pack(some, number(far)))
+        some = whole.take(far)
+        found = exchange(some, pack(pools.take(far), number(far)))
         better = (reached := largest_time(some, found)) < load[far]
         slots[far[better]], load[far[better]] = found[better], reached[better]
-    _polish(pools, slots, np.flatnonzero(load > bound * (1 + NEAR)))
-    return slots, np.minimum(bound, largest_time(pools, slots))
+    _polish(whole, slots, np.flatnonzero(load > bound * (1 + NEAR)))
+    return slots, np.minimum(bound, largest_time(whole, slots))
 
 
 def _list_numbers(pools: Pools, least: FloatArray, bound: FloatArray) -> Iterator[Callable[[IntArray], IntArray]]:

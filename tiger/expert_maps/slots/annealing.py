@@ -31,8 +31,9 @@ class SlotState(NamedTuple):
     `forward[L - 1, E, E]` transitions, `backward` their transposes. `receipts[L, E, G]` are prices of moves and
     `moved[L, E, G]` is 1 where one counts. `total[4]` has the present cost and the least, relative to the start, by how
     much a cost has to be less, and which part of a largest load may be an error of rounding: where speeds differ, it is
-    not added up as that of its device. `limits[4]` are slots of a device, replicas of an expert on one, slots of a
-    node, and moves, of which the present map has `moves[1]`. `change[G]` is scratch.
+    not added up as that of its device. `limits[5]` are slots of a device, replicas of an expert on one, slots of a
+    node, moves, of which the present map has `moves[1]`, and the expert that stands where a device has no slot.
+    `change[G]` is scratch.
     """
 
     slots: IntArray
@@ -80,7 +81,7 @@ def start_annealing(problem: SlotProblem, slots: IntArray) -> SlotState:
         total=np.array(
             [0.0, 0.0, ROUNDING * price_slots(problem, slots).total, 0.0 if loads.speed is None else ROUNDING]
         ),
-        limits=np.array([loads.size, loads.copies_per_gpu, loads.num_replicas // loads.pools, most]),
+        limits=np.array([loads.size, loads.copies_per_gpu, loads.num_replicas // loads.pools, most, loads.blank]),
         moves=np.array([count_moves(problem, slots)]),
         change=np.zeros(loads.num_gpus),
     )
@@ -132,6 +133,8 @@ def _exchange(state: SlotState, layer: int, a: int, b: int, temperature: float) 
     e, f, p, q = state.slots[layer, a], state.slots[layer, b], a // size, b // size
     held, number, load = state.held[layer], state.number[layer], state.load[layer]
     if p == q or e == f or held[e, q] >= copies or held[f, p] >= copies:
+        return False
+    if e == state.limits[4] or f == state.limits[4]:
         return False
     receipts, moved = state.receipts[layer], state.moved[layer]
     # A device receives an expert with the first of its replicas there, and is spared that without the last one.
@@ -191,7 +194,7 @@ def _replace(state: SlotState, layer: int, a: int, f: int, temperature: float) -
     size, copies = state.limits[0], state.limits[1]
     e, p = state.slots[layer, a], a // size
     held, number, load = state.held[layer], state.number[layer], state.load[layer]
-    if e == f or number[e] < 2 or held[f, p] >= copies:
+    if e == f or number[e] < 2 or held[f, p] >= copies or e == state.limits[4] or f == state.limits[4]:
         return False
     come_first, gone_last = held[f, p] == 0, held[e, p] == 1
     moves = state.moved[layer, f, p] * come_first - state.moved[layer, e, p] * gone_last

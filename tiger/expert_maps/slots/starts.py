@@ -18,7 +18,10 @@ GAIN = 1e-3
 
 def order_slots(loads: ExpertLoads) -> IntArray:
     """Return the map [L, S] by numbers, as systems have it: experts in order, and then the first ones once more."""
-    return np.tile(np.arange(loads.num_replicas) % loads.experts, (loads.layers, 1))
+    if loads.room is None:
+        return np.tile(np.arange(loads.num_replicas) % loads.experts, (loads.layers, 1))
+    real = loads.real
+    return np.where(real, (np.cumsum(real, axis=1) - 1) % loads.blank, loads.blank)
 
 
 def start_with_loads(problem: SlotProblem, fresh: IntArray) -> list[IntArray]:
@@ -49,7 +52,9 @@ def rename_devices(problem: SlotProblem, slots: IntArray) -> IntArray:
         for layer in [*range(loads.layers), *reversed(range(loads.layers - 1))]:
             costs = _cost_of_slots(problem, trial, layer, receipts[layer])
             # A device's costs of all that another one holds.
-            order = name_gpus(costs.reshape(loads.num_gpus, loads.size, -1).sum(axis=1).T, loads.pools, loads.speed)
+            order = name_gpus(
+                costs.reshape(loads.num_gpus, loads.size, -1).sum(axis=1).T, loads.pools, loads.name_kinds(layer)
+            )
             trial[layer] = trial[layer].reshape(loads.num_gpus, -1)[order].ravel()
         reached = price_slots(problem, trial).total
         if not reached < value:
