@@ -72,6 +72,7 @@ from benchmarks import (
     targets,
     timed,
     tuning,
+    unlike_experts,
 )
 from benchmarks.launcher_programs import list_absent
 from benchmarks.peers import is_installed
@@ -115,6 +116,7 @@ MODULES = (
     published,
     islands,
     expert_loads,
+    unlike_experts,
     experts,
     affinity,
     service,

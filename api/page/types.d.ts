@@ -516,7 +516,7 @@ export interface ExpertRequest {
   expert_bytes?: number | null;
   /** Bytes of the memory of every device that are not for experts. */
   reserved_bytes?: number;
-  /** Slots for as many experts on every device that holds them, or in proportion to its speed. */
+  /** Slots of every device: as many as of others (`device`), or in proportion to its speed. */
   slots_by?: "device" | "speed";
   /** Steps that loads are expected to stay as they are. */
   steps?: number;

@@ -69,6 +69,7 @@ def test_experts_fit_into_memory_or_end_with_1(cli: Run) -> None:
     asked = ("w.csv", "--kind", "loads", "--emit", "vllm", "-o", "m.json", "--expert-bytes")
     status, out, _ = cli(*asked[:3], "--expert-bytes", "500MB", "--reserved-bytes", "0.5GB")
     assert (status, "\nslots                1 to 3 in a layer of a device\n" in out) == (0, True)
+    assert cli(*asked[:3], "--slots-by", "speed")[0] == 0
     status, out, _ = cli(*asked, "750MB")
     assert (status, Path("m.json").exists()) == (1, False)
     assert "memory: 4 replicas of 750 MB in each of 2 layers, 8 in all, take 6 GB, and devices have room for 6" in out

@@ -108,7 +108,10 @@ class ExpertOptions:
     )
     slots_by: Literal["device", "speed"] = field(
         default="device",
-        metadata=about("Slots for as many experts on every device that holds them, or in proportion to its speed."),
+        metadata=about(
+            "Slots of every device: as many as of others (`device`), or in proportion to its speed.",
+            Spelling("As many slots on each device, or in proportion to its speed."),
+        ),
     )
     steps: int = field(
         default=1000, metadata=about("Steps that loads are expected to stay as they are.", Spelling(metavar="N"), ge=1)

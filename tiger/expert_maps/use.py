@@ -69,8 +69,8 @@ EXPERTS = Use(
                 "  --replicas 8 --token-s 2e-7 --token-bytes 14336 --emit vllm -o map.json",
                 "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1 \\\n"
                 "  --replicas 8 --token-s 2e-7 --token-bytes 14336 \\\n  --in-use map.json --expert-bytes 44e6",
-                "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1x4+l40s:1x4 \\\n"
-                "  --replicas 8 --token-s 2e-7 --expert-bytes 350MB --slots-by speed",
+                "tiger experts examples/traces/router8.csv --experts 8 \\\n  --cluster dgx:1x4+l40s:1x4 "
+                "--replicas 8 --token-s 2e-7 \\\n  --expert-bytes 350MB --slots-by speed",
             ),
             delivery=MapFile,
         ),
