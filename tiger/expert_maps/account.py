@@ -92,7 +92,7 @@ def _list_stages(
     parts = slots.reshape(len(slots), len(names), -1)
     size = request.options.expert_bytes
     held = request.slots.loads.real.reshape(parts.shape).sum(axis=(0, 2)).tolist()
-    room = request.cluster.memory_bytes[request.devices] - request.options.reserved_bytes
+    room = np.maximum(request.cluster.memory_bytes[request.devices] - request.options.reserved_bytes, 0.0)
     after, before = np.sum(loads.after, axis=0).tolist(), np.sum(loads.before, axis=0).tolist()
     return tuple(
         ExpertStage(

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.expert_loads import CASES, SKEWS, count_moves, draw_case, has_doubles, peer
 from tests.fuzz.profile import cases
 from tiger.errors import InputError
 from tiger.expert_maps.replicas.balance import balance
-from tiger.expert_maps.replicas.loads import ExpertLoads, check_map, count_replicas, gpu_loads, gpu_times
+from tiger.expert_maps.replicas.loads import ExpertLoads, check_map, count_replicas, gpu_loads, gpu_times, keep_to_rules
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,27 @@ def test_no_map_on_unlike_gpus_is_below_the_bound(brute_force, data):
     assert found.bound[0] <= least + 1e-9
     assert found.largest[0] >= least - 1e-9
     assert (bool(proven.optimal[0]), proven.largest[0]) == (True, pytest.approx(least))
+
+
+@given(data=st.data())
+@cases(quick=20, long=1_000)
+def test_no_map_of_unlike_slots_is_below_the_bound(brute_force, data):
+    """By going through all maps of at most six slots; each GPU has its own, and no expert too often."""
+    gpus, copies = data.draw(st.integers(2, 3)), data.draw(st.integers(1, 2))
+    room = data.draw(st.lists(st.integers(0, 4), min_size=gpus, max_size=gpus).filter(lambda n: 1 < sum(n) <= 6))
+    experts = data.draw(st.integers(max(-(-max(room) // copies), 1), sum(room)))
+    weight = data.draw(st.lists(st.integers(0, 9), min_size=experts, max_size=experts))
+    speed = data.draw(st.lists(st.sampled_from([1.0, 0.37]), min_size=gpus, max_size=gpus))
+    assume(len(set(room)) > 1 and sum(room) <= gpus * copies * experts)
+    blank = np.array([[*weight, 0]], np.float64)
+    loads = ExpertLoads(blank, gpus * max(room), 1, 1, gpus, copies, np.array(speed), np.array([room]))
+    least, found = brute_force(loads), balance(loads, patterns=2_000)
+    assert found.bound[0] <= least + 1e-9
+    assert found.largest[0] == pytest.approx(gpu_times(loads, found.phy2log).max())
+    assert found.largest[0] >= least - 1e-9
+    assert np.array_equal(found.phy2log == experts, ~loads.real)
+    assert keep_to_rules(loads, found.phy2log.reshape(1, gpus, -1)).all()
+    assert count_replicas(found.phy2log, experts + 1).min() >= 1
 
 
 def test_slow_gpus_fill_their_slots_with_light_experts():

@@ -62,6 +62,14 @@ def test_bounds_know_speeds(weight, speed, size, least):
     assert bound_load(pools, np.array([1e3])) == pytest.approx([least])
 
 
+def test_bounds_know_slots():
+    """Four of five experts are on the first GPU: at least the four lightest, and one replica has nowhere else to go."""
+    pools = Pools(np.array([[9.0, 4, 3, 2, 1]]), 2, 4, 1, room=np.array([[4, 1]]))
+    assert bound_load(pools, np.array([100.0])) == pytest.approx([10])
+    slow = pools._replace(speed=np.array([[0.5, 1.0]]))
+    assert bound_load(slow, np.array([100.0])) == pytest.approx([20])
+
+
 @pytest.mark.long
 def test_a_node_has_the_heaviest_group_and_no_less_than_the_smallest_experts():
     """The hot expert has two replicas at most there, and its node a mean load of 27."""

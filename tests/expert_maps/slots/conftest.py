@@ -15,7 +15,7 @@ from tiger.expert_maps.slots.starts import order_slots
 def draw_problem() -> Callable[..., SlotProblem]:
     """Return what draws a problem by its seed: layers, experts, slots, devices in two nodes, and a map in use.
 
-    With `unlike`, every other device has a speed of 0.4.
+    With `unlike`, every other device has a speed of 0.4, with `room` one slot more, and the others one less.
     """
 
     def draw(seed: int, size: tuple[int, int, int, int], **rules: int | None) -> SlotProblem:
@@ -26,6 +26,12 @@ def draw_problem() -> Callable[..., SlotProblem]:
         groups, nodes = rules.get("groups") or 1, 2 if rules.get("groups") else 1
         speed = np.where(np.arange(devices) % 2, 0.4, 1.0) if rules.get("unlike") else None
         loads = ExpertLoads(weight, slots, groups, nodes, devices, rules.get("copies") or 1, speed)
+        if rules.get("room"):
+            room = np.tile(slots // devices + np.resize([1, -1], devices), (layers, 1))
+            loads = ExpertLoads(
+                np.pad(weight, ((0, 0), (0, 1))), devices * int(room.max()), 1, 1, devices, speed=speed, room=room
+            )
+            counts = np.pad(counts, ((0, 0), (0, 1), (0, 1)))
         node = np.arange(devices) * 2 // devices
         hops = np.where(node[:, None] == node, 0.3, 1.1) * (1 - np.eye(devices))
         in_use = order_slots(loads) if rules.get("in_use", 1) else None

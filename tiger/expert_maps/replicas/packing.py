@@ -63,5 +63,5 @@ def _replace_replica(slots: IntArray, roomy: BoolArray, share: FloatArray, copie
     The latter has another replica: it is on all GPUs with room.
     """
     gpu = int(np.flatnonzero(roomy)[0])
-    held = np.array([(slots[gpu] == expert).sum() for expert in range(len(share))])
+    held = np.bincount(slots[gpu][slots[gpu] >= 0], minlength=len(share))
     return gpu, int(np.where(held < copies, share, -1.0).argmax())
