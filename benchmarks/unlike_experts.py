@@ -60,7 +60,7 @@ def _run(skew: float, extra: float) -> tuple[str, ...]:
     """Return the row of a skew and of replicas."""
     row = Row()
     for number in range(CASES):
-        _add_case(row, draw_weight(skew, number), extra)
+        add_case(row, draw_weight(skew, number), extra)
     figures = (row.eplb, row.renamed, row.equal, row.gain, row.best)
     title = "even" if skew == 0 else f"Zipf {skew}"
     return (
@@ -84,7 +84,7 @@ def draw_weight(skew: float, number: int) -> FloatArray:
     )
 
 
-def _add_case(row: Row, weight: FloatArray, extra: float) -> None:
+def add_case(row: Row, weight: FloatArray, extra: float) -> None:
     """Add the layers of a case."""
     replicas = int(extra * weight.shape[1])
     start = time.process_time()
