@@ -74,6 +74,7 @@ from benchmarks import (
     targets,
     timed,
     tuning,
+    unlike_experts,
 )
 from benchmarks.launcher_programs import list_absent
 from benchmarks.peers import is_installed
@@ -118,6 +119,7 @@ MODULES = (
     plans_published,
     islands,
     expert_loads,
+    unlike_experts,
     experts,
     affinity,
     service,

@@ -232,9 +232,16 @@ function expertFigures(report) {
     ["Layers", formatNumber(report.layers)],
     ["Experts of a layer", formatNumber(report.experts)],
     ["Replicas", formatNumber(report.replicas)],
+    ["Slots of devices", describeSlots(report)],
     ["Time", formatSeconds(report.seconds)],
   ];
   return figures.filter(isKnown);
+}
+
+/** @param {ExpertReport} report */
+function describeSlots(report) {
+  const counts = report.slots_of_devices?.flat() ?? [];
+  return counts.length ? `${formatNumber(Math.min(...counts))} to ${formatNumber(Math.max(...counts))} in a layer` : "–";
 }
 
 /** @param {Figure} figure */

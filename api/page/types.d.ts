@@ -380,12 +380,14 @@ export interface DeviceLink {
 
 /**
  * Hold the tokens of a step for each device, by layers, before and after, and lower bounds on the largest. `bound` is
- * None where loads have no price.
+ * None where loads have no price. `speed` are those of devices over that of the fastest, None where all are the same:
+ * the largest load is that over the speed, as many tokens as the fastest device has in the same time.
  */
 export interface DeviceLoads {
   before: number[][];
   after: number[][];
   bound: number[] | null;
+  speed: number[] | null;
 }
 
 /** Describe devices one by one, with links or what every two of them have between them. */
@@ -455,13 +457,14 @@ export interface ExpertObjective {
 
 /**
  * Answer where the experts of each layer go so that a step costs little. `slots[layer]` are the experts of all slots,
- * of which each of the `devices` has as many in order, and `stages` say the same by device. `objective` says what a
- * step costs and at least costs, `optimal` that these meet, and `verdict` whether to leave the map in use, None without
- * one. Of a trace, `placed` is how often tokens change device, `contiguous` what the order of numbers comes to; without
- * replicas `greedy` is one layer after another, and `flat`, where hops differ and nothing else has a price, sweeps that
- * take them for equal. A token with `top_k` experts in a layer makes `top_k` x `top_k` transitions. `progress` has what
- * each step of the search reached, in the objective's unit, `seconds` is wall time. `flows` are transitions from device
- * to device before and after, not serialised.
+ * of which each of the `devices` has as many in order, or as many as `slots_of_devices[layer]` says, and `stages` say
+ * the same by device. Where memory does not hold them, both are empty, `violations` say why, and costs are those of
+ * what comes before. `objective` says what a step costs and at least costs, `optimal` that these meet, and `verdict`
+ * whether to leave the map in use, None without one. Of a trace, `placed` is how often tokens change device,
+ * `contiguous` what the order of numbers comes to; without replicas `greedy` is one layer after another, and `flat`,
+ * where hops differ and nothing else has a price, sweeps that take them for equal. A token with `top_k` experts in a
+ * layer makes `top_k` x `top_k` transitions. `progress` has what each step of the search reached, in the objective's
+ * unit, `seconds` is wall time. `flows` are transitions from device to device before and after, not serialised.
  */
 export interface ExpertReport {
   schema: "tiger.experts/1";
@@ -474,6 +477,7 @@ export interface ExpertReport {
   held_out_tokens: number;
   devices: string[];
   slots: number[][];
+  slots_of_devices: number[][] | null;
   stages: ExpertStage[];
   objective: ExpertObjective;
   loads: DeviceLoads;
@@ -511,8 +515,12 @@ export interface ExpertRequest {
   token_bytes?: number | null;
   /** Tokens of a step, by default those of the trace. */
   step_tokens?: number | null;
-  /** Bytes of an expert that moves to another device. */
+  /** Bytes of an expert: what a replica takes of its device's memory, and what is sent where one moves. */
   expert_bytes?: number | null;
+  /** Bytes of the memory of every device that are not for experts. */
+  reserved_bytes?: number;
+  /** Slots of every device: as many as of others (`device`), or in proportion to its speed. */
+  slots_by?: "device" | "speed";
   /** Steps that loads are expected to stay as they are. */
   steps?: number;
   /** Most experts that move. */
@@ -545,13 +553,16 @@ export interface ExpertRequest {
 
 /**
  * Hold a device, its experts `LAYER:EXPERT`, both numbers counted from 0, and its tokens of a step in all layers.
- * `load_before` is of the map in use, or of experts in order. Tokens are shared among an expert's replicas.
+ * `load_before` is of the map in use, or of experts in order. Tokens are shared among an expert's replicas, which take
+ * `memory_bytes` of the `capacity_bytes` for experts, None for any; both are None where no bytes are known.
  */
 export interface ExpertStage {
   device: string;
   ops: string[];
   load: number;
   load_before: number;
+  memory_bytes: number | null;
+  capacity_bytes: number | null;
 }
 
 /** Point at a field of a request, and say what is wrong with it. */

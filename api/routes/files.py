@@ -76,7 +76,9 @@ def placement_files(report: "PlacementReport") -> Iterator[Draft]:
 
 
 def expert_files(report: "ExpertReport") -> Iterator[Draft]:
-    """Yield the map of experts for every system that reads a text of it."""
+    """Yield the map of experts for every system that reads a text of it; none states devices of unlike slots."""
+    if not report.feasible or report.slots_of_devices is not None:
+        return
     for system, name in MAPS.items():
         # A file of numpy is no text, and ExFlow has no replicas.
         if name.endswith(".npz") or (system == "exflow" and report.replicas):

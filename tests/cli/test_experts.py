@@ -62,6 +62,24 @@ def test_a_change_that_pays_is_said_to(cli: Run) -> None:
     assert cli(*asked, "--in-use", "map.json", "--most-moves", "0")[1].startswith("keep: ")
 
 
+def test_experts_fit_into_memory_or_end_with_1(cli: Run) -> None:
+    """With bytes in units, slots of devices by what they hold, and the reason where there are too few."""
+    devices = '[{"name": "x", "memory_bytes": "3GB"}, {"name": "y", "memory_bytes": "2GB"}]'
+    Path("c.json").write_text(f'{{"devices": {devices}, "uniform_bandwidth": 1e9}}')
+    asked = ("w.csv", "--kind", "loads", "--emit", "vllm", "-o", "m.json", "--expert-bytes")
+    status, out, _ = cli(*asked[:3], "--expert-bytes", "500MB", "--reserved-bytes", "0.5GB")
+    assert (status, "\nslots                1 to 3 in a layer of a device\n" in out) == (0, True)
+    assert cli(*asked[:3], "--slots-by", "speed")[0] == 0
+    status, out, _ = cli(*asked, "750MB")
+    assert (status, Path("m.json").exists()) == (1, False)
+    assert "memory: 4 replicas of 750 MB in each of 2 layers, 8 in all, take 6 GB, and devices have room for 6" in out
+    assert "emit: expected as many slots on every device for vllm" in cli(*asked, "600MB")[2]
+    assert (
+        "expert_bytes: expected a number or a quantity such as 80GB or 80GiB, got the unknown unit 'GBs'"
+        in cli(*asked, "5GBs")[2]
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from tiger.expert_maps.assignment import place_greedily
-from tiger.expert_maps.replicas.loads import gpu_loads
+from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads
 from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
 from tiger.expert_maps.request import ExpertInputs
 from tiger.expert_maps.slots.objective import price_slots, spread, sum_flow
@@ -20,24 +20,26 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
     demand, problem, loads = request.demand, request.slots, request.slots.loads
     order = order_slots(loads)
     before = order if problem.in_use is None else problem.in_use
-    single = demand.problem if not request.options.replicas else None
+    single = demand.problem if not request.options.replicas and loads.room is None else None
     held = DeviceLoads(
         before=_rows(gpu_loads(loads, before)),
         after=_rows(gpu_loads(loads, answer.slots)),
         bound=None if answer.found.largest is None or not problem.token else tuple(answer.found.largest.tolist()),
+        speed=None if loads.speed is None else tuple(loads.speed.tolist()),
     )
     names = tuple(request.cluster.names[device] for device in request.devices.tolist())
     return ExpertReport(
         kind=request.options.kind,
         layers=loads.layers,
-        experts=loads.experts,
+        experts=demand.weight.shape[1],
         replicas=request.options.replicas,
         top_k=demand.top_k,
         tokens=demand.tokens,
         held_out_tokens=demand.held_out_tokens,
         devices=names,
-        slots=tuple(tuple(row) for row in answer.slots.tolist()),
-        stages=_list_stages(names, answer.slots, held),
+        slots=() if request.violations else _list_slots(loads, answer.slots),
+        slots_of_devices=None if loads.room is None or request.violations else tuple(map(tuple, loads.room.tolist())),
+        stages=() if request.violations else _list_stages(request, names, answer.slots, held),
         objective=ExpertObjective(
             unit=request.unit,
             before=price_slots(problem, before),
@@ -50,6 +52,8 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
         contiguous=_cost(request, order),
         greedy=None if single is None else _cost(request, order_by_place(place_greedily(single))),
         flat=None if answer.flat is None else _cost(request, answer.flat),
+        feasible=not request.violations,
+        violations=request.violations,
         seed=request.options.seed,
         progress=tuple(answer.found.stages),
         warnings=(*warn_implausible(request.cluster), *answer.remarks),
@@ -63,7 +67,12 @@ def _flows(request: ExpertInputs, *maps: IntArray) -> tuple[FloatArray, ...] | N
     problem = request.demand.problem
     if problem is None:
         return None
-    return tuple(sum_flow(problem.counts, spread(request.slots.loads, slots)) for slots in maps)
+    return tuple(sum_flow(problem.counts, _spread(request, slots)) for slots in maps)
+
+
+def _spread(request: ExpertInputs, slots: IntArray) -> FloatArray:
+    """Return which share of each expert's replicas is on each device, [L, E, G]."""
+    return spread(request.slots.loads, slots)[:, : request.demand.weight.shape[1]]
 
 
 def _rows(table: FloatArray) -> tuple[tuple[float, ...], ...]:
@@ -71,18 +80,32 @@ def _rows(table: FloatArray) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in table.tolist())
 
 
-def _list_stages(names: tuple[str, ...], slots: IntArray, loads: DeviceLoads) -> tuple[ExpertStage, ...]:
-    """Return the experts of every device, by layer, and its loads."""
+def _list_slots(loads: ExpertLoads, slots: IntArray) -> tuple[tuple[int, ...], ...]:
+    """Return the experts of the slots that devices have."""
+    return tuple(tuple(row[real].tolist()) for row, real in zip(slots, loads.real, strict=True))
+
+
+def _list_stages(
+    request: ExpertInputs, names: tuple[str, ...], slots: IntArray, loads: DeviceLoads
+) -> tuple[ExpertStage, ...]:
+    """Return the experts of every device, by layer, its loads, and what it holds."""
     parts = slots.reshape(len(slots), len(names), -1)
+    size = request.options.expert_bytes
+    held = request.slots.loads.real.reshape(parts.shape).sum(axis=(0, 2)).tolist()
+    room = np.maximum(request.cluster.memory_bytes[request.devices] - request.options.reserved_bytes, 0.0)
     after, before = np.sum(loads.after, axis=0).tolist(), np.sum(loads.before, axis=0).tolist()
     return tuple(
         ExpertStage(
             device=name,
             ops=tuple(
-                f"{layer}:{expert}" for layer, row in enumerate(parts[:, k].tolist()) for expert in sorted(set(row))
+                f"{layer}:{expert}"
+                for layer, row in enumerate(parts[:, k].tolist())
+                for expert in sorted(set(row) - {request.slots.loads.blank})
             ),
             load=after[k],
             load_before=before[k],
+            memory_bytes=None if size is None else size * held[k],
+            capacity_bytes=None if size is None or not np.isfinite(room[k]) else float(room[k]),
         )
         for k, name in enumerate(names)
     )
@@ -93,7 +116,7 @@ def _cost(request: ExpertInputs, slots: IntArray) -> RoutingCost | None:
     problem, tests = request.demand.problem, request.demand.tests
     if problem is None:
         return None
-    share = spread(request.slots.loads, slots)
+    share = _spread(request, slots)
     crossing, hops = _means(sum_flow(problem.counts, share), problem.hops)
     test = (None, None) if tests is None else _means(sum_flow(tests, share), problem.hops)
     return RoutingCost(crossing=crossing, hops=hops, held_out_crossing=test[0], held_out_hops=test[1])

@@ -29,6 +29,10 @@ def experts(call: ExpertCall) -> ExpertReport:
     move, at most `most_moves`, for `steps` steps, and save at least `threshold` of a step. Without prices, transitions
     weigh by the bandwidths of links, and loads count tokens.
 
+    Loads count over the speed of their device, as tokens of the fastest. Replicas of `expert_bytes` fit into the memory
+    of devices less `reserved_bytes`; where that does not hold as many slots on each, small devices have fewer. With
+    `slots_by` speed, slots are shared out in proportion to speed. What does not fit is a report that is not feasible.
+
     The last `held_out` tokens of a trace only test the placement. Same seed and effort, same answer; `time_limit_s`
     only ends a search early.
     Raises InputError that names the field at fault and TypeError for an argument of another type.

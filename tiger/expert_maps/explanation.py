@@ -5,14 +5,25 @@ from collections.abc import Iterator
 
 from tiger.expert_maps.report import ExpertReport
 from tiger.model.units import number_text, seconds_text
-from tiger.run.explanation import Explanation, advise_time, count, describe_stages, percent, percent_at_most
+from tiger.run.explanation import (
+    Explanation,
+    advise_time,
+    count,
+    describe_stages,
+    explain_unmet,
+    percent,
+    percent_at_most,
+)
 
 # A largest load above its bound by more than this part is worth a sentence, as is the part of links in a step.
 NOTED = 0.05
+MORE_MEMORY = "Take fewer --replicas, less --reserved-bytes, weights of fewer bits, or a cluster of more devices."
 
 
 def explain_experts(report: ExpertReport) -> Explanation:
-    """Explain a map of experts from its figures."""
+    """Explain a map of experts from its figures, or why none fits into memory."""
+    if not report.feasible:
+        return explain_unmet(report.violations, "map of experts", {"memory": MORE_MEMORY})
     return Explanation(
         found=tuple(_say_found(report)),
         quality=tuple(_say_quality(report)),
@@ -62,7 +73,8 @@ def _say_limits(report: ExpertReport) -> Iterator[str]:
     """Yield where devices wait for the fullest one, and what links take of a step."""
     mean = report.loads.mean
     if mean > 0:
-        yield f"The largest loads of layers are {report.loads.largest_after / mean:.3f} times the mean."
+        what = "the mean" if report.loads.speed is None else "what a division by speed gives"
+        yield f"The largest loads of layers are {report.loads.largest_after / mean:.3f} times {what}."
     after = report.objective.after
     if report.objective.unit == "s" and after.step > 0 and after.links / after.step >= NOTED:
         yield f"Links take {percent(after.links / after.step)} of a step."
@@ -81,11 +93,17 @@ def _advise(report: ExpertReport) -> Iterator[str]:
         search = f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."
         yield advise_time(report.warnings, search)
     bound = report.loads.bound
-    if bound is not None and sum(bound) > (1 + NOTED) * report.loads.mean:
+    short = bound is not None and sum(bound) > (1 + NOTED) * report.loads.mean
+    if short and report.loads.speed is not None and report.slots_of_devices is None and report.verdict is None:
+        yield "Slow devices have as many slots as fast ones: --slots-by speed gives them fewer, or --replicas share."
+    elif short:
         yield "Single experts are too busy for one device: more --replicas share them."
     if report.objective.unit != "s":
         yield "State prices (--token-s, --token-bytes), so that loads and links are weighed by the seconds they take."
-    yield "Write the map for a system that serves with --emit vllm -o FILE."
+    if report.slots_of_devices is None:
+        yield "Write the map for a system that serves with --emit vllm -o FILE."
+    else:
+        yield "Take the map from --json: no file of a system that serves states devices with unlike numbers of slots."
 
 
 def _amount(report: ExpertReport, value: float) -> str:

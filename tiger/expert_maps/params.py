@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from tiger.errors import InputError
@@ -15,13 +16,22 @@ Kind = Literal["trace", "loads"]
 PRICE_LIMIT = 1e18
 
 
+def parse_bytes(name: str, text: str) -> float:
+    """Return the bytes of an option, a number or one with a unit; raise InputError of its name."""
+    from tiger.model.text import is_number  # so that help does not wait for arrays
+    from tiger.training.models.limits import check_cost
+
+    return float(text) if is_number(text) else check_cost(name, text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpertOptions:
     """Set how many experts a layer has, what a step pays for, and how hard to search.
 
     `token_s` prices the largest loads and `token_bytes` transitions, in seconds of a step; a trace without either
-    counts hops, loads alone without it count tokens. `expert_bytes` prices moves of the map in use, over `steps`.
-    `effort` counts iterations; same seed and effort, same answer. `time_limit_s` only ends a search early.
+    counts hops, loads alone without it count tokens. A replica takes `expert_bytes` of the memory of its device, beside
+    `reserved_bytes`, and a move of the map in use sends them, over `steps`; `slots_by` shares out slots. `effort`
+    counts iterations; same seed and effort, same answer. `time_limit_s` only ends a search early.
     """
 
     experts: int | None = field(
@@ -73,10 +83,34 @@ class ExpertOptions:
     expert_bytes: float | None = field(
         default=None,
         metadata=about(
-            "Bytes of an expert that moves to another device.",
-            Spelling("Bytes of an expert that moves.", metavar="B"),
+            "Bytes of an expert: what a replica takes of its device's memory, and what is sent where one moves.",
+            Spelling(
+                "Bytes of an expert, in memory and where it moves, like 350MB.",
+                metavar="B",
+                parse=partial(parse_bytes, "expert_bytes"),
+            ),
             ge=0,
             le=PRICE_LIMIT,
+        ),
+    )
+    reserved_bytes: float = field(
+        default=0.0,
+        metadata=about(
+            "Bytes of the memory of every device that are not for experts.",
+            Spelling(
+                "Memory of every device that is not for experts, like 20GB.",
+                metavar="B",
+                parse=partial(parse_bytes, "reserved_bytes"),
+            ),
+            ge=0,
+            le=PRICE_LIMIT,
+        ),
+    )
+    slots_by: Literal["device", "speed"] = field(
+        default="device",
+        metadata=about(
+            "Slots of every device: as many as of others (`device`), or in proportion to its speed.",
+            Spelling("As many slots on each device, or in proportion to its speed."),
         ),
     )
     steps: int = field(
@@ -112,5 +146,7 @@ def _check_pairs(options: ExpertOptions) -> None:
         for name in ("token_bytes", "step_tokens"):
             if getattr(options, name) is not None:
                 raise InputError(name, "expected a trace beside it, got loads alone")
-    if options.expert_bytes is not None and options.token_s is None and options.token_bytes is None:
-        raise InputError("expert_bytes", "expected token_s or token_bytes beside it, got neither")
+    if options.reserved_bytes and options.expert_bytes is None:
+        raise InputError("reserved_bytes", "expected expert_bytes beside it, got none")
+    if options.slots_by == "speed" and options.groups is not None:
+        raise InputError("slots_by", "expected no groups beside it, which need as many slots on every device")

@@ -68,14 +68,18 @@ def draw_transitions(report: ExpertReport, flows: tuple[FloatArray, ...]) -> "Pi
 
 
 def draw_expert_loads(report: ExpertReport) -> "Picture":
-    """Draw the load of each device in each layer before and after, and below the largest ones, which all wait for."""
+    """Draw the load of each device in each layer before and after, and below the largest ones, which all wait for.
+
+    Loads are divided by the speeds of devices, where these are unlike.
+    """
     from tiger.run.drawing.figure import new_figure
 
     figure = new_figure(LOADS_IN + LARGEST_IN + TITLE_IN)
     grid = figure.add_gridspec(2, 2, height_ratios=(LOADS_IN, LARGEST_IN))
     panels = [figure.add_subplot(grid[0, k]) for k in range(2)]
-    tables = [np.array(report.loads.before), np.array(report.loads.after)]
-    mean = tables[0].mean(axis=1, keepdims=True)
+    speed = np.ones(len(report.devices)) if report.loads.speed is None else np.array(report.loads.speed)
+    tables = [np.array(report.loads.before) / speed, np.array(report.loads.after) / speed]
+    mean = np.average(tables[0], axis=1, weights=speed)[:, None]
     # Layers without tokens are even.
     parts = [np.divide(table, mean, out=np.ones_like(table), where=mean > 0) for table in tables]
     for axes, name, part, table in zip(panels, (report.usual, "placed"), parts, tables, strict=True):

@@ -1,10 +1,12 @@
 """The report of a placement of experts: which are on which device, what a step then costs, and whether to move."""
 
 from dataclasses import dataclass, field
+from operator import truediv
 from typing import Final, Literal
 
 import numpy as np
 
+from tiger.errors import InputError
 from tiger.expert_maps.maps.expert_map import ExpertMap
 from tiger.expert_maps.maps.formats import write_map
 from tiger.expert_maps.slots.advice import Advice
@@ -13,7 +15,7 @@ from tiger.model.answer import Answer
 from tiger.model.arrays import FloatArray
 from tiger.model.document import HIDDEN, Document
 from tiger.model.units import number_text, seconds_text
-from tiger.model.violation import Violation
+from tiger.model.violation import Violation, unmet_text
 from tiger.run.stage import Stage
 from tiger.training.costs.tolerances import meets
 
@@ -24,13 +26,16 @@ SCHEMA: Final = "tiger.experts/1"
 class ExpertStage(Document):
     """Hold a device, its experts `LAYER:EXPERT`, both numbers counted from 0, and its tokens of a step in all layers.
 
-    `load_before` is of the map in use, or of experts in order. Tokens are shared among an expert's replicas.
+    `load_before` is of the map in use, or of experts in order. Tokens are shared among an expert's replicas, which take
+    `memory_bytes` of the `capacity_bytes` for experts, None for any; both are None where no bytes are known.
     """
 
     device: str
     ops: tuple[str, ...]
     load: float
     load_before: float
+    memory_bytes: float | None = None
+    capacity_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,40 +71,50 @@ class ExpertObjective(Document):
 class DeviceLoads(Document):
     """Hold the tokens of a step for each device, by layers, before and after, and lower bounds on the largest.
 
-    `bound` is None where loads have no price.
+    `bound` is None where loads have no price. `speed` are those of devices over that of the fastest, None where all are
+    the same: the largest load is that over the speed, as many tokens as the fastest device has in the same time.
     """
 
     before: tuple[tuple[float, ...], ...]
     after: tuple[tuple[float, ...], ...]
     bound: tuple[float, ...] | None
+    speed: tuple[float, ...] | None = None
 
     @property
     def mean(self) -> float:
-        """Return the sum over layers of the mean load, below which no sum of largest loads is."""
-        return sum(sum(row) / len(row) for row in self.after if row)
+        """Return the sum over layers of the load divided by speed, below which no sum of largest loads is."""
+        return sum(sum(row) / (len(row) if self.speed is None else sum(self.speed)) for row in self.after if row)
 
     @property
     def largest_before(self) -> float:
         """Return the sum over layers of the largest load before."""
-        return sum(max(row, default=0.0) for row in self.before)
+        return self._add_largest(self.before)
 
     @property
     def largest_after(self) -> float:
         """Return the sum over layers of the largest load after."""
-        return sum(max(row, default=0.0) for row in self.after)
+        return self._add_largest(self.after)
+
+    def _add_largest(self, rows: tuple[tuple[float, ...], ...]) -> float:
+        """Return the sum over layers of the largest load over speed."""
+        if self.speed is None:
+            return sum(max(row, default=0.0) for row in rows)
+        return sum(max(map(truediv, row, self.speed), default=0.0) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpertReport(Answer):
     """Answer where the experts of each layer go so that a step costs little.
 
-    `slots[layer]` are the experts of all slots, of which each of the `devices` has as many in order, and `stages` say
-    the same by device. `objective` says what a step costs and at least costs, `optimal` that these meet, and `verdict`
-    whether to leave the map in use, None without one. Of a trace, `placed` is how often tokens change device,
-    `contiguous` what the order of numbers comes to; without replicas `greedy` is one layer after another, and `flat`,
-    where hops differ and nothing else has a price, sweeps that take them for equal. A token with `top_k` experts in a
-    layer makes `top_k` x `top_k` transitions. `progress` has what each step of the search reached, in the objective's
-    unit, `seconds` is wall time. `flows` are transitions from device to device before and after, not serialised.
+    `slots[layer]` are the experts of all slots, of which each of the `devices` has as many in order, or as many as
+    `slots_of_devices[layer]` says, and `stages` say the same by device. Where memory does not hold them, both are
+    empty, `violations` say why, and costs are those of what comes before. `objective` says what a step costs and at
+    least costs, `optimal` that these meet, and `verdict` whether to leave the map in use, None without one. Of a trace,
+    `placed` is how often tokens change device, `contiguous` what the order of numbers comes to; without replicas
+    `greedy` is one layer after another, and `flat`, where hops differ and nothing else has a price, sweeps that take
+    them for equal. A token with `top_k` experts in a layer makes `top_k` x `top_k` transitions. `progress` has what
+    each step of the search reached, in the objective's unit, `seconds` is wall time. `flows` are transitions from
+    device to device before and after, not serialised.
     """
 
     schema: Literal["tiger.experts/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -112,6 +127,7 @@ class ExpertReport(Answer):
     held_out_tokens: int
     devices: tuple[str, ...]
     slots: tuple[tuple[int, ...], ...]
+    slots_of_devices: tuple[tuple[int, ...], ...] | None = None
     stages: tuple[ExpertStage, ...]
     objective: ExpertObjective
     loads: DeviceLoads
@@ -131,11 +147,14 @@ class ExpertReport(Answer):
 
     def __post_init__(self) -> None:
         """Work out whether the price meets its lower bound."""
-        object.__setattr__(self, "optimal", meets(self.objective.after.total, self.objective.bound.total))
+        met = self.feasible and meets(self.objective.after.total, self.objective.bound.total)
+        object.__setattr__(self, "optimal", met)
 
     @property
     def headline(self) -> str:
         """Return one sentence on the verdict, or on what the placement makes of a step beside the order of numbers."""
+        if not self.feasible:
+            return unmet_text(self.violations, "map of experts")
         if self.verdict is not None:
             return f"{self.verdict.advice}: {self.verdict.reason}"
         if self.objective.unit == "hops":
@@ -156,7 +175,16 @@ class ExpertReport(Answer):
         return self.stages
 
     def emit(self, system: str) -> bytes:
-        """Return the file of the map for eplb, vllm, sglang, vllm-ascend or exflow; raise InputError of `emit`."""
+        """Return the file of the map for eplb, vllm, sglang, vllm-ascend or exflow.
+
+        Raises InputError of `emit`, also for a map with more slots on some devices, which none of these states.
+        """
+        if not self.feasible:
+            raise InputError("emit", "expected a map that fits into memory, got a report without one")
+        if self.slots_of_devices is not None:
+            few, most = (pick(map(pick, self.slots_of_devices)) for pick in (min, max))
+            what = f"expected as many slots on every device for {system}, got from {few} to {most} in a layer"
+            raise InputError("emit", what)
         return write_map(ExpertMap(np.array(self.slots), len(self.devices)), system)
 
     def _tell_crossing(self) -> str:

@@ -1,5 +1,6 @@
 """What is asked of a placement of experts, read and checked: loads, transitions, devices, prices and the map in use."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,11 +17,13 @@ from tiger.expert_maps.maps.expert_map import FIELD as MAP
 from tiger.expert_maps.maps.formats import read_map
 from tiger.expert_maps.params import ExpertOptions
 from tiger.expert_maps.replicas.loads import SLOTS_MAX, ExpertLoads, check_map
+from tiger.expert_maps.rooms import SlotDemand, explain_equal_lack, explain_lack, share_slots
 from tiger.expert_maps.slots.objective import SlotProblem
 from tiger.expert_maps.traces import read_trace, split_trace
 from tiger.expert_maps.transitions import count_transitions
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.options import narrow
+from tiger.model.violation import Violation
 from tiger.model.wording import describe
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
@@ -49,7 +52,10 @@ class Demand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpertInputs:
-    """Hold what a step asks for, the devices of a cluster that hold experts, prices in a unit, and checked options."""
+    """Hold what a step asks for, the devices of a cluster that hold experts, prices in a unit, and checked options.
+
+    `violations` say what does not fit into memory.
+    """
 
     demand: Demand
     cluster: Cluster
@@ -57,11 +63,13 @@ class ExpertInputs:
     slots: SlotProblem
     unit: Unit
     options: ExpertOptions
+    violations: tuple[Violation, ...] = ()
 
     @property
     def transitions_alone(self) -> ExpertProblem | None:
         """Return the transitions where nothing else counts, and each expert is on one device; None elsewhere."""
-        beside = self.options.replicas or self.slots.in_use is not None or self.slots.loads.pools > 1
+        loads = self.slots.loads
+        beside = self.options.replicas or self.slots.in_use is not None or loads.pools > 1 or loads.room is not None
         return None if beside or self.unit != "hops" else self.demand.problem
 
 
@@ -78,13 +86,13 @@ def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertInputs:
     nodes = 1 if options.groups is None else _count_machines(cluster.machine[devices], options.groups, experts)
     _check_slots(options, experts, len(devices), nodes)
     demand = Demand(weight) if weight is not None else _count_trace(trace, options, hops)
-    loads = ExpertLoads(
-        demand.weight, experts + options.replicas, options.groups or 1, nodes, len(devices), options.duplicates
-    )
+    wanted = _count_slots(demand, options, cluster, devices)
+    room, violations = _share_slots(wanted, options, call.in_use, [cluster.names[k] for k in devices.tolist()])
+    loads = _load_devices(demand.weight, options, nodes, _relate_speeds(cluster.speed[devices]), (len(devices), room))
     in_use = None if call.in_use is None else _read_in_use(call.in_use, loads)
     _check_in_use(options, in_use)
     unit, slots = _price(demand, loads, options, cluster.table_s(LONG_BYTES)[np.ix_(devices, devices)], in_use)
-    return ExpertInputs(demand, cluster, devices, slots, unit, options)
+    return ExpertInputs(demand, cluster, devices, slots, unit, options, violations)
 
 
 def array_of_rows(field: str, rows: list[object]) -> NDArray[np.generic]:
@@ -95,10 +103,63 @@ def array_of_rows(field: str, rows: list[object]) -> NDArray[np.generic]:
         raise InputError(field, "expected lists of numbers, all of one length, got others") from error
 
 
+def _count_slots(demand: Demand, options: ExpertOptions, cluster: Cluster, devices: IntArray) -> SlotDemand:
+    """Return how many slots layers need, and what devices have for them."""
+    layers, experts = demand.weight.shape
+    return SlotDemand(
+        layers=layers,
+        slots=experts + options.replicas,
+        most=experts * options.duplicates,
+        shares=np.ones(len(devices)) if options.slots_by == "device" else cluster.speed[devices],
+        expert_bytes=options.expert_bytes or 0.0,
+        memory_bytes=cluster.memory_bytes[devices] - options.reserved_bytes,
+    )
+
+
+def _share_slots(
+    wanted: SlotDemand, options: ExpertOptions, in_use: Source | None, names: Sequence[str]
+) -> tuple[IntArray | None, tuple[Violation, ...]]:
+    """Return the slots of devices in layers, [L, G], None for as many on all, and what memory does not hold."""
+    if in_use is not None and options.slots_by == "speed":
+        raise InputError("slots_by", "expected no map in_use beside it, which has as many slots on every device")
+    if in_use is not None or options.groups is not None:
+        lack = explain_equal_lack(wanted, names)
+        return None, () if lack is None else (lack,)
+    room, violations = share_slots(wanted), tuple[Violation, ...]()
+    if room is None:
+        room, violations = share_slots(wanted._replace(expert_bytes=0.0)), (explain_lack(wanted),)
+    return None if room is None or (room == room[0, 0]).all() else room, violations
+
+
+def _load_devices(
+    weight: FloatArray,
+    options: ExpertOptions,
+    nodes: int,
+    speed: FloatArray | None,
+    slots: tuple[int, IntArray | None],
+) -> ExpertLoads:
+    """Return the loads for devices of speeds, of a number and with slots in each layer, or with as many slots each."""
+    devices, room = slots
+    if room is None:
+        number = weight.shape[1] + options.replicas
+        return ExpertLoads(weight, number, options.groups or 1, nodes, devices, options.duplicates, speed)
+    number = devices * int(room.max())
+    if number > SLOTS_MAX:
+        what = f"expected at most {SLOTS_MAX} slots a layer, if all devices had as many as one, got {number}"
+        raise InputError("replicas" if options.replicas else "experts", what)
+    whole = np.pad(weight, ((0, 0), (0, 1)))
+    return ExpertLoads(whole, number, 1, 1, devices, options.duplicates, speed, room)
+
+
+def _relate_speeds(speed: FloatArray) -> FloatArray | None:
+    """Return the speeds of devices over the largest, None where all are the same."""
+    return None if (speed == speed[0]).all() else np.asarray(speed / speed.max())
+
+
 def _check_slots(options: ExpertOptions, experts: int, devices: int, nodes: int) -> None:
     """Raise InputError unless all devices have as many slots, no more than the experts of a node may fill."""
     slots = experts + options.replicas
-    if slots % devices:
+    if slots % devices and options.slots_by == "device":
         what = f"expected a multiple of the {devices} accelerators"
         if not options.replicas:
             raise InputError("experts", f"{what}, got {describe(experts)}")
@@ -106,12 +167,12 @@ def _check_slots(options: ExpertOptions, experts: int, devices: int, nodes: int)
     if slots > SLOTS_MAX:
         raise InputError("replicas" if options.replicas else "experts", f"expected at most {SLOTS_MAX} slots a layer")
     held = experts // nodes
-    if slots // devices > held * options.duplicates:
+    if slots > devices * held * options.duplicates:
         where = " of a machine" if nodes > 1 else ""
         raise InputError(
             "replicas",
             f"expected at most {held * options.duplicates} slots a device for {held} experts{where} and "
-            f"{options.duplicates} of each, got {slots // devices}",
+            f"{options.duplicates} of each, got {-(-slots // devices)}",
         )
 
 
@@ -162,9 +223,8 @@ def _read_in_use(source: Source, loads: ExpertLoads) -> IntArray:
 
 def _check_in_use(options: ExpertOptions, in_use: IntArray | None) -> None:
     """Raise InputError for an option of moves where nothing is in use."""
-    for name in ("expert_bytes", "most_moves"):
-        if getattr(options, name) is not None and in_use is None:
-            raise InputError(name, "expected the map in_use beside it, got none")
+    if options.most_moves is not None and in_use is None:
+        raise InputError("most_moves", "expected the map in_use beside it, got none")
 
 
 def _price(
@@ -184,12 +244,14 @@ def _price(
     elif demand.problem is not None and options.token_bytes is not None:
         counts = demand.problem.counts * ((options.step_tokens or demand.tokens) / demand.tokens)
         hops = per_byte * options.token_bytes
+    if loads.room is not None and len(counts):
+        counts = np.pad(counts, ((0, 0), (0, 1), (0, 1)))
     return unit, SlotProblem(
         loads=loads,
         counts=counts,
         token=1.0 if unit == "tokens" else options.token_s or 0.0,
         hops=hops,
-        receipts=per_byte * (options.expert_bytes or 0.0) / options.steps,
+        receipts=per_byte * ((options.expert_bytes or 0.0) if unit == "s" else 0.0) / options.steps,
         in_use=in_use,
         most_moves=options.most_moves,
     )

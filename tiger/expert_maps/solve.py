@@ -10,8 +10,9 @@ from tiger.expert_maps.params import ExpertOptions
 from tiger.expert_maps.request import ExpertInputs
 from tiger.expert_maps.search import ExpertParams, place_flat, search_experts
 from tiger.expert_maps.slots.advice import Advice, advise
-from tiger.expert_maps.slots.objective import ExpertCost
+from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem
 from tiger.expert_maps.slots.search import SlotAnswer, SlotParams, search_slots
+from tiger.expert_maps.slots.starts import order_slots
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
 from tiger.run.clock import measure_time
@@ -34,8 +35,10 @@ class ExpertAnswer:
 
 
 def solve_request(request: ExpertInputs, watch: Callable[[Progress], None]) -> ExpertAnswer:
-    """Return the map that is found for a request, or the one in use where that is the advice."""
+    """Return the map that is found for a request, or the one in use where that is the advice or nothing fits."""
     options, problem = request.options, request.slots
+    if request.violations:
+        return _leave(problem)
     flat, alone = None, request.transitions_alone
     with measure_time(options.time_limit_s) as clock:
         if alone is None:
@@ -52,6 +55,13 @@ def solve_request(request: ExpertInputs, watch: Callable[[Progress], None]) -> E
         if request.unit != "s":
             verdict = replace(verdict, gain_s=None, move_s=None)
     return ExpertAnswer(slots, found, verdict, flat, clock.remarks)
+
+
+def _leave(problem: SlotProblem) -> ExpertAnswer:
+    """Return the map in use, or that by numbers, where no map fits."""
+    slots = order_slots(problem.loads) if problem.in_use is None else problem.in_use
+    bound = ExpertCost(load=0.0, links=0.0, moves=0.0)
+    return ExpertAnswer(slots, SlotAnswer([slots], bound, None, []), None, None, ())
 
 
 def order_by_place(place: IntArray) -> IntArray:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tiger.model.units import number_text, seconds_text
-from tiger.run.summary import list_facts, list_stages, table, warnings
+from tiger.model.units import bytes_text, number_text, seconds_text
+from tiger.run.summary import describe_unmet, list_facts, list_stages, table, warnings
 
 if TYPE_CHECKING:
     from tiger.expert_maps.report import ExpertReport, RoutingCost
@@ -17,6 +17,8 @@ NAMES = {"s": "step and moves", "hops": "weighted hops", "tokens": "tokens"}
 
 def expert_summary(report: "ExpertReport") -> str:
     """Return the outcome and the verdict, what a step costs before and after, and how often tokens change device."""
+    if not report.feasible:
+        return describe_unmet(report.violations, "map of experts") + warnings(report.warnings)
     parts = [f"{report.headline}\n\n", list_facts(_facts(report)), warnings(report.warnings)]
     if report.objective.unit != "hops" or report.verdict is not None:
         parts += ["\n", _costs(report)]
@@ -38,6 +40,9 @@ def _facts(report: "ExpertReport") -> dict[str, str]:
     if report.kind == "trace":
         tokens = f"{report.tokens:,}, and {report.held_out_tokens:,} held out"
         facts["tokens"] = tokens if report.top_k == 1 else f"{tokens}, with {report.top_k} experts a layer"
+    if report.loads.speed is not None:
+        facts["speeds"] = f"{min(report.loads.speed):.3g} to 1 of the fastest device, by which loads are divided"
+    facts |= _describe_room(report)
     unit = report.objective.unit
     facts["lower bound"] = UNITS[unit](report.objective.bound.total) + ("" if unit == "s" else f" {unit}")
     facts["optimal"] = "yes" if report.optimal else "not proved"
@@ -49,6 +54,20 @@ def _facts(report: "ExpertReport") -> dict[str, str]:
             f"{verdict.break_even_steps:.3g} steps" if math.isfinite(verdict.break_even_steps) else "-"
         )
     return facts | {"seconds": f"{report.seconds:.3f}"}
+
+
+def _describe_room(report: "ExpertReport") -> dict[str, str]:
+    """Return how many slots devices have where these are unlike, and what is held by the device with least to spare."""
+    facts = {}
+    if report.slots_of_devices is not None:
+        few, most = (pick(map(pick, report.slots_of_devices)) for pick in (min, max))
+        facts["slots"] = f"{few} to {most} in a layer of a device"
+    limited = [stage for stage in report.stages if stage.capacity_bytes is not None]
+    if limited:
+        fullest = max(limited, key=lambda stage: (stage.memory_bytes or 0.0) / (stage.capacity_bytes or math.inf))
+        held, room = bytes_text(fullest.memory_bytes or 0.0), bytes_text(fullest.capacity_bytes or 0.0)
+        facts["fullest device"] = f"{fullest.device}, experts of {held} in {room}"
+    return facts
 
 
 def _seconds(word: str, seconds: float | None) -> str:
@@ -68,8 +87,13 @@ def _costs(report: "ExpertReport") -> str:
     before, after = report.loads.largest_before, report.loads.largest_after
     return (
         table((f"map, {made.unit}", "load", "links", "moves", "total"), rows)
-        + f"\nlargest loads, over their mean: {before / mean:.3f} before, {after / mean:.3f} after\n"
+        + f"\nlargest loads, over {_mean_name(report)}: {before / mean:.3f} before, {after / mean:.3f} after\n"
     )
+
+
+def _mean_name(report: "ExpertReport") -> str:
+    """Return what the load would be if it could be divided at will."""
+    return "their mean" if report.loads.speed is None else "what a division by speed gives"
 
 
 def _row(name: str, cost: "RoutingCost") -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class MapFile(Delivery["ExpertReport"]):
 
     def write(self, report: "ExpertReport") -> None:
         """Write the map."""
-        if self.emit is not None and self.output is not None:
+        if self.emit is not None and self.output is not None and report.feasible:
             outfile.write(self.output, "output", report.emit(self.emit))
 
 
@@ -59,8 +59,9 @@ EXPERTS = Use(
             help="""Place the experts of a mixture so that a step costs little: its largest loads, its links, and moves
             to get there.
 
-            With a map in use, the verdict is to keep it or to move. Exits with 0, or 2 on bad input. The summary goes
-            to standard output, progress and complaints to standard error.
+            Loads count over the speed of devices, and with the bytes of an expert a map fits into their memory. With a
+            map in use, the verdict is to keep it or to move. Exits with 0, 1 where memory does not hold the experts, or
+            2 on bad input. The summary goes to standard output, progress and complaints to standard error.
             """,
             examples=(
                 "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1",
@@ -68,6 +69,8 @@ EXPERTS = Use(
                 "  --replicas 8 --token-s 2e-7 --token-bytes 14336 --emit vllm -o map.json",
                 "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1 \\\n"
                 "  --replicas 8 --token-s 2e-7 --token-bytes 14336 \\\n  --in-use map.json --expert-bytes 44e6",
+                "tiger experts examples/traces/router8.csv --experts 8 \\\n  --cluster dgx:1x4+l40s:1x4 "
+                "--replicas 8 --token-s 2e-7 \\\n  --expert-bytes 350MB --slots-by speed",
             ),
             delivery=MapFile,
         ),

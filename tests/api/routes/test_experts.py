@@ -42,6 +42,18 @@ def test_maps_are_files_beside_the_report() -> None:
     assert "solution.csv" in {draft.name for draft in EXPERTS.answer(ask(), LIMITS).drafts}
 
 
+def test_maps_that_no_file_states_have_none() -> None:
+    """Those of devices with unlike slots, and those that do not fit into memory, which is an answer."""
+    devices = [{"name": name, "memory_bytes": size} for name, size in (("x", 10), ("y", 2))]
+    cluster = CLUSTER | {"devices": devices}
+    for size, feasible in ((1.0, True), (4.0, False)):
+        solution = EXPERTS.answer(ask(**LOADS, cluster=cluster, expert_bytes=size), LIMITS)
+        document = json.loads(solution.report)
+        model_of(ExpertReport).model_validate(document)
+        assert (document["feasible"], document["slots_of_devices"]) == (feasible, [[4, 2]] if feasible else None)
+        assert not list(solution.drafts)
+
+
 @pytest.mark.parametrize(
     ("fields", "pointer"),
     [
@@ -59,7 +71,7 @@ def test_maps_are_files_beside_the_report() -> None:
         ({"in_use": [[0, 1, 2, 3], [0]]}, "#/in_use"),
         ({"experts": 5}, "#/experts"),
         ({"replicas": -1}, "#/replicas"),
-        ({"expert_bytes": 1.0}, "#/expert_bytes"),
+        ({"reserved_bytes": 1.0}, "#/reserved_bytes"),
         ({"time_limit_s": 6}, "#/time_limit_s"),
         ({"mode": "experts"}, "#/mode"),
     ],

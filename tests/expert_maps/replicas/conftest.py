@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads
+from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_times
 
 
 @pytest.fixture(scope="session")
@@ -24,19 +24,21 @@ def readme() -> Callable[..., ExpertLoads]:
 
 @pytest.fixture(scope="session")
 def brute_force() -> Callable[[ExpertLoads], float]:
-    """Return what finds the least largest load of one layer by going through all maps of at most 7 slots."""
+    """Return what finds the least largest load over speed of one layer by going through all maps of at most 7 slots."""
 
     def search(loads: ExpertLoads) -> float:
         least = np.inf
-        extra = loads.num_replicas - loads.experts
-        for more in np.ndindex(*(loads.experts,) * extra):
-            owners = [*range(loads.experts), *more]
+        real = loads.experts - (loads.room is not None)
+        for more in np.ndindex(*(real,) * (int(loads.real[0].sum()) - real)):
+            owners = [*range(real), *more]
             for order in set(permutations(owners)):
-                gpus = np.array(order).reshape(loads.num_gpus, -1)
+                row = np.full(loads.num_replicas, loads.blank)
+                row[loads.real[0]] = order
+                gpus = row.reshape(loads.num_gpus, -1)
                 groups = gpus.reshape(loads.pools, -1) * loads.groups // loads.experts
                 together = sum(len(np.unique(node)) for node in groups) == loads.groups
-                if together and all(np.bincount(gpu).max() <= loads.copies_per_gpu for gpu in gpus):
-                    least = min(least, float(gpu_loads(loads, gpus.reshape(1, -1)).max()))
+                if together and all(max(np.bincount(gpu)[:real]) <= loads.copies_per_gpu for gpu in gpus):
+                    least = min(least, float(gpu_times(loads, row[None]).max()))
         return least
 
     return search

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.expert_loads import CASES, SKEWS, count_moves, draw_case, has_doubles, peer
+from tests.fuzz.profile import cases
+from tiger.errors import InputError
 from tiger.expert_maps.replicas.balance import balance
-from tiger.expert_maps.replicas.loads import ExpertLoads, check_map, count_replicas, gpu_loads
+from tiger.expert_maps.replicas.loads import ExpertLoads, check_map, count_replicas, gpu_loads, gpu_times, keep_to_rules
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,78 @@ def test_no_map_is_below_the_bound(brute_force, data, copies):
     assert found.bound[0] <= least + 1e-9
     assert found.largest[0] >= least - 1e-9
     assert (bool(proven.optimal[0]), proven.largest[0]) == (True, pytest.approx(least))
+
+
+@given(data=st.data())
+@cases(quick=8, long=500)
+def test_no_map_on_unlike_gpus_is_below_the_bound(brute_force, data):
+    """By going through all maps of at most six slots, in nodes or not; a proof finds the best of them."""
+    experts, slots, gpus, nodes, copies = data.draw(
+        st.sampled_from([(5, 6, 3, 1, 1), (4, 6, 2, 1, 2), (4, 6, 2, 2, 2), (4, 4, 4, 2, 1), (6, 6, 3, 1, 1)])
+    )
+    weight = data.draw(st.lists(st.integers(0, 9), min_size=experts, max_size=experts))
+    speed = data.draw(st.lists(st.sampled_from([1.0, 0.37, 0.5, 2.0]), min_size=gpus, max_size=gpus))
+    groups = experts if nodes > 1 else 1
+    loads = ExpertLoads(np.array([weight], np.float64), slots, groups, nodes, gpus, copies, np.array(speed))
+    least, found, proven = brute_force(loads), balance(loads), balance(loads, patterns=2_000)
+    assert found.bound[0] <= least + 1e-9
+    assert found.largest[0] >= least - 1e-9
+    # Branch and bound may give up, and nothing is claimed then.
+    assert not proven.optimal[0] or proven.largest[0] == pytest.approx(least)
+
+
+@given(data=st.data())
+@cases(quick=20, long=1_000)
+def test_no_map_of_unlike_slots_is_below_the_bound(brute_force, data):
+    """By going through all maps of at most six slots; each GPU has its own, and no expert too often."""
+    gpus, copies = data.draw(st.integers(2, 3)), data.draw(st.integers(1, 2))
+    room = data.draw(st.lists(st.integers(0, 4), min_size=gpus, max_size=gpus).filter(lambda n: 1 < sum(n) <= 6))
+    experts = data.draw(st.integers(max(-(-max(room) // copies), 1), sum(room)))
+    weight = data.draw(st.lists(st.integers(0, 9), min_size=experts, max_size=experts))
+    speed = data.draw(st.lists(st.sampled_from([1.0, 0.37]), min_size=gpus, max_size=gpus))
+    assume(len(set(room)) > 1 and sum(room) <= gpus * copies * experts)
+    blank = np.array([[*weight, 0]], np.float64)
+    loads = ExpertLoads(blank, gpus * max(room), 1, 1, gpus, copies, np.array(speed), np.array([room]))
+    least, found = brute_force(loads), balance(loads, patterns=2_000)
+    assert found.bound[0] <= least + 1e-9
+    assert found.largest[0] == pytest.approx(gpu_times(loads, found.phy2log).max())
+    assert found.largest[0] >= least - 1e-9
+    assert not found.optimal[0] or found.largest[0] == pytest.approx(least)
+    assert np.array_equal(found.phy2log == experts, ~loads.real)
+    assert keep_to_rules(loads, found.phy2log.reshape(1, gpus, -1)).all()
+    assert count_replicas(found.phy2log, experts + 1).min() >= 1
+
+
+def test_speeds_and_slots_are_proved_optimal():
+    """Of three GPUs, one of half the speed and with one slot: 9 with 3, 8 with 4, and 5 alone take 12, 12 and 10."""
+    weight, speed = np.array([[9.0, 8, 5, 4, 3, 0]]), np.array([1.0, 1.0, 0.5])
+    found = balance(ExpertLoads(weight, 6, 1, 1, 3, 1, speed, np.array([[2, 2, 1]])), patterns=100)
+    assert (found.largest.tolist(), found.optimal.all()) == ([12], True)
+
+
+def test_slow_gpus_fill_their_slots_with_light_experts():
+    """Replicas of light ones take those slots, so that fast GPUs have nearly all the load that speed gives them."""
+    speed = np.repeat([1.0, 0.37], 4)
+    loads = ExpertLoads(np.random.default_rng(0).lognormal(0, 0.3, (2, 128)), 160, 1, 1, 8, 1, speed)
+    found = balance(loads)
+    assert found.largest == pytest.approx(gpu_times(loads, found.phy2log).max(axis=1))
+    assert (found.largest <= found.bound * 1.005).all()
+    assert (found.largest < 0.6 * gpu_times(loads, peer(loads)).max(axis=1)).all()
+
+
+def test_equal_speeds_change_nothing(draw_loads):
+    """Not a bit of any load or bound."""
+    loads = draw_loads(0)
+    found, same = balance(loads, 500), balance(replace(loads, speed=np.ones(8)), 500)
+    assert np.array_equal(found.phy2log, same.phy2log)
+    assert (found.largest.tolist(), found.bound.tolist()) == (same.largest.tolist(), same.bound.tolist())
+
+
+@pytest.mark.parametrize("speed", [[1.0], [1.0] * 7 + [0.0], [1.0] * 7 + [np.nan]])
+def test_speeds_are_checked(draw_loads, speed):
+    """As many as GPUs, and none of them 0."""
+    with pytest.raises(InputError, match="speed: expected a finite number above 0 for each of 8 GPUs"):
+        replace(draw_loads(0), speed=np.array(speed))
 
 
 @pytest.mark.parametrize("skew", SKEWS[:3])

@@ -43,6 +43,33 @@ def test_two_large_experts_meet_or_leave_each_other_few_gpus(copies, spare, leas
     assert bound_pairs(Pools(weight, 2, 5, copies)) == pytest.approx([least])
 
 
+@pytest.mark.parametrize(
+    ("weight", "speed", "size", "least"),
+    [
+        # The load divided by speed.
+        ([4, 4, 4, 4], [1.0, 1.0], 2, 8),
+        # The slow GPU has two slots, too, and at least the two lightest experts.
+        ([5, 4, 2, 2], [1.0, 0.1], 2, 40),
+        # One of the two heaviest experts is on a GPU of half the speed.
+        ([6, 6, 1], [1.0, 0.5, 0.5], 1, 12),
+        # Two replicas share an expert evenly, however slow one of their GPUs is.
+        ([12, 0, 0], [1.0, 1.0, 0.25], 2, 6),
+    ],
+)
+def test_bounds_know_speeds(weight, speed, size, least):
+    """Of slots that slow GPUs fill, and of experts that they have to share."""
+    pools = Pools(np.array([weight], np.float64), len(speed), size, 1, np.array([speed]))
+    assert bound_load(pools, np.array([1e3])) == pytest.approx([least])
+
+
+def test_bounds_know_slots():
+    """Four of five experts are on the first GPU: at least the four lightest, and one replica has nowhere else to go."""
+    pools = Pools(np.array([[9.0, 4, 3, 2, 1]]), 2, 4, 1, room=np.array([[4, 1]]))
+    assert bound_load(pools, np.array([100.0])) == pytest.approx([10])
+    slow = pools._replace(speed=np.array([[0.5, 1.0]]))
+    assert bound_load(slow, np.array([100.0])) == pytest.approx([20])
+
+
 @pytest.mark.long
 def test_a_node_has_the_heaviest_group_and_no_less_than_the_smallest_experts():
     """The hot expert has two replicas at most there, and its node a mean load of 27."""

@@ -13,6 +13,13 @@ def test_names_of_gpus_and_slots_move_nothing():
     assert align(before, before[[3, 2, 1, 0], ::-1], 2).tolist() == before.tolist()
 
 
+def test_gpus_of_different_speeds_keep_their_names():
+    """Whatever moves for it."""
+    before, speed = np.array([[0], [1], [2], [3]]), np.array([1.0, 0.5, 1.0, 0.5])
+    assert align(before, before[[2, 3, 0, 1]], 1, speed).tolist() == before.tolist()
+    assert align(before, before[[1, 0, 3, 2]], 1, speed).ravel().tolist() == [1, 0, 3, 2]
+
+
 def test_nodes_stay_whole():
     """Half of each node's experts went to the other: without nodes nothing would move."""
     before, after = np.array([[0, 1], [2, 3], [4, 5], [6, 7]]), np.array([[0, 1], [6, 7], [4, 5], [2, 3]])

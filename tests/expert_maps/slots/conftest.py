@@ -13,7 +13,10 @@ from tiger.expert_maps.slots.starts import order_slots
 
 @pytest.fixture(scope="session")
 def draw_problem() -> Callable[..., SlotProblem]:
-    """Return what draws a problem by its seed: layers, experts, slots, devices in two nodes, and a map in use."""
+    """Return what draws a problem by its seed: layers, experts, slots, devices in two nodes, and a map in use.
+
+    With `unlike`, every other device has a speed of 0.4, with `room` one slot more, and the others one less.
+    """
 
     def draw(seed: int, size: tuple[int, int, int, int], **rules: int | None) -> SlotProblem:
         layers, experts, slots, devices = size
@@ -21,7 +24,14 @@ def draw_problem() -> Callable[..., SlotProblem]:
         counts = rng.integers(0, 20, (layers - 1, experts, experts)).astype(np.float64)
         weight = np.vstack([counts.sum(axis=2), counts[-1:].sum(axis=1)])
         groups, nodes = rules.get("groups") or 1, 2 if rules.get("groups") else 1
-        loads = ExpertLoads(weight, slots, groups, nodes, devices, rules.get("copies") or 1)
+        speed = np.where(np.arange(devices) % 2, 0.4, 1.0) if rules.get("unlike") else None
+        loads = ExpertLoads(weight, slots, groups, nodes, devices, rules.get("copies") or 1, speed)
+        if rules.get("room"):
+            room = np.tile(slots // devices + np.resize([1, -1], devices), (layers, 1))
+            loads = ExpertLoads(
+                np.pad(weight, ((0, 0), (0, 1))), devices * int(room.max()), 1, 1, devices, speed=speed, room=room
+            )
+            counts = np.pad(counts, ((0, 0), (0, 1), (0, 1)))
         node = np.arange(devices) * 2 // devices
         hops = np.where(node[:, None] == node, 0.3, 1.1) * (1 - np.eye(devices))
         in_use = order_slots(loads) if rules.get("in_use", 1) else None
@@ -42,7 +52,7 @@ def referee() -> Callable[[SlotProblem, np.ndarray], float]:
             for expert, devices in enumerate(where):
                 for g in devices:
                     load[g] += loads.weight[layer, expert] / len(devices)
-            total += problem.token * load.max()
+            total += problem.token * (load / loads.speeds).max()
             if layer < loads.layers - 1:
                 for e, f in product(range(loads.experts), repeat=2):
                     pairs = [problem.hops[g, h] for g in where[e] for h in places[layer + 1][f]]

@@ -17,10 +17,10 @@ def search(problem, params=QUICK):
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("size", [(2, 4, 4, 2), (2, 3, 4, 2)])
-@pytest.mark.parametrize("in_use", [0, 1])
-def test_no_map_of_all_is_cheaper(draw_problem, referee, list_maps, seed, size, in_use):
+@pytest.mark.parametrize(("in_use", "unlike"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_no_map_of_all_is_cheaper(draw_problem, referee, list_maps, seed, size, in_use, unlike):
     """And none is below the bound, by prices that are computed anew."""
-    problem = draw_problem(seed, size, in_use=in_use)
+    problem = draw_problem(seed, size, in_use=in_use, unlike=unlike)
     found = search(problem, SlotParams(proposals=500, effort=8))
     least = min(referee(problem, slots) for slots in list_maps(problem))
     assert referee(problem, found.maps[0]) == pytest.approx(least)
@@ -58,6 +58,15 @@ def test_a_search_that_is_stopped_has_a_map(draw_problem):
 def test_names_of_devices_leave_loads_alone(draw_problem):
     """And make links and moves cheaper, or leave them."""
     problem = draw_problem(0, (4, 8, 8, 4))
+    start = np.random.default_rng(0).permuted(problem.in_use, axis=1)
+    before, after = (price_slots(problem, slots) for slots in (start, rename_devices(problem, start)))
+    assert after.total < before.total
+    assert after.load == before.load
+
+
+def test_names_go_to_devices_of_the_same_speed(draw_problem):
+    """Others would change the largest load."""
+    problem = draw_problem(0, (4, 8, 8, 4), unlike=1)
     start = np.random.default_rng(0).permuted(problem.in_use, axis=1)
     before, after = (price_slots(problem, slots) for slots in (start, rename_devices(problem, start)))
     assert after.total < before.total

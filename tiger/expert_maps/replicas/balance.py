@@ -5,9 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.expert_maps.replicas.bounds import bound_load
-from tiger.expert_maps.replicas.groups import arrange_groups, bound_heaviest, bound_nodes, list_experts, make_pools
-from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads
-from tiger.expert_maps.replicas.pools import Pools
+from tiger.expert_maps.replicas.groups import (
+    all_gpus,
+    arrange_groups,
+    bound_heaviest,
+    bound_nodes,
+    list_experts,
+    make_pools,
+)
+from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_times
 from tiger.expert_maps.replicas.proof import prove
 from tiger.expert_maps.replicas.search import search_pools
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
@@ -22,8 +28,8 @@ PROOF, SMALL = 2_000, 32
 class Balance:
     """Hold a map from slots to experts, `phy2log` [layers, slots], and what its loads are.
 
-    `largest` is the largest load of a GPU in each layer, `bound` what no map under the same rule goes below, and
-    `optimal` says where they meet or all other maps were ruled out.
+    `largest` is the largest load of a GPU, over its speed, in each layer, `bound` what no map under the same rule goes
+    below, and `optimal` says where they meet or all other maps were ruled out.
     """
 
     phy2log: IntArray
@@ -50,11 +56,11 @@ def balance(loads: ExpertLoads, patterns: int = 0) -> Balance:
     arrangements = arrange_groups(loads)
     for arrangement in arrangements:
         found, pool_bound = search_arrangement(loads, list_experts(loads, arrangement))
-        load = gpu_loads(loads, found).max(axis=1)
+        load = gpu_times(loads, found).max(axis=1)
         better = load < largest
         phy2log[better], largest[better] = found[better], load[better]
         # Where groups have one arrangement, what holds for its pools holds for all maps.
-        bound = pool_bound if loads.pools in (1, loads.groups) else bound
+        bound = pool_bound if _is_only(loads) else bound
     if loads.pools > 1:
         bounds = bound, bound_nodes(loads, largest), bound_heaviest(loads, largest), _bound_free(loads, largest)
         bound = np.max(bounds, axis=0)
@@ -80,6 +86,11 @@ def search_arrangement(loads: ExpertLoads, experts: IntArray) -> tuple[IntArray,
     return named.reshape(loads.layers, -1), bound.reshape(loads.layers, -1).max(axis=1)
 
 
+def _is_only(loads: ExpertLoads) -> bool:
+    """Return whether there is one arrangement of groups, but for names of nodes that are alike."""
+    return loads.pools == 1 or (loads.pools == loads.groups and loads.nodes_alike)
+
+
 def _bound_free(loads: ExpertLoads, reached: FloatArray) -> FloatArray:
     """Return a bound that holds wherever groups go."""
-    return bound_load(Pools(loads.weight, loads.num_gpus, loads.size, loads.copies_per_gpu), reached)
+    return bound_load(all_gpus(loads), reached)

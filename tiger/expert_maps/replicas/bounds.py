@@ -1,4 +1,4 @@
-"""Lower bounds on the largest load of a GPU in a pool, whatever the numbers of replicas and wherever they go."""
+"""Lower bounds on the largest load over speed of a GPU in a pool, whatever numbers of replicas go wherever."""
 
 from itertools import combinations
 from typing import NamedTuple
@@ -16,6 +16,8 @@ MEAN = 1e-9
 ROUNDS = 3
 # Two of so many experts are looked at: those that replicas do not make small.
 LARGE = 3
+# Thresholds are taken from so many speeds at most, the fastest ones: clusters have two or three.
+SPEEDS = 4
 # A load that cannot be told from the one that is tested for is not ruled out.
 SLACK = 1e-12
 
@@ -25,15 +27,16 @@ def bound_load(pools: Pools, reached: FloatArray) -> FloatArray:
 
     It is the mean where nothing more can be proven. O(experts log experts) for each load that is tested.
     """
-    mean = np.minimum(pools.weight.sum(axis=1) / pools.gpus, reached)
+    mean = np.minimum(pools.weight.sum(axis=1) / pools.speeds.sum(axis=1), reached)
     above = np.flatnonzero(rule_out(pools, mean * (1 + MEAN)) & (mean * (1 + MEAN) < reached))
-    part, low, high = pools._replace(weight=pools.weight[above]), mean[above], reached[above]
+    part, low, high = pools.take(above), mean[above], reached[above]
     for _ in range(HALVINGS if len(above) else 0):
         middle = (low + high) / 2
         short = rule_out(part, middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
     mean[above] = low
-    return np.asarray(np.maximum(mean, np.minimum(bound_pairs(pools), reached)))
+    fastest = pools.speeds.max(axis=1)
+    return np.asarray(np.maximum(mean, np.minimum(bound_pairs(pools) / fastest, reached)))
 
 
 def bound_pairs(pools: Pools) -> FloatArray:
@@ -45,8 +48,8 @@ def bound_pairs(pools: Pools) -> FloatArray:
     order = np.argsort(-pools.weight, axis=1, kind="stable")
     spare = pools.slots - pools.experts
     needs = ReplicaNeeds(np.ones_like(order), np.full(len(order), spare))
-    beside_one = _fill(pools, needs, pools.size - min(pools.copies, pools.size))[:, None]
-    beside_both = _fill(pools, needs, pools.size - 2)[:, None]
+    beside_one = _fill(pools, needs, pools.fewest - min(pools.copies, pools.fewest))[:, None]
+    beside_both = _fill(pools, needs, pools.fewest - 2)[:, None]
     first = np.arange(1, pools.most + 1)
     second = np.minimum(pools.most, spare + 2 - first)
     free = np.minimum(second, pools.gpus - first)
@@ -67,19 +70,55 @@ class ReplicaNeeds(NamedTuple):
 
 
 def rule_out(pools: Pools, load: FloatArray) -> BoolArray:
-    """Return for which pools no solution has a largest load of at most `load`, as far as can be seen.
+    """Return for which pools no solution has a largest load, over speeds, of at most `load`, as far as can be seen.
 
+    All GPUs are as fast as the fastest at first, which none can do without.
     An expert of load w needs w / (load - fill) replicas, where fill is the least that the other slots of a GPU carry.
     Of replicas above load / (j + 1) a GPU holds j, so that more than j on every GPU are too many.
     """
+    short = _rule_out_unlike(pools, load)
+    load = load * pools.speeds.max(axis=1)
     fill = np.zeros_like(load)
     for _ in range(ROUNDS):
         needs = _find_needs(pools, load - fill)
-        fill = _fill(pools, needs, pools.size - 1)
-    short = (needs.spare < 0) | (needs.counts > pools.most).any(axis=1)
-    for j in range(1, pools.size):
-        least = (load - _fill(pools, needs, pools.size - 1 - j)) / (j + 1)
+        fill = _fill(pools, needs, pools.fewest - 1)
+    short |= (needs.spare < 0) | (needs.counts > pools.most).any(axis=1)
+    for j in range(1, pools.fewest):
+        least = (load - _fill(pools, needs, pools.fewest - 1 - j)) / (j + 1)
         short |= _count_above(pools, needs, least) > j * pools.gpus
+    for some in np.unique(pools.speeds).tolist()[-SPEEDS:] if not pools.alike else ():
+        short |= _exceed_speeds(pools, needs, load / pools.speeds.max(axis=1), some)
+    return short
+
+
+def _rule_out_unlike(pools: Pools, time: FloatArray) -> BoolArray:
+    """Return for which pools speeds and slots leave no solution that takes at most a `time`, none if all are alike.
+
+    The k GPUs with most slots for their speed have to fill these: the others hold no more than one expert a slot, and
+    what is left has all replicas to spare. An expert with r replicas has one on the r-th fastest GPU or a slower one.
+    """
+    if pools.alike:
+        return np.zeros(len(time), np.bool_)
+    order = np.argsort(-pools.rooms / pools.speeds, axis=1, kind="stable")
+    speed, rooms = (np.take_along_axis(some, order, axis=1) for some in (pools.speeds, pools.rooms))
+    lightest = np.cumsum(np.sort(pools.weight, axis=1), axis=1)
+    held = np.cumsum(rooms, axis=1) - (pools.slots - pools.experts)
+    least = np.where(held > 0, np.take_along_axis(lightest, np.maximum(held, 1) - 1, axis=1), 0.0)
+    short = (least * (1 - SLACK) > time[:, None] * np.cumsum(speed, axis=1)).any(axis=1)
+    room = np.repeat(np.sort(pools.speeds, axis=1)[:, ::-1], pools.copies, axis=1)[:, : pools.most] * time[:, None]
+    number = np.arange(1, room.shape[1] + 1)
+    # The most that r replicas carry, by the largest of any smaller number: more replicas may be worse.
+    carried = np.maximum.accumulate(room * number, axis=1) * (1 + SLACK)
+    needed = np.array([np.searchsorted(most, row) for most, row in zip(carried, pools.weight, strict=True)]) + 1
+    return np.asarray(short | (needed > room.shape[1]).any(axis=1) | (needed.sum(axis=1) > pools.slots))
+
+
+def _exceed_speeds(pools: Pools, needs: ReplicaNeeds, time: FloatArray, speed: float) -> BoolArray:
+    """Return in which pools more replicas are above a j-th of the load of a GPU of a speed than all GPUs can hold."""
+    short = np.zeros(len(time), np.bool_)
+    for j in range(1, pools.size + 1):
+        room = np.minimum(np.ceil(pools.speeds / speed * j * (1 - SLACK)) - 1, pools.rooms).sum(axis=1)
+        short |= _count_above(pools, needs, time * speed / j) > room
     return short
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tiger.expert_maps.replicas.descent import Point, descend
-from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads, keep_to_rules
+from tiger.expert_maps.replicas.groups import all_gpus
+from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_times, keep_to_rules
 from tiger.expert_maps.replicas.moves import align, find_moved
-from tiger.expert_maps.replicas.pools import Pools
 from tiger.model.arrays import FloatArray, IntArray
 
 # Halvings of the price of a move until a cap on moves is met.
@@ -34,16 +34,15 @@ def align_layers(loads: ExpertLoads, in_use: IntArray, fresh: IntArray) -> IntAr
     """Return a new map with nodes, GPUs and slots of each layer named so that most of the map in use stays in place."""
     shape = (loads.num_gpus, loads.size)
     pairs = zip(in_use, fresh, strict=True)
-    aligned = [align(old.reshape(shape), new.reshape(shape), loads.pools) for old, new in pairs]
+    aligned = [align(old.reshape(shape), new.reshape(shape), loads.pools, loads.speed) for old, new in pairs]
     return np.array(aligned).reshape(loads.layers, -1)
 
 
 def _list_points(loads: ExpertLoads, before: IntArray, fresh: IntArray, most: int | None) -> list[list[Point]]:
     """Return the maps of each layer that are compared, that in use first."""
-    pools = Pools(loads.weight, loads.num_gpus, loads.size, loads.copies_per_gpu)
-    points = descend(pools, before, loads.pools, loads.layers * loads.num_replicas if most is None else most)
+    points = descend(all_gpus(loads), before, loads.pools, loads.layers * loads.num_replicas if most is None else most)
     aligned = align_layers(loads, before, fresh)
-    largest = gpu_loads(loads, aligned).max(axis=1)
+    largest = gpu_times(loads, aligned).max(axis=1)
     aligned = aligned.reshape(before.shape)
     moved = find_moved(before, aligned).sum(axis=(1, 2))
     sound = keep_to_rules(loads, before)

@@ -37,18 +37,16 @@ def descend(pools: Pools, start: IntArray, nodes: int, most: int) -> list[list[P
     O(slots * slots of a GPU) a step.
     """
     slots, active = start.copy(), np.arange(len(start))
-    enough = pools.weight.sum(axis=1) / pools.gpus * (1 + NEAR)
-    found = [
-        [Point(start[k], load, 0)] for k, load in enumerate(measure(pools, slots).sum(axis=2).max(axis=1).tolist())
-    ]
+    enough = pools.weight.sum(axis=1) / pools.speeds.sum(axis=1) * (1 + NEAR)
+    found = [[Point(start[k], time, 0)] for k, time in enumerate(largest_time(pools, slots).tolist())]
     for _ in range(STEPS * pools.slots):
         if not active.size:
             break
-        part = pools._replace(weight=pools.weight[active])
+        part = pools.take(active)
         stepped = take_step(part, slots[active], nodes)
         moved = find_moved(start[active], stepped).sum(axis=(1, 2))
         going = (stepped != slots[active]).any(axis=(1, 2)) & (moved <= most)
-        largest = measure(part, stepped).sum(axis=2).max(axis=1)
+        largest = largest_time(part, stepped)
         active, stepped, moved, largest = active[going], stepped[going], moved[going], largest[going]
         slots[active] = stepped
         for k, layer in enumerate(active.tolist()):
@@ -65,24 +63,30 @@ def measure(pools: Pools, slots: IntArray) -> FloatArray:
     return np.asarray(np.take_along_axis(share, flat, axis=1).reshape(slots.shape))
 
 
+def largest_time(pools: Pools, slots: IntArray) -> FloatArray:
+    """Return the largest load of a GPU over its speed, [pools]."""
+    return np.asarray((measure(pools, slots).sum(axis=2) / pools.speeds).max(axis=1))
+
+
 def take_step(pools: Pools, slots: IntArray, nodes: int) -> IntArray:
     """Return slots after the best step of each layer, which is none where none helps."""
     most = max(1, PAIRS // (pools.slots * pools.size))
     parts = [slice(start, start + most) for start in range(0, len(slots), most)]
-    return np.concatenate([_step_part(pools._replace(weight=pools.weight[part]), slots[part], nodes) for part in parts])
+    return np.concatenate([_step_part(pools.take(part), slots[part], nodes) for part in parts])
 
 
 def _step_part(pools: Pools, slots: IntArray, nodes: int) -> IntArray:
     """Take a step as `take_step` does, in layers that are few enough for one go."""
     value, rows = measure(pools, slots), np.arange(len(slots))
-    load = value.sum(axis=2)
-    top, gpus = load.argmax(axis=1), pools.gpus // nodes
-    # Only the GPUs of the node with the largest load take part.
+    time = value.sum(axis=2) / pools.speeds
+    top, gpus = time.argmax(axis=1), pools.gpus // nodes
+    # Only the GPUs of the node with the largest time take part.
     near = (top // gpus)[:, None] * gpus + np.arange(gpus)
     held, values = slots[rows[:, None], near], value[rows[:, None], near]
-    swap = find_exchanges(values, held, pools.copies)
-    change = find_replacements(pools, held, values, count_replicas(slots, pools.experts))
-    peak = load.max(axis=1)
+    node = pools._replace(gpus=gpus, speed=pools.speeds[rows[:, None], near])
+    swap = find_exchanges(node, values, held)
+    change = find_replacements(node, held, values, count_replicas(slots, pools.experts))
+    peak = time.max(axis=1)
     gain = np.stack([(peak - swap[0]) / EXCHANGE_MOVES, peak - change[0]])
     better = gain.max(axis=0) > LEAST * peak
     after, local = held.reshape(len(slots), -1), top % gpus * pools.size

@@ -33,16 +33,34 @@ class Piece(NamedTuple):
     load: float
 
 
+class GpuPattern(NamedTuple):
+    """Hold what a GPU of a kind, of one speed and number of slots, holds, as places of pieces."""
+
+    kind: int
+    held: tuple[int, ...]
+
+
+class GpuKinds(NamedTuple):
+    """Hold the speed and the slots of each kind of GPU, how many there are, and the kind of every GPU."""
+
+    speed: list[float]
+    room: list[int]
+    number: IntArray
+    kind: IntArray
+
+
 def solve_exactly(pool: Pools, reached: float, most: int) -> Solved:
     """Return the best solution of one pool that is better than a load reached, if one is, and whether it is the best.
 
-    Each program asks for a largest load below the one reached: which numbers of replicas, and how many GPUs hold which
-    of the patterns, whose loads lie between that and what the other GPUs leave. When none is left, the last is optimal.
+    Each program asks for a largest load over speed below the one reached: which numbers of replicas, and how many GPUs
+    of each kind hold which of the patterns, whose loads lie between that and what the other GPUs leave. When none is
+    left, the last is optimal. Slots that a GPU lacks are filled with the number behind the last expert.
     More than `most` patterns, or a program that branch and bound do not decide soon, leave the question open.
     """
     if pool.slots > SLOTS:
         return Solved(None, proven=False)
     best: IntArray | None = None
+    kinds = _list_kinds(pool)
     while True:
         limit = reached * (1 - LEAST)
         if limit == reached:
@@ -51,39 +69,56 @@ def solve_exactly(pool: Pools, reached: float, most: int) -> Solved:
         if bool(rule_out(pool, np.array([limit]))[0]):
             return Solved(best, proven=True)
         pieces = _list_pieces(pool, limit)
-        patterns = _list_patterns(pool, pieces, limit, most)
+        patterns = _list_patterns(pool, kinds, pieces, (limit, most))
         if patterns is None:
             return Solved(best, proven=False)
-        chosen = _choose(pool, pieces, patterns)
-        if chosen is None or not len(chosen):
+        chosen = _choose(pool, kinds, pieces, patterns)
+        if not chosen:
             return Solved(best, proven=chosen is not None)
-        best = np.array([[pieces[k].expert for k in patterns[at]] for at in chosen.tolist()], np.int64)
-        reached = max(sum(pieces[k].load for k in patterns[at]) for at in chosen.tolist())
+        best = np.full((pool.gpus, pool.size), pool.experts)
+        for gpu, pattern in enumerate(chosen):
+            best[gpu, : len(pattern)] = [pieces[k].expert for k in pattern]
+        times = zip(chosen, pool.speeds[0].tolist(), strict=True)
+        reached = max(sum(pieces[k].load for k in pattern) / speed for pattern, speed in times)
+
+
+def _list_kinds(pool: Pools) -> GpuKinds:
+    """Return the kinds of the GPUs of a pool."""
+    pairs = np.stack([pool.speeds[0], pool.rooms[0].astype(np.float64)])
+    kinds, kind, number = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+    return GpuKinds(kinds[0].tolist(), kinds[1].astype(np.int64).tolist(), number, kind.ravel())
 
 
 def _list_pieces(pool: Pools, limit: float) -> list[Piece]:
     """Return the replicas that a GPU may hold, largest first."""
-    weight = pool.weight[0].tolist()
+    weight, fastest = pool.weight[0].tolist(), float(pool.speeds.max())
     pieces = [
         Piece(expert, replicas, load / replicas)
         for expert, load in enumerate(weight)
         for replicas in range(1, pool.most + 1)
-        if load / replicas <= limit
+        if load / replicas <= limit * fastest
     ]
     return sorted(pieces, key=lambda piece: -piece.load)
 
 
-def _list_patterns(pool: Pools, pieces: list[Piece], limit: float, most: int) -> list[tuple[int, ...]] | None:
-    """Return what a GPU may hold, as places of pieces, or None where that is more than `most`.
+def _list_patterns(
+    pool: Pools, kinds: GpuKinds, pieces: list[Piece], limits: tuple[float, int]
+) -> list[GpuPattern] | None:
+    """Return what GPUs of each kind may hold below a limit on loads over speed, or None where that is too much.
 
-    Its load is at most the limit, and at least what is left when all other GPUs are at the limit.
+    The load of one is at most the limit, and at least what is left when all other GPUs are at the limit. The second
+    limit is one on patterns.
     """
-    least = (float(pool.weight[0].sum()) - (pool.gpus - 1) * limit) * (1 - LEAST)
-    found: list[tuple[int, ...]] = []
-    for pattern in _extend(pool, pieces, (least, limit), ()):
-        found.append(pattern)
-        if len(found) > most:
-            return None
+    limit, most = limits
+    found: list[GpuPattern] = []
+    every = float(pool.speeds.sum())
+    for kind, (speed, room) in enumerate(zip(kinds.speed, kinds.room, strict=True)):
+        gpu = pool._replace(size=room, room=None)
+        least = (float(pool.weight[0].sum()) - (every - speed) * limit) * (1 - LEAST)
+        for held in _extend(gpu, pieces, (least, limit * speed), ()):
+            found.append(GpuPattern(kind, held))
+            if len(found) > most:
+                return None
     return found
 
 
@@ -108,16 +143,18 @@ def _extend(
         yield from _extend(pool, pieces, (loads[0] - piece.load, loads[1] - piece.load), (*held, at))
 
 
-def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]) -> IntArray | None:
+def _choose(
+    pool: Pools, kinds: GpuKinds, pieces: list[Piece], patterns: list[GpuPattern]
+) -> list[tuple[int, ...]] | None:
     """Return the pattern of each GPU, none where no choice is possible, or None where that was not decided."""
     if not patterns:
-        return np.empty(0, np.int64)
+        return []
     from scipy.optimize import LinearConstraint, milp  # which takes longer to import than all the rest
 
     columns = len(patterns) + len(pieces)
     rows, at, values = _constraints(pool, pieces, patterns)
-    matrix = coo_array((values, (rows, at)), shape=(len(pieces) + pool.experts + 1, columns)).tocsr()
-    equal = np.concatenate([np.zeros(len(pieces)), np.ones(pool.experts), [float(pool.gpus)]])
+    matrix = coo_array((values, (rows, at)), shape=(len(pieces) + pool.experts + len(kinds.number), columns)).tocsr()
+    equal = np.concatenate([np.zeros(len(pieces)), np.ones(pool.experts), kinds.number.astype(np.float64)])
     highest = np.concatenate([np.full(len(patterns), float(pool.gpus)), np.ones(len(pieces))])
     found = milp(
         np.zeros(columns),
@@ -127,24 +164,27 @@ def _choose(pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]) -
         options={"node_limit": NODES},
     )
     if found.status == 2:
-        return np.empty(0, np.int64)
+        return []
     if found.x is None:
         return None
-    return np.repeat(np.arange(len(patterns)), np.rint(found.x[: len(patterns)]).astype(np.int64))
+    times = np.rint(found.x[: len(patterns)]).astype(np.int64)
+    chosen = [patterns[k].held for k in np.repeat(np.arange(len(patterns)), times).tolist()]
+    # Patterns come kind by kind, and so do GPUs in this order.
+    order = np.argsort(np.argsort(kinds.kind, kind="stable"))
+    return [chosen[k] for k in order.tolist()]
 
 
-def _constraints(
-    pool: Pools, pieces: list[Piece], patterns: list[tuple[int, ...]]
-) -> tuple[IntArray, IntArray, FloatArray]:
+def _constraints(pool: Pools, pieces: list[Piece], patterns: list[GpuPattern]) -> tuple[IntArray, IntArray, FloatArray]:
     """Return rows, columns and values of what holds with equality.
 
-    All replicas of a number that is chosen are held, each expert has one number, and each GPU one pattern.
+    All replicas of a number that is chosen are held, each expert has one number, and each GPU one pattern of its kind.
     """
-    held, number = np.array(patterns), len(patterns) + np.arange(len(pieces))
+    held = np.concatenate([np.array(pattern.held, np.int64) for pattern in patterns])
+    each, number = [len(pattern.held) for pattern in patterns], len(patterns) + np.arange(len(pieces))
     expert = len(pieces) + np.array([piece.expert for piece in pieces])
-    last = np.full(len(patterns), len(pieces) + pool.experts)
-    rows = np.concatenate([held.ravel(), np.arange(len(pieces)), expert, last])
-    columns = np.concatenate([np.repeat(np.arange(len(patterns)), pool.size), number, number, np.arange(len(patterns))])
+    last = len(pieces) + pool.experts + np.array([pattern.kind for pattern in patterns])
+    rows = np.concatenate([held, np.arange(len(pieces)), expert, last])
+    columns = np.concatenate([np.repeat(np.arange(len(patterns)), each), number, number, np.arange(len(patterns))])
     replicas = np.array([float(piece.replicas) for piece in pieces])
     values = np.concatenate([np.ones(held.size), -replicas, np.ones(len(pieces) + len(patterns))])
     return rows, columns, values

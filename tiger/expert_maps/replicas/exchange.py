@@ -21,7 +21,7 @@ def exchange(pools: Pools, slots: IntArray) -> IntArray:
     step = max(1, PAIRS // (pools.slots * pools.size))
     for start in range(0, len(slots), step):
         part = slice(start, start + step)
-        found[part] = _exchange_part(pools._replace(weight=pools.weight[part]), found[part])
+        found[part] = _exchange_part(pools.take(part), found[part])
     return found
 
 
@@ -31,8 +31,8 @@ def _exchange_part(pools: Pools, slots: IntArray) -> IntArray:
     value = np.take_along_axis(share, slots.reshape(len(slots), -1), axis=1).reshape(slots.shape)
     active = np.arange(len(slots))
     while len(active):
-        worst, mine, other = find_exchanges(value[active], slots[active], pools.copies)
-        load = value[active].sum(axis=2)
+        worst, mine, other = find_exchanges(pools.take(active), value[active], slots[active])
+        load = value[active].sum(axis=2) / pools.take(active).speeds
         top = load.argmax(axis=1)
         helps = worst < load.max(axis=1) * (1 - LEAST)
         active, top, mine, other = active[helps], top[helps], mine[helps], other[helps]
@@ -44,30 +44,34 @@ def _exchange_part(pools: Pools, slots: IntArray) -> IntArray:
     return slots
 
 
-def find_exchanges(value: FloatArray, slots: IntArray, copies: int) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the larger load of the two GPUs after the best exchange of each pool, and its two slots.
+def find_exchanges(pools: Pools, value: FloatArray, slots: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the larger time of the two GPUs after the best exchange of each pool, and its two slots.
 
-    The first slot is one of the GPU with the largest load, the second of all slots of the pool.
+    The first slot is one of the GPU with the largest time, the second of all slots of the pool.
     """
     count, gpus, size = value.shape
     load, rows = value.sum(axis=2), np.arange(count)
-    top = load.argmax(axis=1)
+    speed = pools.speeds
+    top = (load / speed).argmax(axis=1)
     less = value[rows, top][:, :, None] - value.reshape(count, 1, -1)
     other = np.repeat(load, size, axis=1)[:, None, :]
-    after = np.maximum(load[rows, top][:, None, None] - less, other + less)
-    after[~_allowed(slots, top, copies)] = np.inf
+    after = np.maximum(
+        (load[rows, top][:, None, None] - less) / speed[rows, top][:, None, None],
+        (other + less) / np.repeat(speed, size, axis=1)[:, None, :],
+    )
+    after[~_allowed(pools, slots, top)] = np.inf
     flat = after.reshape(count, -1)
     best = flat.argmin(axis=1)
     return flat[rows, best], best // (gpus * size), best % (gpus * size)
 
 
-def _allowed(slots: IntArray, top: IntArray, copies: int) -> BoolArray:
-    """Return which exchanges are with another GPU and leave no GPU with more than `copies` of an expert."""
+def _allowed(pools: Pools, slots: IntArray, top: IntArray) -> BoolArray:
+    """Return which exchanges are with another GPU and leave no GPU with more of an expert than it may hold."""
     count, gpus, size = slots.shape
     rows = np.arange(count)
     mine, every = slots[rows, top], slots.reshape(count, -1)
-    here = count_on_gpus(mine[:, None], every)[:, :, 0] < copies
-    there = count_on_gpus(slots, mine) < copies
+    here = (count_on_gpus(mine[:, None], every)[:, :, 0] < pools.copies) & (every != pools.blank)
+    there = (count_on_gpus(slots, mine) < pools.copies) & (mine != pools.blank)[:, :, None]
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
     return np.asarray(np.repeat(there, size, axis=2) & (here & elsewhere)[:, None, :])
 

@@ -18,10 +18,11 @@ class ExpertLoads:
     """Hold the load of each expert, `weight` [layers, experts], and the `num_replicas` slots that GPUs have for them.
 
     Every GPU has `num_replicas / num_gpus` slots, and a replica carries its expert's load divided by the number of its
-    replicas. Where the number of groups is a multiple of that of nodes, the experts of a group, `experts / num_groups`
-    in order, stay on one node (hierarchical); otherwise groups and nodes play no part (global). `copies_per_gpu` is how
-    many replicas of one expert a GPU may hold; as many as it has slots means any number. Raises InputError that names
-    a field.
+    replicas. A GPU takes its load over its `speed` [GPUs] as its time; without any, all are as fast. Where the number
+    of groups is a multiple of that of nodes, the experts of a group, `experts / num_groups` in order, stay on one node
+    (hierarchical); otherwise groups and nodes play no part (global). `copies_per_gpu` is how many replicas of one
+    expert a GPU may hold; as many as it has slots means any number. Where GPUs have fewer slots, `room` [layers, GPUs]
+    says how many; the last expert, without load, then stands in all slots beyond. Raises InputError that names a field.
     """
 
     weight: FloatArray
@@ -30,10 +31,14 @@ class ExpertLoads:
     num_nodes: int
     num_gpus: int
     copies_per_gpu: int = 1
+    speed: FloatArray | None = None
+    room: IntArray | None = None
 
     def __post_init__(self) -> None:
         """Check the fields and what they say together."""
         object.__setattr__(self, "weight", check_weight("weight", self.weight))
+        if self.speed is not None:
+            object.__setattr__(self, "speed", _check_speed(self.speed, self.num_gpus))
         for name in ("num_replicas", "num_groups", "num_nodes", "num_gpus", "copies_per_gpu"):
             _check_count(name, getattr(self, name))
         _check_division("num_replicas", self.num_replicas, "num_gpus", self.num_gpus)
@@ -78,6 +83,41 @@ class ExpertLoads:
         """Return the number of groups that stay together, one where groups play no part."""
         return self.num_groups if self.num_groups % self.num_nodes == 0 else 1
 
+    @property
+    def speeds(self) -> FloatArray:
+        """Return the speed of each GPU, [GPUs]."""
+        return np.ones(self.num_gpus) if self.speed is None else self.speed
+
+    @property
+    def blank(self) -> int:
+        """Return the expert that stands where a GPU has no slot, -1 where all have as many."""
+        return -1 if self.room is None else self.experts - 1
+
+    @property
+    def real(self) -> BoolArray:
+        """Return where GPUs have slots, [layers, slots]."""
+        if self.room is None:
+            return np.ones((self.layers, self.num_replicas), np.bool_)
+        return np.asarray((np.arange(self.size) < self.room[:, :, None]).reshape(self.layers, -1))
+
+    def name_kinds(self, layer: int) -> FloatArray | None:
+        """Return a number of each GPU, the same for those that are as fast and have as many slots; None if all have."""
+        if self.room is None:
+            return self.speed
+        kinds = np.stack([self.speeds, self.room[layer].astype(np.float64)])
+        return np.unique(kinds, axis=1, return_inverse=True)[1].ravel().astype(np.float64)
+
+    @property
+    def nodes_alike(self) -> bool:
+        """Return whether the GPUs of all parts with experts of their own are as fast as those of the others."""
+        rows = np.sort(self.speeds.reshape(self.pools, -1), axis=1)
+        return bool((rows == rows[0]).all())
+
+    @property
+    def mean(self) -> FloatArray:
+        """Return the time of each layer, [layers], if its load could be divided by speed."""
+        return np.asarray(self.weight.sum(axis=1) / self.speeds.sum())
+
 
 def count_replicas(slots: IntArray, experts: int) -> IntArray:
     """Return how many slots each expert has, [rows, experts], from the experts of slots, [rows, slots]."""
@@ -93,8 +133,19 @@ def gpu_loads(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
     return np.asarray(held.reshape(loads.layers, loads.num_gpus, loads.size).sum(axis=2))
 
 
+def gpu_times(loads: ExpertLoads, phy2log: IntArray) -> FloatArray:
+    """Return the load of each GPU over its speed, [layers, GPUs], under a map from slots to experts."""
+    return np.asarray(gpu_loads(loads, phy2log) / loads.speeds)
+
+
 def keep_to_rules(loads: ExpertLoads, slots: IntArray) -> BoolArray:
     """Return which maps, [maps, GPUs, slots of a GPU], hold all groups on nodes, and no expert too often on a GPU."""
+    if loads.room is not None:
+        # There are no groups then. The numbers of slots that a GPU lacks are no experts, and all differ.
+        beyond = np.where(slots == loads.blank, -1 - np.arange(loads.size), slots)
+        held = np.sort(beyond, axis=2)
+        often = held[..., loads.copies_per_gpu :] == held[..., : -loads.copies_per_gpu]
+        return np.asarray(~often.any(axis=(1, 2)))
     held = np.sort(slots, axis=2)
     often = (held[..., loads.copies_per_gpu :] == held[..., : -loads.copies_per_gpu]).any(axis=(1, 2))
     group = np.sort(slots.reshape(len(slots), loads.pools, -1) // (loads.experts // loads.groups), axis=2)
@@ -144,6 +195,14 @@ def check_weight(field: str, weight: ArrayLike) -> FloatArray:
     # Sums of loads must not overflow.
     if found.max() > 1e300 / SLOTS_MAX:
         raise InputError(field, f"expected numbers up to {1e300 / SLOTS_MAX:g}, got {found.max():g}")
+    return freeze(found)
+
+
+def _check_speed(speed: FloatArray, gpus: object) -> FloatArray:
+    """Return speeds, or raise InputError unless each GPU has a finite one above 0."""
+    found = np.asarray(speed, np.float64)
+    if found.shape != (gpus,) or not (np.isfinite(found) & (found > 0)).all():
+        raise InputError("speed", f"expected a finite number above 0 for each of {gpus} GPUs")
     return freeze(found)
 
 

@@ -19,24 +19,28 @@ def find_moved(before: IntArray, after: IntArray) -> BoolArray:
     return np.ascontiguousarray(np.moveaxis(moved, 0, -1))
 
 
-def align(before: IntArray, after: IntArray, nodes: int) -> IntArray:
+def align(before: IntArray, after: IntArray, nodes: int, speed: FloatArray | None = None) -> IntArray:
     """Return a layer's map with its nodes, GPUs and slots named so that most stays in place.
 
-    Maps are [GPUs, slots of a GPU]; GPUs of a node stay together, and no other order of nodes and GPUs moves fewer
-    experts.
+    Maps are [GPUs, slots of a GPU]; GPUs of a node stay together, only GPUs of the same `speed` [GPUs] change names,
+    and no other order of nodes and GPUs moves fewer experts.
     """
     moved = find_moved(before[:, None], after[None, :]).sum(axis=-1)
-    chosen = name_gpus(moved.astype(np.float64), nodes)
+    chosen = name_gpus(moved.astype(np.float64), nodes, speed)
     return np.array([keep_slots(*pair) for pair in zip(before.tolist(), after[chosen].tolist(), strict=True)])
 
 
-def name_gpus(costs: FloatArray, nodes: int) -> IntArray:
+def name_gpus(costs: FloatArray, nodes: int, speed: FloatArray | None = None) -> IntArray:
     """Return which GPU of a new map each GPU takes over, at the least sum of `costs` [GPUs, GPUs of the new map].
 
-    GPUs of a node stay together: linear assignment for each two nodes, and then of nodes.
+    GPUs of a node stay together: linear assignment for each two nodes, and then of nodes. A GPU takes over none of
+    another speed.
     """
     from scipy.optimize import linear_sum_assignment  # which takes longer to import than a report to read
 
+    if speed is not None and (unlike := speed[:, None] != speed).any():
+        # More than all others come to: to leave every name as it is costs less.
+        costs = np.where(unlike, 1 + 2 * np.abs(costs).sum(), costs)
     gpus = len(costs) // nodes
     parts = costs.reshape(nodes, gpus, nodes, gpus).transpose(0, 2, 1, 3)
     value, orders = np.zeros((nodes, nodes)), np.zeros((nodes, nodes, gpus), np.int64)

@@ -4,14 +4,16 @@ import numpy as np
 
 from tiger.expert_maps.replicas.loads import count_replicas
 from tiger.expert_maps.replicas.pools import Pools
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
 
 
 def pack(pools: Pools, owners: IntArray) -> IntArray:
     """Return the experts of each slot, [pools, GPUs, slots of a GPU]: replicas in order of load, each to the lightest.
 
-    LPT of Graham (1969, doi:10.1137/0117039) with as many replicas on every GPU. Where the GPUs with room hold an
-    expert as often as they may, another replica makes room for it. O(slots * GPUs) a pool.
+    LPT of Graham (1969, doi:10.1137/0117039) with as many replicas on every GPU; onto the GPU that is done first, where
+    some are faster (Gonzalez, Ibarra and Sahni, 1977, doi:10.1137/0206013). Where the GPUs with room hold an
+    expert as often as they may, another replica makes room for it. Slots that a GPU lacks are filled with the number
+    behind the last expert. O(slots * GPUs) a pool.
     """
     count, rows = len(owners), np.arange(len(owners))
     share = pools.weight / count_replicas(owners, pools.experts)
@@ -19,16 +21,22 @@ def pack(pools: Pools, owners: IntArray) -> IntArray:
     queue = np.take_along_axis(owners, order, axis=1)
     slots = np.full((count, pools.gpus, pools.size), -1)
     load, filled = np.zeros((count, pools.gpus)), np.zeros((count, pools.gpus), np.int64)
+    alike, speed, rooms = pools.alike, pools.speeds, pools.rooms
     for expert in queue.T:
         held = (slots == expert[:, None, None]).sum(axis=2)
-        closed = (filled == pools.size) | (held >= pools.copies)
-        gpu = np.where(closed, np.inf, load).argmin(axis=1)
+        closed = (filled == rooms) | (held >= pools.copies)
+        done = load if alike else (load + share[rows, expert][:, None]) / speed
+        gpu, placed = np.where(closed, np.inf, done).argmin(axis=1), expert.copy()
         for row in np.flatnonzero(closed.all(axis=1)):
-            gpu[row] = _make_room(slots[row], filled[row], held[row], pools)
+            if pools.room is None:
+                gpu[row] = _make_room(slots[row], filled[row], held[row], pools)
+            else:
+                gpu[row], placed[row] = _replace_replica(slots[row], filled[row] < rooms[row], share[row], pools.copies)
             load[row] = np.where(slots[row] >= 0, share[row][slots[row]], 0.0).sum(axis=1)
-        slots[rows, gpu, filled[rows, gpu]] = expert
+        slots[rows, gpu, filled[rows, gpu]] = placed
         filled[rows, gpu] += 1
-        load[rows, gpu] += share[rows, expert]
+        load[rows, gpu] += share[rows, placed]
+    slots[slots < 0] = pools.experts
     return slots
 
 
@@ -47,3 +55,13 @@ def _make_room(slots: IntArray, filled: IntArray, held: IntArray, pools: Pools) 
     slots[full, moved] = slots[full, filled[full]]
     slots[full, filled[full]] = -1
     return full
+
+
+def _replace_replica(slots: IntArray, roomy: BoolArray, share: FloatArray, copies: int) -> tuple[int, int]:
+    """Return a GPU with room and the expert of the largest replica that it may hold, in place of one it may not.
+
+    The latter has another replica: it is on all GPUs with room.
+    """
+    gpu = int(np.flatnonzero(roomy)[0])
+    held = np.bincount(slots[gpu][slots[gpu] >= 0], minlength=len(share))
+    return gpu, int(np.where(held < copies, share, -1.0).argmax())

@@ -10,14 +10,14 @@ from tiger.model.arrays import FloatArray, IntArray
 def find_replacements(
     pools: Pools, slots: IntArray, value: FloatArray, counts: IntArray
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the largest load that the best replacement of each pool leaves on the GPUs it changes, slot and expert.
+    """Return the largest time that the best replacement of each pool leaves on the GPUs it changes, slot and expert.
 
     `slots` and `value` are experts and loads, [pools, GPUs, slots of a GPU], `counts` the replicas of each expert. The
     other replicas of the expert that loses a slot carry more, those of the one that gains it less.
     """
     count, gpus, size = slots.shape
-    rows, load = np.arange(count), value.sum(axis=2)
-    top = load.argmax(axis=1)
+    rows, load, speed = np.arange(count), value.sum(axis=2), np.repeat(pools.speeds, size, axis=1)
+    top = (load / pools.speeds).argmax(axis=1)
     flat, gained = slots.reshape(count, -1), slots[rows, top]
     number = np.take_along_axis(counts, flat, axis=1)
     rise = np.take_along_axis(pools.weight, flat, axis=1) * (1 / np.maximum(number - 1, 1) - 1 / number)
@@ -27,11 +27,13 @@ def find_replacements(
     alike = sum((slots == slots[..., k, None]).astype(np.int64) for k in range(size)).reshape(count, -1)
     raised = np.repeat(load, size, axis=1) + alike * rise
     there = raised - rise - value.reshape(count, -1)
-    after = np.maximum(there[:, None, :] + less[:, :, None], _others(flat, raised, counts, size)[:, None, :])
-    after = np.maximum(after, (load[rows, top][:, None] - share + less)[:, :, None])
-    full = count_on_gpus(slots, gained) >= pools.copies
+    there = (there[:, None, :] + less[:, :, None]) / speed[:, None, :]
+    after = np.maximum(there, _others(flat, raised / speed, counts, size)[:, None, :])
+    left = (load[rows, top][:, None] - share + less) / pools.speeds[rows, top][:, None]
+    after = np.maximum(after, left[:, :, None])
+    full = (count_on_gpus(slots, gained) >= pools.copies) | (gained == pools.blank)[:, :, None]
     elsewhere = np.repeat(np.arange(gpus)[None, :] != top[:, None], size, axis=1)
-    after[np.repeat(full, size, axis=2) | ~((number > 1) & elsewhere)[:, None, :]] = np.inf
+    after[np.repeat(full, size, axis=2) | ~((number > 1) & elsewhere & (flat != pools.blank))[:, None, :]] = np.inf
     best = after.reshape(count, -1).argmin(axis=1)
     expert = gained[rows, best // (gpus * size)]
     return after.reshape(count, -1)[rows, best], best % (gpus * size), expert

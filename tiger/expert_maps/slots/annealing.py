@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.expert_maps.replicas.loads import count_replicas, gpu_loads
+from tiger.expert_maps.replicas.loads import count_replicas, gpu_times
 from tiger.expert_maps.slots.objective import (
     SlotProblem,
     count_moves,
@@ -26,12 +26,14 @@ class SlotState(NamedTuple):
     """Hold a map `slots[L, S]`, the `best[L, S]` so far, and what the changes of both are computed from.
 
     `held[L, E, G]` are replicas of experts on devices, `number[L, E]` all of them, and `load[L, G]` the prices of
-    loads, out of the prices `weight[L, E]` of experts, with the largest in `top[L]`. `costs[L, G, E]` is what the links
-    of an expert cost with all replicas on a device, of `forward[L - 1, E, E]` transitions, `backward` their transposes.
-    `receipts[L, E, G]` are prices of moves and `moved[L, E, G]` is 1 where one counts. `total[3]` has the present cost
-    and the least, relative to the start, and by how much a cost has to be less. `limits[4]` are slots of a device,
-    replicas of an expert on one, slots of a node, and moves, of which the present map has `moves[1]`. `change[G]` is
-    scratch.
+    loads, out of the prices `weight[L, E]` of experts and how much `longer[G]` a device takes, with the largest in
+    `top[L]`. `costs[L, G, E]` is what the links of an expert cost with all replicas on a device, of
+    `forward[L - 1, E, E]` transitions, `backward` their transposes. `receipts[L, E, G]` are prices of moves and
+    `moved[L, E, G]` is 1 where one counts. `total[4]` has the present cost and the least, relative to the start, by how
+    much a cost has to be less, and which part of a largest load may be an error of rounding: where speeds differ, it is
+    not added up as that of its device. `limits[5]` are slots of a device, replicas of an expert on one, slots of a
+    node, moves, of which the present map has `moves[1]`, and the expert that stands where a device has no slot.
+    `change[G]` is scratch.
     """
 
     slots: IntArray
@@ -40,6 +42,7 @@ class SlotState(NamedTuple):
     number: IntArray
     weight: FloatArray
     load: FloatArray
+    longer: FloatArray
     top: FloatArray
     costs: FloatArray
     forward: FloatArray
@@ -57,7 +60,7 @@ def start_annealing(problem: SlotProblem, slots: IntArray) -> SlotState:
     """Return the state of a map."""
     loads = problem.loads
     held = count_on_devices(loads, slots)
-    load = gpu_loads(loads, slots) * problem.token
+    load = gpu_times(loads, slots) * problem.token
     moved = np.zeros_like(held) if problem.in_use is None else (count_on_devices(loads, problem.in_use) == 0) + 0
     most = ANY if problem.most_moves is None else problem.most_moves
     return SlotState(
@@ -67,6 +70,7 @@ def start_annealing(problem: SlotProblem, slots: IntArray) -> SlotState:
         number=count_replicas(slots, loads.experts),
         weight=loads.weight * problem.token,
         load=load,
+        longer=1.0 / loads.speeds,
         top=load.max(axis=1),
         costs=link_costs(problem, held),
         forward=np.ascontiguousarray(problem.counts),
@@ -74,8 +78,10 @@ def start_annealing(problem: SlotProblem, slots: IntArray) -> SlotState:
         hops=problem.hops,
         receipts=problem.prices,
         moved=moved,
-        total=np.array([0.0, 0.0, ROUNDING * price_slots(problem, slots).total]),
-        limits=np.array([loads.size, loads.copies_per_gpu, loads.num_replicas // loads.pools, most]),
+        total=np.array(
+            [0.0, 0.0, ROUNDING * price_slots(problem, slots).total, 0.0 if loads.speed is None else ROUNDING]
+        ),
+        limits=np.array([loads.size, loads.copies_per_gpu, loads.num_replicas // loads.pools, most, loads.blank]),
         moves=np.array([count_moves(problem, slots)]),
         change=np.zeros(loads.num_gpus),
     )
@@ -128,6 +134,8 @@ def _exchange(state: SlotState, layer: int, a: int, b: int, temperature: float) 
     held, number, load = state.held[layer], state.number[layer], state.load[layer]
     if p == q or e == f or held[e, q] >= copies or held[f, p] >= copies:
         return False
+    if e == state.limits[4] or f == state.limits[4]:
+        return False
     receipts, moved = state.receipts[layer], state.moved[layer]
     # A device receives an expert with the first of its replicas there, and is spared that without the last one.
     e_come, e_gone, f_come, f_gone = held[e, q] == 0, held[e, p] == 1, held[f, p] == 0, held[f, q] == 1
@@ -137,7 +145,9 @@ def _exchange(state: SlotState, layer: int, a: int, b: int, temperature: float) 
     own, part = state.costs[layer], 1.0 / number[e]
     other = 1.0 / number[f]
     heavier = state.weight[layer, f] * other - state.weight[layer, e] * part
-    top = _find_top(load, state.top[layer], p, q, heavier)
+    to_p, to_q = heavier * state.longer[p], -heavier * state.longer[q]
+    below = state.top[layer] * (1.0 - state.total[3])
+    top = _find_top(load, state.top[layer], below, (p, q), (to_p, to_q))
     change = top - state.top[layer] + receipts[e, q] * e_come - receipts[e, p] * e_gone
     change += receipts[f, p] * f_come - receipts[f, q] * f_gone
     change += (own[q, e] - own[p, e]) * part + (own[p, f] - own[q, f]) * other
@@ -148,8 +158,8 @@ def _exchange(state: SlotState, layer: int, a: int, b: int, temperature: float) 
     held[e, q] += 1
     held[f, q] -= 1
     held[f, p] += 1
-    load[p] += heavier
-    load[q] -= heavier
+    load[p] += to_p
+    load[q] += to_q
     state.top[layer] = top
     state.moves[0] += moves
     state.total[0] += change
@@ -163,10 +173,11 @@ def _exchange(state: SlotState, layer: int, a: int, b: int, temperature: float) 
 
 
 @inner_kernel
-def _find_top(load: FloatArray, top: float, p: int, q: int, heavier: float) -> float:
-    """Return the largest load of a layer after one device has become heavier, and another one lighter by as much."""
-    most = max(load[p] + heavier, load[q] - heavier)
-    if most >= top or (load[p] < top and load[q] < top):
+def _find_top(load: FloatArray, top: float, below: float, pair: tuple[int, int], heavier: tuple[float, float]) -> float:
+    """Return the largest load of a layer after those of two devices have changed; those `below` are not the largest."""
+    p, q = pair
+    most = max(load[p] + heavier[0], load[q] + heavier[1])
+    if most >= top or (load[p] < below and load[q] < below):
         return float(max(most, top))
     for g in range(len(load)):
         if g not in (p, q):
@@ -183,7 +194,7 @@ def _replace(state: SlotState, layer: int, a: int, f: int, temperature: float) -
     size, copies = state.limits[0], state.limits[1]
     e, p = state.slots[layer, a], a // size
     held, number, load = state.held[layer], state.number[layer], state.load[layer]
-    if e == f or number[e] < 2 or held[f, p] >= copies:
+    if e == f or number[e] < 2 or held[f, p] >= copies or e == state.limits[4] or f == state.limits[4]:
         return False
     come_first, gone_last = held[f, p] == 0, held[e, p] == 1
     moves = state.moved[layer, f, p] * come_first - state.moved[layer, e, p] * gone_last
@@ -193,10 +204,12 @@ def _replace(state: SlotState, layer: int, a: int, f: int, temperature: float) -
     more = state.weight[layer, e] / (number[e] - 1) - state.weight[layer, e] / number[e]
     less = state.weight[layer, f] / number[f] - state.weight[layer, f] / (number[f] + 1)
     gone, come = state.weight[layer, e] / (number[e] - 1), state.weight[layer, f] / (number[f] + 1)
+    longer = state.longer
     for g in range(len(load)):
         lost += own[g, e] * held[e, g]
         won += own[g, f] * held[f, g]
-        top = max(top, load[g] + held[e, g] * more - held[f, g] * less + (come - gone if g == p else 0.0))
+        here = (come - gone) * longer[g] if g == p else 0.0
+        top = max(top, load[g] + held[e, g] * more * longer[g] - held[f, g] * less * longer[g] + here)
     receipts = state.receipts[layer]
     change = top - state.top[layer] + receipts[f, p] * come_first - receipts[e, p] * gone_last
     change += (lost - own[p, e]) / (number[e] - 1) - lost / number[e]
@@ -204,7 +217,7 @@ def _replace(state: SlotState, layer: int, a: int, f: int, temperature: float) -
     if change > 0 and np.random.random() >= np.exp(-change / temperature):
         return False
     for g in range(len(load)):
-        load[g] += held[e, g] * more - held[f, g] * less + (come - gone if g == p else 0.0)
+        load[g] += (held[e, g] * more - held[f, g] * less + (come - gone if g == p else 0.0)) * longer[g]
     state.top[layer] = top
     state.moves[0] += moves
     state.total[0] += change

@@ -1,8 +1,8 @@
 r"""What a map from slots to experts costs a step: its largest loads, its transitions over links, and its moves.
 
-With \(n_{le}\) replicas of expert e in layer l, of which the share \(y_{leg}\) is on device g,
+With \(n_{le}\) replicas of expert e in layer l, of which the share \(y_{leg}\) is on device g of speed \(s_g\),
 
-\[ p \sum_l \max_g \sum_e w_{le} y_{leg} + \sum_l \sum_{ef} t_{lef} \sum_{gh} y_{leg} c_{gh} y_{(l+1)fh}
+\[ p \sum_l \max_g \frac{1}{s_g} \sum_e w_{le} y_{leg} + \sum_l \sum_{ef} t_{lef} \sum_{gh} y_{leg} c_{gh} y_{(l+1)fh}
    + \sum_{\text{slots}} r_{leg} \]
 
 is the price of p for a token of a layer's largest load, of c for a transition and of r for an expert that a device
@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tiger.expert_maps.replicas.loads import ExpertLoads, count_replicas, gpu_loads, keep_to_rules
+from tiger.expert_maps.replicas.loads import ExpertLoads, count_replicas, gpu_times, keep_to_rules
 from tiger.expert_maps.replicas.moves import find_moved
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.document import Document
@@ -84,7 +84,7 @@ class SlotProblem:
 
 def price_slots(problem: SlotProblem, slots: IntArray) -> ExpertCost:
     """Return what a map costs. O(L E G (E + G))."""
-    load = float(gpu_loads(problem.loads, slots).max(axis=1).sum())
+    load = float(gpu_times(problem.loads, slots).max(axis=1).sum())
     links = 0.0
     if problem.has_links:
         links = float((sum_flow(problem.counts, spread(problem.loads, slots)) * problem.hops).sum())

@@ -123,7 +123,7 @@ def _start_with_links(problem: SlotProblem, params: SlotParams, stop: Callable[[
         nodes = group_slots(problem)
         for some in (nodes, replace(nodes, token=0.0)):
             yield balance_groups(loads, search_slots(some, params, stop).maps[0])
-    elif loads.experts % loads.num_gpus == 0:
+    elif loads.experts % loads.num_gpus == 0 and loads.room is None:
         flat = ExpertProblem(problem.counts, problem.hops)
         chosen = narrow(ExpertParams, ExpertParams(), seed=params.seed, effort=params.effort)
         yield add_replicas(loads, search_experts(flat, chosen, stop).solution)

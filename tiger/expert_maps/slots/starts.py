@@ -18,7 +18,10 @@ GAIN = 1e-3
 
 def order_slots(loads: ExpertLoads) -> IntArray:
     """Return the map [L, S] by numbers, as systems have it: experts in order, and then the first ones once more."""
-    return np.tile(np.arange(loads.num_replicas) % loads.experts, (loads.layers, 1))
+    if loads.room is None:
+        return np.tile(np.arange(loads.num_replicas) % loads.experts, (loads.layers, 1))
+    real = loads.real
+    return np.where(real, (np.cumsum(real, axis=1) - 1) % loads.blank, loads.blank)
 
 
 def start_with_loads(problem: SlotProblem, fresh: IntArray) -> list[IntArray]:
@@ -49,7 +52,9 @@ def rename_devices(problem: SlotProblem, slots: IntArray) -> IntArray:
         for layer in [*range(loads.layers), *reversed(range(loads.layers - 1))]:
             costs = _cost_of_slots(problem, trial, layer, receipts[layer])
             # A device's costs of all that another one holds.
-            order = name_gpus(costs.reshape(loads.num_gpus, loads.size, -1).sum(axis=1).T, loads.pools)
+            order = name_gpus(
+                costs.reshape(loads.num_gpus, loads.size, -1).sum(axis=1).T, loads.pools, loads.name_kinds(layer)
+            )
             trial[layer] = trial[layer].reshape(loads.num_gpus, -1)[order].ravel()
         reached = price_slots(problem, trial).total
         if not reached < value:
@@ -90,8 +95,9 @@ def group_slots(problem: SlotProblem) -> SlotProblem:
     weight = loads.weight.reshape(loads.layers, loads.groups, size).sum(axis=2)
     hops = problem.hops.reshape(loads.pools, gpus, loads.pools, gpus).mean(axis=(1, 3))
     farther = np.maximum(hops - np.diag(hops).mean(), 0.0) * (1 - np.eye(loads.pools))
+    speed = loads.speeds.reshape(loads.pools, gpus).mean(axis=1)
     return SlotProblem(
-        loads=ExpertLoads(weight, loads.groups, 1, 1, loads.pools),
+        loads=ExpertLoads(weight, loads.groups, 1, 1, loads.pools, speed=speed),
         counts=problem.counts.reshape(-1, loads.groups, size, loads.groups, size).sum(axis=(2, 4)),
         token=problem.token / gpus,
         hops=farther,
@@ -124,5 +130,5 @@ def _fill_layer(loads: ExpertLoads, weight: FloatArray, row: IntArray) -> IntArr
         roomy = held.sum(axis=0) < loads.size
         free = (held < loads.copies_per_gpu) & roomy
         expert = int(np.where(free.any(axis=1), share, -1.0).argmax())
-        held[expert, np.where(free[expert], load, np.inf).argmin()] += 1
+        held[expert, np.where(free[expert], load / loads.speeds, np.inf).argmin()] += 1
     return np.repeat(np.tile(np.arange(loads.experts), loads.num_gpus), held.T.ravel())
