@@ -905,6 +905,17 @@ export interface MeasuredText {
 }
 
 /**
+ * Hold the figures of layers cut among devices in order, in proportion to their memory, and whether they fit. That is
+ * how llama.cpp cuts a model by default.
+ */
+export interface MemorySplit {
+  latency_s: number | null;
+  bottleneck_s: number | null;
+  sequences: number | null;
+  feasible: boolean;
+}
+
+/**
  * Show what a device of each row holds: `held_bytes[row][k]` from `when_s[row][k]` on, empty without a schedule. None
  * stands for no limit, and for what is not known. Many steps are joined, with the most of each as theirs.
  */
@@ -1053,10 +1064,11 @@ export interface PlaceRequest {
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
-   * What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a microbatch, or
-   * `both`, each divided by its bound.
+   * What is minimized: as `throughput` the largest load of a device, or the iteration of a schedule; as `latency` the
+   * time of a microbatch alone, forward through all stages of a chain, or the makespan of a graph; `both`, each divided
+   * by its bound, in the mode dag alone. `cache` has as many sequences at once as can be, of a chain that serves.
    */
-  objective?: "throughput" | "latency" | "both";
+  objective?: "throughput" | "latency" | "both" | "cache";
   /** In the mode dag, has no edge run backwards between the devices of a line. */
   contiguous?: boolean;
   /**
@@ -1175,20 +1187,23 @@ export interface PlacedStage {
  * None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it
  * keeps to them, None where that is not known. `start_..` are the figures of the plan started from, and `moved` how
  * many of its layers or operators have other devices now, None without one. `given` is what the plan of a `layout`
- * comes to, None without one. Without a schedule, memory is parameters alone. In the mode dag there is a stage for
- * every device that holds operators, and `uniform_..` are the figures of as many colocation groups on every
- * accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s`
- * on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput. `optimal` says that what
- * was minimized, the iteration with a schedule, else the bottleneck or what the `objective` names, meets its bound.
- * `progress` has the cost that each step of the search reached, `links` the bytes between devices in an iteration,
- * `seconds` is wall time, and `sampling` what a sampler drew, None for other solvers. Where no plan is possible,
- * figures are None, stages empty, and `violations` say what cannot be met. `deployment` holds the plan itself,
- * `arrangement` that of operators, and neither is serialised.
+ * comes to, None without one. Without a schedule, memory is parameters alone. With the `objective` latency, `latency_s`
+ * is the time of a microbatch alone, forward through all stages, and `latency_bound_s` a lower bound on that of all
+ * plans; with cache, `serving` has the sequences that fit at once. `serving` also has what a model that serves comes to
+ * beside layers cut in proportion to memory, None of others. In the mode dag there is a stage for every device that
+ * holds operators, and `uniform_..` are the figures of as many colocation groups on every accelerator. Bounds are on
+ * all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s` on `latency_s`, the makespan
+ * of one microbatch, both None for the `objective` throughput. `optimal` says that what was minimized, the iteration
+ * with a schedule, else the bottleneck or what the `objective` names, meets its bound. `progress` has the cost that
+ * each step of the search reached, `links` the bytes between devices in an iteration, `seconds` is wall time, and
+ * `sampling` what a sampler drew, None for other solvers. Where no plan is possible, figures are None, stages empty,
+ * and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
+ * neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
   mode: "chain" | "dag";
-  objective: "throughput" | "latency" | "both" | null;
+  objective: "throughput" | "latency" | "both" | "cache" | null;
   stages: PlacedStage[];
   bottleneck_s: number | null;
   iteration_s: number | null;
@@ -1204,6 +1219,7 @@ export interface PlacementReport {
   iteration_bound_s: number | null;
   latency_s: number | null;
   latency_bound_s: number | null;
+  serving: ServingFigures | null;
   optimal: boolean;
   feasible: boolean;
   violations: Violation[];
@@ -1634,6 +1650,21 @@ export interface SamplingReport {
   cost_of_reads: BestReads | null;
   cost_of_control: BestReads | null;
   estimated: boolean;
+}
+
+/**
+ * Hold the seconds of a microbatch alone and of a steady pipeline, and how many sequences fit at once. `sequences` is
+ * None without a cache that is known, `most_sequences` an upper bound on those of all plans, None unless as many as can
+ * be were asked for. `split` is what is compared with, and `gain` how many times as good as it the plan is in what was
+ * asked for, None where the split does not fit.
+ */
+export interface ServingFigures {
+  latency_s: number;
+  bottleneck_s: number;
+  sequences: number | null;
+  most_sequences: number | null;
+  split: MemorySplit;
+  gain: number | null;
 }
 
 /** Say what part of a link other jobs use. */

@@ -134,8 +134,13 @@ class ChainOptions(SearchOptions, TrainingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceParams(ChainOptions):
-    """Add to the options of a chain the device that a layer has to be on, and the plan to start from, by names."""
+    """Add to the options of a chain its objective, the device that a layer has to be on, and the plan to start from.
 
+    `objective` is throughput, the bottleneck or with a schedule its iteration; latency, one forward pass of a
+    microbatch through all stages; or cache, the sequences that fit at once.
+    """
+
+    objective: Objective = "throughput"
     pinned: Mapping[str, str] = field(default_factory=dict)
     start: GivenPlacement | None = None
 
@@ -158,9 +163,14 @@ class Aim:
     objective: Objective = field(
         default="throughput",
         metadata=about(
-            "What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a "
-            "microbatch, or `both`, each divided by its bound.",
-            Spelling("What to minimize of operators: the largest load, the makespan of a microbatch, or both."),
+            "What is minimized: as `throughput` the largest load of a device, or the iteration of a schedule; as "
+            "`latency` the time of a microbatch alone, forward through all stages of a chain, or the makespan of a "
+            "graph; `both`, each divided by its bound, in the mode dag alone. `cache` has as many sequences at once as "
+            "can be, of a chain that serves.",
+            Spelling(
+                "What to aim at: the largest load (throughput), the time of a microbatch alone (latency), of operators "
+                "both, of a chain that serves the most sequences at once (cache)."
+            ),
         ),
     )
     contiguous: bool = field(

@@ -1,12 +1,15 @@
 """The placement of a model on a cluster as a chain of stages: the story from the uniform plan to the result."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tiger.placement.chain.params import never_stop
 from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
+from tiger.placement.search.capacity import fit_most_sequences
 from tiger.placement.search.groups import bound_rank_places, search_groups
 from tiger.placement.search.incumbent import ChainIncumbent
+from tiger.placement.search.latency import search_latency
 from tiger.placement.search.orders import search_orders
 from tiger.placement.search.outcome import report_plan, report_too_few_layers
 from tiger.placement.search.problem import ChainProblem, most_positions
@@ -32,11 +35,13 @@ def place_layers(
     and one of a layout. Then the order of devices and the cuts between them, exact where all orders can be compared in
     time; or, with tensor- or data-parallel groups, the places of their ranks. Under a schedule the cuts of the best
     plans move on by simulation. At last a bound on other places of the same ranks, and the result. Cuts are found by
-    the dynamic program of `chain.cut_dp`. Same arguments, same plan. What cannot be met is in `violations`. `answers`
-    are those of a sampler to what was asked before.
+    the dynamic program of `chain.cut_dp`, those of the least latency by that of `chain.latency_dp`. Same arguments,
+    same plan. What cannot be met is in `violations`. `answers` are those of a sampler to what was asked before.
     """
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
+    if params.objective == "cache":
+        return _place_most_sequences(layers, cluster, params, stop, watch)
     problem = ChainProblem.of(layers, cluster, params)
     answers = Answers.of(params.solver) if answers is None else answers
     incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=answers)
@@ -45,11 +50,27 @@ def place_layers(
         if plan is not None:
             with incumbent.stage(name):
                 incumbent.offer(plan)
-    if problem.has_groups:
+    if params.objective == "latency":
+        search_latency(incumbent)
+    elif problem.has_groups:
         search_groups(incumbent)
     else:
         search_orders(incumbent)
     if params.schedule is not None:
         refine_plans(incumbent)
-    bound_rank_places(incumbent)
+    if params.objective != "latency":
+        bound_rank_places(incumbent)
     return report_plan(incumbent, start, given)
+
+
+def _place_most_sequences(
+    layers: Layers,
+    cluster: Cluster,
+    params: PlaceParams,
+    stop: Callable[[], bool],
+    watch: Callable[[Progress], None],
+) -> PlaceResult:
+    """Place layers with the cache of as many sequences as fit, of plans that hold these by the least bottleneck."""
+    capacity = fit_most_sequences(layers, cluster, params)
+    result = place_layers(capacity.layers, cluster, replace(params, objective="throughput"), stop, watch)
+    return result if result.plan is None else replace(result, most_sequences=capacity.most)

@@ -108,6 +108,7 @@ class Choice:
         return narrow(
             PlaceParams,
             params,
+            objective="throughput",
             schedule=self.schedule,
             microbatches=family.microbatches,
             virtual=self.virtual,

@@ -76,17 +76,17 @@ def find_shortfall(
     memory, unlimited = cluster.memory_bytes, np.full(cluster.size, np.inf)
     all_linked = np.zeros_like(cluster.link)
     # Each limit is lifted in turn: memory and links together, links alone, memory alone.
-    if _has_line(layers, cluster, params, (cluster.link, memory)):
+    if has_line(layers, cluster, params, (cluster.link, memory)):
         return None
-    if not _has_line(layers, cluster, params, (all_linked, unlimited)):
+    if not has_line(layers, cluster, params, (all_linked, unlimited)):
         return _pin_reason(layers, cluster, params)
-    if _has_line(layers, cluster, params, (all_linked, memory)):
+    if has_line(layers, cluster, params, (all_linked, memory)):
         return Shortfall(kind="unlinked", devices=_unlinked_devices(cluster))
-    link = cluster.link if _has_line(layers, cluster, params, (cluster.link, unlimited)) else all_linked
+    link = cluster.link if has_line(layers, cluster, params, (cluster.link, unlimited)) else all_linked
     return _missing_memory(layers, cluster, params, (link, stop))
 
 
-def _has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray]) -> bool:
+def has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray]) -> bool:
     """Return whether some line fits with such links and memory, whatever time it takes."""
     link, memory = limits
     bare = Cluster(
@@ -128,7 +128,7 @@ def _missing_memory(
     low, high = 0, math.ceil(layers.state_bytes.sum() + max(in_flight) * layers.held_bytes.sum())
     while high - low > 1 and not stop():
         middle = (low + high) // 2
-        if _has_line(layers, cluster, params, (link, cluster.memory_bytes + middle)):
+        if has_line(layers, cluster, params, (link, cluster.memory_bytes + middle)):
             high = middle
         else:
             low = middle

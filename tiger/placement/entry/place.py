@@ -13,6 +13,7 @@ from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, fit_layout
+from tiger.placement.entry.serving import figures_of
 from tiger.placement.entry.start import count_moves, read_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
@@ -39,7 +40,9 @@ def place(call: PlaceCall) -> PlacementReport:
     `bandwidths` what its levels carry where it does not state that, and `labels` which levels nodes of Kubernetes
     have. Without a `schedule` the bottleneck of a steady pipeline is minimized and
     memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
-    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
+    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. The `objective`
+    latency makes one microbatch alone pass forward through all stages soon, cache has the most sequences at once of a
+    model that serves. `pipeline` is the
     number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
     replicas there are.
 
@@ -103,6 +106,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         feasible=plan is not None and not result.violations,
         solver=params.solver,
         seed=params.seed,
+        objective=None if params.objective == "throughput" else params.objective,
         seconds=0.0,
         schedule=params.schedule,
         microbatches=result.microbatches,
@@ -115,7 +119,11 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         uniform_feasible=result.uniform_feasible,
         start_bottleneck_s=result.start_bottleneck_s,
         start_iteration_s=result.start_iteration_s,
+        start_latency_s=result.start_latency_s,
         lower_bound_s=result.lower_bound_s,
+        latency_s=result.latency_s if params.objective == "latency" else None,
+        latency_bound_s=result.latency_bound_s,
+        serving=figures_of(result, params.objective),
         iteration_bound_s=result.iteration_bound_s,
         violations=result.violations,
         progress=result.stages,

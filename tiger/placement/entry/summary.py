@@ -82,6 +82,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "latency": milliseconds_text(report.latency_s),
         "  of the plan given  ": milliseconds_text(report.start_latency_s),
         "  lower bound  ": milliseconds_text(report.latency_bound_s),
+        **_list_served(report),
         "moved from the plan given": _tell_moves(report),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
@@ -95,6 +96,29 @@ def _placement_facts(report: "PlacementReport") -> str:
         **list_samples(report.sampling, milliseconds_text, "it was found without"),
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _list_served(report: "PlacementReport") -> dict[str, str]:
+    """Return the figures of a model that serves, and of the split in proportion to memory."""
+    figures = report.serving
+    if figures is None:
+        return {}
+    split = figures.split
+    many = [
+        (name, "-" if count is None else f"{count:,}")
+        for name, count in (
+            ("sequences at once", figures.sequences),
+            ("  upper bound", figures.most_sequences),
+            ("  of the split by memory", split.sequences),
+        )
+    ]
+    latency, bottleneck = milliseconds_text(split.latency_s), milliseconds_text(split.bottleneck_s)
+    fits = "" if split.feasible else ", which does not fit"
+    return {
+        "forward latency": milliseconds_text(figures.latency_s) if report.latency_s is None else "-",
+        "split by memory": f"latency {latency}, bottleneck {bottleneck}{fits}",
+        **dict(many),
+    }
 
 
 def _tell_moves(report: "PlacementReport") -> str:

@@ -11,7 +11,8 @@ from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
 from tiger.placement.search.evaluator import Evaluator
 from tiger.placement.search.incumbent import ChainIncumbent
-from tiger.placement.search.problem import virtual_stages
+from tiger.placement.search.memory_split import count_sequences, plan_by_memory
+from tiger.placement.search.problem import ChainProblem, virtual_stages
 from tiger.placement.search.reasons import Closest, find_violation
 from tiger.training.costs.plan import Plan
 from tiger.training.models.layers import Layers
@@ -21,17 +22,20 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Pla
     """Return the best plan, or why none is known, with figures of the uniform one, the `start` and the one given."""
     problem, plan = incumbent.problem, incumbent.solution
     evaluator, uniform = problem.evaluator, problem.uniform_plan
-    timed = problem.params.schedule is not None
+    timed, quick = problem.params.schedule is not None, problem.params.objective == "latency"
     result = PlaceResult(
         plan=plan,
         microbatches=problem.microbatches if timed else None,
-        lower_bound_s=incumbent.bottleneck_bound_s,
+        lower_bound_s=None if quick else incumbent.bottleneck_bound_s,
+        latency_bound_s=incumbent.latency_bound_s if quick and plan is not None else None,
         iteration_bound_s=incumbent.iteration_bound_s if timed and plan is not None else None,
         uniform_bottleneck_s=_finite_or_none(evaluator.bottleneck_s(uniform)),
         uniform_iteration_s=_finite_or_none(evaluator.seconds(uniform)) if timed else None,
         uniform_feasible=evaluator.value(uniform) < np.inf,
         start_bottleneck_s=None if start is None else evaluator.bottleneck_s(start),
         start_iteration_s=evaluator.seconds(start) if timed and start is not None else None,
+        start_latency_s=evaluator.latency_s(start) if quick and start is not None else None,
+        split=_measure_split(problem) if quick or problem.layers.served is not None else None,
         stages=tuple(incumbent.stages),
         warnings=incumbent.answers.warnings,
         sampling=incumbent.answers.report(problem.params.solver),
@@ -42,6 +46,8 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Pla
     return replace(
         result,
         bottleneck_s=evaluator.bottleneck_s(plan),
+        latency_s=evaluator.latency_s(plan),
+        sequences=count_sequences(evaluator.layers, problem.cluster, plan),
         iteration_s=incumbent.value if timed else None,
         bubble=evaluator.bubble(plan) if timed else None,
         memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
@@ -55,11 +61,18 @@ def simulate_plan(evaluator: Evaluator, plan: Plan) -> PlaceResult:
         plan=plan,
         microbatches=evaluator.microbatches if timed else None,
         bottleneck_s=_finite_or_none(evaluator.bottleneck_s(plan)),
+        latency_s=_finite_or_none(evaluator.latency_s(plan)),
+        sequences=count_sequences(evaluator.layers, evaluator.cluster, plan),
         iteration_s=_finite_or_none(evaluator.seconds(plan)) if timed else None,
         bubble=evaluator.bubble(plan),
         memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
         violations=find_faults(evaluator, plan),
     )
+
+
+def _measure_split(problem: ChainProblem) -> PlaceResult:
+    """Return the figures of layers cut in proportion to memory."""
+    return simulate_plan(problem.evaluator, plan_by_memory(problem))
 
 
 def find_faults(evaluator: Evaluator, plan: Plan) -> tuple[Violation, ...]:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, lock, unset_array
 from tiger.training.models.recompute import PartialRecompute
+from tiger.training.models.served import Served
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.traffic import GroupTraffic
 
@@ -35,6 +36,7 @@ class Layers:
     number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number will do.
     Beside all that a position holds `working_bytes` of the layer that it is at. `group_traffic` (default: that
     all-reduce alone) is what ranks with the same layers send each other, and `setup` what the layers were made for.
+    `served` says what of the state of a model that serves is its cache and its experts, None of one that learns.
     Where only the first layers of a stage are computed again, `partial` says what the others take: costs are then those
     `between` cuts, and without cuts there is the `least` of both.
     """
@@ -60,6 +62,7 @@ class Layers:
     group_traffic: GroupTraffic | None = None
     setup: TrainingSetup = NO_SETUP
     partial: PartialRecompute | None = None
+    served: Served | None = None
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""

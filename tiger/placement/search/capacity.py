@@ -1,0 +1,74 @@
+"""The most sequences that a cluster can serve at once: bisection over their number."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from tiger.errors import InputError
+from tiger.placement.chain.device_types import group_equal_devices
+from tiger.placement.chain.dp_states import WORK_LIMIT, steps_of
+from tiger.placement.chain.shortfall import has_line
+from tiger.placement.params import PlaceParams
+from tiger.placement.search.latency import list_grids, quickest_along
+from tiger.placement.search.problem import ChainProblem
+from tiger.placement.search.reasons import merge_groups
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
+from tiger.training.models.served import Served
+from tiger.training.options import SEQUENCE_LIMIT
+
+
+class ServingCapacity(NamedTuple):
+    """Hold layers of as many sequences as some plan has room for, their number, and the most of any plan."""
+
+    layers: Layers
+    sequences: int
+    most: int
+
+
+def fit_most_sequences(layers: Layers, cluster: Cluster, params: PlaceParams) -> ServingCapacity:
+    """Return layers of the most sequences for which a plan fits, of one where none does.
+
+    Exact over single devices of few types: bisection with the dynamic program over cuts. Otherwise orders are tried,
+    and the bound is that of a relaxation. Raises InputError of `objective` for a model that does not serve.
+    """
+    served = layers.served
+    if served is None:
+        reason = "expected a model that serves, as with serve=1, beside cache"
+        raise InputError("objective", f"{reason}, got one whose cache is not known")
+    problem = ChainProblem.of(layers, cluster, params)
+
+    def may_fit(count: int) -> bool:
+        resized, line = _resize(layers, served, count), problem.line
+        if not problem.has_groups:
+            return has_line(resized, cluster, line, (cluster.link, cluster.memory_bytes))
+        merged = merge_groups(cluster, params, problem.positions)
+        return has_line(resized, merged, replace(line, pinned={}), (merged.link, merged.memory_bytes))
+
+    def fits(count: int) -> bool:
+        resized = replace(problem, layers=_resize(layers, served, count))
+        return any(quickest_along(resized, grid) is not None for grid in list_grids(resized))
+
+    most = _bisect(may_fit, SEQUENCE_LIMIT)
+    groups = group_equal_devices(cluster, problem.line)
+    exact = not problem.has_groups and steps_of(layers, problem.line, groups) <= WORK_LIMIT
+    count = most if exact else _bisect(fits, most)
+    return ServingCapacity(_resize(layers, served, max(count, 1)), count, most)
+
+
+def _resize(layers: Layers, served: Served, sequences: int) -> Layers:
+    """Return layers with the cache of so many sequences; times stay those of the model as stated."""
+    other = served.resize(sequences)
+    return replace(layers, state_bytes=layers.state_bytes - served.cache_bytes + other.cache_bytes, served=other)
+
+
+def _bisect(fits: Callable[[int], bool], most: int) -> int:
+    """Return the largest number up to `most` that fits, 0 where none does; what fits a number fits smaller ones."""
+    low, high = 0, 1
+    while high <= most and fits(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
