@@ -23,6 +23,7 @@ from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.costs.tolerances import MET
 from tiger.training.hardware.options import HostArguments
+from tiger.training.models.serving import with_sequences
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import chain_model_of, cluster_of, require_cluster
@@ -131,8 +132,9 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
     )
     if plan is None:
         return _add_given(report, request, result)
+    many = result.sequences if params.objective == "cache" else None
     deployment = Deployment(
-        layers=request.layers,
+        layers=request.layers if many is None else with_sequences(request.layers, many),
         cluster=request.cluster,
         plan=plan,
         schedule=params.schedule,

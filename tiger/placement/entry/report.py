@@ -161,7 +161,7 @@ class PlacementReport(Answer):
         return self.stages
 
     def emit(self, system: str) -> str:
-        """Return the plan as text for megatron, deepspeed, vllm or torch; raise InputError of `emit` if that cannot be.
+        """Return the plan as text for one of its WRITERS; raise InputError of `emit` if that cannot be.
 
         Nothing can be emitted where no plan is possible, nor in the mode dag.
         """

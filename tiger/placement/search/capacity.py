@@ -14,7 +14,7 @@ from tiger.placement.search.problem import ChainProblem
 from tiger.placement.search.reasons import merge_groups
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
-from tiger.training.models.served import Served
+from tiger.training.models.serving import with_sequences
 from tiger.training.options import SEQUENCE_LIMIT
 
 
@@ -32,34 +32,27 @@ def fit_most_sequences(layers: Layers, cluster: Cluster, params: PlaceParams) ->
     Exact over single devices of few types: bisection with the dynamic program over cuts. Otherwise orders are tried,
     and the bound is that of a relaxation. Raises InputError of `objective` for a model that does not serve.
     """
-    served = layers.served
-    if served is None:
+    if layers.served is None:
         reason = "expected a model that serves, as with serve=1, beside cache"
         raise InputError("objective", f"{reason}, got one whose cache is not known")
     problem = ChainProblem.of(layers, cluster, params)
 
     def may_fit(count: int) -> bool:
-        resized, line = _resize(layers, served, count), problem.line
+        resized, line = with_sequences(layers, count), problem.line
         if not problem.has_groups:
             return has_line(resized, cluster, line, (cluster.link, cluster.memory_bytes))
         merged = merge_groups(cluster, params, problem.positions)
         return has_line(resized, merged, replace(line, pinned={}), (merged.link, merged.memory_bytes))
 
     def fits(count: int) -> bool:
-        resized = replace(problem, layers=_resize(layers, served, count))
+        resized = replace(problem, layers=with_sequences(layers, count))
         return any(quickest_along(resized, grid) is not None for grid in list_grids(resized))
 
     most = _bisect(may_fit, SEQUENCE_LIMIT)
     groups = group_equal_devices(cluster, problem.line)
     exact = not problem.has_groups and steps_of(layers, problem.line, groups) <= WORK_LIMIT
     count = most if exact else _bisect(fits, most)
-    return ServingCapacity(_resize(layers, served, max(count, 1)), count, most)
-
-
-def _resize(layers: Layers, served: Served, sequences: int) -> Layers:
-    """Return layers with the cache of so many sequences; times stay those of the model as stated."""
-    other = served.resize(sequences)
-    return replace(layers, state_bytes=layers.state_bytes - served.cache_bytes + other.cache_bytes, served=other)
+    return ServingCapacity(with_sequences(layers, max(count, 1)), count, most)
 
 
 def _bisect(fits: Callable[[int], bool], most: int) -> int:

@@ -76,3 +76,12 @@ def forward_alone(layers: Layers) -> Layers:
         reduced_bytes=layers.reduced_bytes * PASSES,
         reductions=layers.reductions * PASSES,
     )
+
+
+def with_sequences(layers: Layers, sequences: int) -> Layers:
+    """Return layers with the cache of another number of sequences; times stay those of the model as stated."""
+    served = layers.served
+    if served is None:
+        return layers
+    other = served.resize(sequences)
+    return replace(layers, state_bytes=layers.state_bytes - served.cache_bytes + other.cache_bytes, served=other)
