@@ -551,6 +551,14 @@ export interface ExpertStage {
   load_before: number;
 }
 
+/** Hold the layers whose experts a CPU has beside their device, the bytes of these, and its seconds for them. */
+export interface ExpertsOnCpu {
+  device: string;
+  layers: string[];
+  memory_bytes: number;
+  seconds: number;
+}
+
 /** Point at a field of a request, and say what is wrong with it. */
 export interface FieldErrorBody {
   /** A JSON pointer in fragment form, such as `#/tasks/nodes/0/id`. */
@@ -1071,6 +1079,11 @@ export interface PlaceRequest {
   objective?: "throughput" | "latency" | "both" | "cache";
   /** In the mode dag, has no edge run backwards between the devices of a line. */
   contiguous?: boolean;
+  /**
+   * Lets layers of a mixture that serves stay on a GPU but for their experts, whose weights and products are on the
+   * first CPU of the cluster, with the objective latency. Not by itself, as llama.cpp alone runs such plans.
+   */
+  experts_on_cpu?: boolean;
   /**
    * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
    * without this.
@@ -1656,7 +1669,7 @@ export interface SamplingReport {
  * Hold the seconds of a microbatch alone and of a steady pipeline, and how many sequences fit at once. `sequences` is
  * None without a cache that is known, `most_sequences` an upper bound on those of all plans, None unless as many as can
  * be were asked for. `split` is what is compared with, and `gain` how many times as good as it the plan is in what was
- * asked for, None where the split does not fit.
+ * asked for, None where the split does not fit. `experts_on_cpu` is None unless asked for.
  */
 export interface ServingFigures {
   latency_s: number;
@@ -1665,6 +1678,7 @@ export interface ServingFigures {
   most_sequences: number | null;
   split: MemorySplit;
   gain: number | null;
+  experts_on_cpu: ExpertsOnCpu | null;
 }
 
 /** Say what part of a link other jobs use. */

@@ -137,10 +137,12 @@ class PlaceParams(ChainOptions):
     """Add to the options of a chain its objective, the device that a layer has to be on, and the plan to start from.
 
     `objective` is throughput, the bottleneck or with a schedule its iteration; latency, one forward pass of a
-    microbatch through all stages; or cache, the sequences that fit at once.
+    microbatch through all stages; or cache, the sequences that fit at once. `experts_on_cpu` lets layers on GPUs have
+    their experts on a CPU of the cluster.
     """
 
     objective: Objective = "throughput"
+    experts_on_cpu: bool = False
     pinned: Mapping[str, str] = field(default_factory=dict)
     start: GivenPlacement | None = None
 
@@ -178,6 +180,16 @@ class Aim:
         metadata=about(
             "In the mode dag, has no edge run backwards between the devices of a line.",
             Spelling("Keep operators together: no edge runs backwards."),
+        ),
+    )
+
+    experts_on_cpu: bool = field(
+        default=False,
+        metadata=about(
+            "Lets layers of a mixture that serves stay on a GPU but for their experts, whose weights and products are "
+            "on the first CPU of the cluster, with the objective latency. Not by itself, as llama.cpp alone runs such "
+            "plans.",
+            Spelling("Let layers on GPUs have their experts on the CPU, as llama.cpp does with -ot."),
         ),
     )
 

@@ -8,6 +8,16 @@ from tiger.run.stage import Stage
 from tiger.training.costs.plan import Plan
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostedExperts:
+    """Hold the layers whose experts are on a CPU, its number, and the bytes and seconds that these take there."""
+
+    layers: tuple[int, ...]
+    host: int
+    memory_bytes: float
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlaceResult:
     """Hold the best plan, None where nothing fits, and how good it is.
@@ -19,8 +29,9 @@ class PlaceResult:
     `latency_s` is the time of a microbatch alone, forward through all stages, and `latency_bound_s` a lower bound on
     that of all plans, where that was minimized. `sequences` fit at once, None without a cache, and `most_sequences` is
     an upper bound on those of all plans, where as many as can be were asked for. `split` has the figures of layers cut
-    in proportion to memory, `given` those of the plan of a layout. `memory_bytes[p]` is the most that a device of each
-    position holds, and `sampling` is what a sampler drew that orders devices.
+    in proportion to memory, `hosted` are layers whose experts are on a CPU, `given` has the figures of the plan of a
+    layout. `memory_bytes[p]` is the most that a device of each position holds, and `sampling` is what a sampler drew
+    that orders devices.
     """
 
     plan: Plan | None
@@ -38,6 +49,7 @@ class PlaceResult:
     sequences: int | None = None
     most_sequences: int | None = None
     split: "PlaceResult | None" = None
+    hosted: HostedExperts | None = None
     start_bottleneck_s: float | None = None
     start_iteration_s: float | None = None
     start_latency_s: float | None = None

@@ -8,10 +8,11 @@ from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
 from tiger.placement.search.capacity import fit_most_sequences
 from tiger.placement.search.groups import bound_rank_places, search_groups
+from tiger.placement.search.hosting import HostedPlan, search_hosting
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.latency import search_latency
 from tiger.placement.search.orders import search_orders
-from tiger.placement.search.outcome import report_plan, report_too_few_layers
+from tiger.placement.search.outcome import report_hosted, report_plan, report_too_few_layers
 from tiger.placement.search.problem import ChainProblem, most_positions
 from tiger.placement.search.refinement import refine_plans
 from tiger.placement.search.start import plan_layout, plan_start
@@ -50,6 +51,8 @@ def place_layers(
         if plan is not None:
             with incumbent.stage(name):
                 incumbent.offer(plan)
+    if params.experts_on_cpu:
+        return _host_experts(incumbent)
     if params.objective == "latency":
         search_latency(incumbent)
     elif problem.has_groups:
@@ -61,6 +64,15 @@ def place_layers(
     if params.objective != "latency":
         bound_rank_places(incumbent)
     return report_plan(incumbent, start, given)
+
+
+def _host_experts(incumbent: ChainIncumbent) -> PlaceResult:
+    """Place layers and experts for the least latency, whatever simpler plans there are."""
+    with incumbent.stage("experts on cpu") as detail:
+        found = search_hosting(incumbent.problem)
+        if isinstance(found, HostedPlan):
+            detail["layers"] = len(found.hosted)
+    return report_hosted(incumbent, found)
 
 
 def _place_most_sequences(

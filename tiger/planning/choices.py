@@ -109,6 +109,7 @@ class Choice:
             PlaceParams,
             params,
             objective="throughput",
+            experts_on_cpu=False,
             schedule=self.schedule,
             microbatches=family.microbatches,
             virtual=self.virtual,

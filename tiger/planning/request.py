@@ -40,6 +40,7 @@ def _placement(params: PlanParams) -> PlaceParams:
         **_fill_in(params),
         microbatches=None,
         objective="throughput",
+        experts_on_cpu=False,
         pinned={},
         start=None,
         layout=None,

@@ -29,6 +29,7 @@ def refusal(read, source):
     [
         ("uneven4.json", 4, 1),
         ("home.json", 2, 1),
+        ("cards_and_host.json", 3, 1),
         ("two_networks.json", 16, 1),
         ("slow_network2.json", 16, 1),
         ("pair_and_host.json", 3, 1),
@@ -48,7 +49,7 @@ def test_examples(name, size, parts):
 
 def test_every_example_is_read():
     """No example is left out above."""
-    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 8
+    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 9
 
 
 def test_specs_and_documents():

@@ -31,7 +31,7 @@ class StagedModule:
 class Deployment:
     """Hold a plan for a model on a cluster; `memory_bytes[p]` is the most that a device of each position holds.
 
-    `hosted` are the numbers of layers whose experts are on the CPU beside their device.
+    `hosted` are the numbers of layers whose experts are on the CPU `host` beside their device.
     """
 
     layers: Layers
@@ -40,6 +40,7 @@ class Deployment:
     schedule: Schedule | None = None
     memory_bytes: tuple[float, ...] = ()
     hosted: tuple[int, ...] = ()
+    host: int | None = None
 
     @property
     def blocks(self) -> tuple[StagedModule, ...]:

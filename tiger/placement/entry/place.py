@@ -124,7 +124,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         lower_bound_s=result.lower_bound_s,
         latency_s=result.latency_s if params.objective == "latency" else None,
         latency_bound_s=result.latency_bound_s,
-        serving=figures_of(result, params.objective),
+        serving=figures_of(result, params.objective, request.layers, request.cluster),
         iteration_bound_s=result.iteration_bound_s,
         violations=result.violations,
         progress=result.stages,
@@ -139,6 +139,8 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         plan=plan,
         schedule=params.schedule,
         memory_bytes=result.memory_bytes,
+        hosted=() if result.hosted is None else result.hosted.layers,
+        host=None if result.hosted is None else result.hosted.host,
     )
     stages = list_placed_stages(deployment)
     report = replace(

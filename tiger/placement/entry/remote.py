@@ -103,7 +103,11 @@ def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> 
     except (KeyError, ValueError):
         return None
     held = tuple(stage.memory_bytes for stage in positions)
-    return Deployment(layers=layers, cluster=cluster, plan=plan, schedule=report.schedule, memory_bytes=held)
+    made = Deployment(layers=layers, cluster=cluster, plan=plan, schedule=report.schedule, memory_bytes=held)
+    hosted = None if report.serving is None else report.serving.experts_on_cpu
+    if hosted is None or hosted.device not in index:
+        return made
+    return replace(made, hosted=tuple(map(layers.names.index, hosted.layers)), host=index[hosted.device])
 
 
 def _add_arrangement(

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from tiger.model.document import Document
 from tiger.placement.operators.params import Objective
-from tiger.placement.result import PlaceResult
+from tiger.placement.result import HostedExperts, PlaceResult
+from tiger.training.hardware.cluster import Cluster
+from tiger.training.models.layers import Layers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,12 +23,22 @@ class MemorySplit(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertsOnCpu(Document):
+    """Hold the layers whose experts a CPU has beside their device, the bytes of these, and its seconds for them."""
+
+    device: str
+    layers: tuple[str, ...]
+    memory_bytes: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServingFigures(Document):
     """Hold the seconds of a microbatch alone and of a steady pipeline, and how many sequences fit at once.
 
     `sequences` is None without a cache that is known, `most_sequences` an upper bound on those of all plans, None
     unless as many as can be were asked for. `split` is what is compared with, and `gain` how many times as good as it
-    the plan is in what was asked for, None where the split does not fit.
+    the plan is in what was asked for, None where the split does not fit. `experts_on_cpu` is None unless asked for.
     """
 
     latency_s: float
@@ -35,9 +47,10 @@ class ServingFigures(Document):
     most_sequences: int | None
     split: MemorySplit
     gain: float | None
+    experts_on_cpu: ExpertsOnCpu | None = None
 
 
-def figures_of(result: PlaceResult, objective: Objective) -> ServingFigures | None:
+def figures_of(result: PlaceResult, objective: Objective, layers: Layers, cluster: Cluster) -> ServingFigures | None:
     """Return the figures of a result that has a plan and a split to compare with."""
     split = result.split
     if split is None or result.latency_s is None or result.bottleneck_s is None:
@@ -55,6 +68,17 @@ def figures_of(result: PlaceResult, objective: Objective) -> ServingFigures | No
         most_sequences=result.most_sequences,
         split=beside,
         gain=_gain(result, split, objective),
+        experts_on_cpu=None if result.hosted is None else _name_hosted(result.hosted, layers, cluster),
+    )
+
+
+def _name_hosted(hosted: HostedExperts, layers: Layers, cluster: Cluster) -> ExpertsOnCpu:
+    """Return layers with experts on a CPU by their names."""
+    return ExpertsOnCpu(
+        device=cluster.names[hosted.host],
+        layers=tuple(layers.names[layer] for layer in hosted.layers),
+        memory_bytes=hosted.memory_bytes,
+        seconds=hosted.seconds,
     )
 
 

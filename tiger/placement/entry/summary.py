@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tiger.placement.entry.given import GivenLayout
     from tiger.placement.entry.remedies import Remedy
     from tiger.placement.entry.report import PlacementReport
+    from tiger.placement.entry.serving import ExpertsOnCpu
     from tiger.placement.entry.stage import PlacedStage
 
 # What is said of the plan of a layout and of the plan found, side by side.
@@ -103,7 +104,7 @@ def _list_served(report: "PlacementReport") -> dict[str, str]:
     figures = report.serving
     if figures is None:
         return {}
-    split = figures.split
+    split, experts = figures.split, figures.experts_on_cpu
     many = [
         (name, "-" if count is None else f"{count:,}")
         for name, count in (
@@ -118,7 +119,14 @@ def _list_served(report: "PlacementReport") -> dict[str, str]:
         "forward latency": milliseconds_text(figures.latency_s) if report.latency_s is None else "-",
         "split by memory": f"latency {latency}, bottleneck {bottleneck}{fits}",
         **dict(many),
+        "experts on the cpu": "-" if experts is None else _tell_experts(experts),
     }
+
+
+def _tell_experts(experts: "ExpertsOnCpu") -> str:
+    """Return of how many layers experts are on a CPU, and what they take there."""
+    taken = f"{bytes_text(experts.memory_bytes)}, {milliseconds_text(experts.seconds)}"
+    return f"of {len(experts.layers)} layers on {escape(experts.device)}: {taken}"
 
 
 def _tell_moves(report: "PlacementReport") -> str:

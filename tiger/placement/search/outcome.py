@@ -8,13 +8,16 @@ from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.model.wording import describe
 from tiger.placement.params import PlaceParams
-from tiger.placement.result import PlaceResult
+from tiger.placement.result import HostedExperts, PlaceResult
 from tiger.placement.search.evaluator import Evaluator
+from tiger.placement.search.hosting import HostedPlan
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.memory_split import count_sequences, plan_by_memory
 from tiger.placement.search.problem import ChainProblem, virtual_stages
 from tiger.placement.search.reasons import Closest, find_violation
 from tiger.training.costs.plan import Plan
+from tiger.training.costs.stages import workloads
+from tiger.training.costs.sums import state_bytes
 from tiger.training.models.layers import Layers
 
 
@@ -51,6 +54,40 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Pla
         iteration_s=incumbent.value if timed else None,
         bubble=evaluator.bubble(plan) if timed else None,
         memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
+    )
+
+
+def report_hosted(incumbent: ChainIncumbent, found: HostedPlan | Violation) -> PlaceResult:
+    """Return a plan with experts on a CPU and its figures beside those of simpler ones, or why none is known."""
+    problem = incumbent.problem
+    evaluator, cluster, layers = problem.evaluator, problem.cluster, problem.evaluator.layers
+    uniform, split = problem.uniform_plan, _measure_split(problem)
+    result = PlaceResult(
+        plan=None,
+        uniform_bottleneck_s=_finite_or_none(evaluator.bottleneck_s(uniform)),
+        uniform_feasible=evaluator.value(uniform) < np.inf,
+        stages=tuple(incumbent.stages),
+        split=split,
+    )
+    if isinstance(found, Violation):
+        return replace(result, violations=(found,))
+    plan, settled, host_s = found.plan, found.settle(layers), found.host_seconds(layers, cluster)
+    sent = workloads(layers, cluster, plan)[0].transfer_s
+    crossing = np.concatenate([[0.0], sent, [0.0]])
+    # A GPU waits for the host, so that its load has that time, too.
+    loads = found.stage_seconds(layers, cluster) + 2 * (crossing[:-1] + crossing[1:])
+    loads[plan.grid[:, 0, 0] == found.host] += host_s
+    return replace(
+        result,
+        plan=plan,
+        bottleneck_s=max(float(loads.max()), host_s),
+        latency_s=found.latency_s(layers, cluster),
+        latency_bound_s=found.bound_s,
+        sequences=count_sequences(settled, cluster, plan),
+        memory_bytes=tuple(state_bytes(settled, plan.cuts).tolist()),
+        hosted=HostedExperts(
+            layers=found.hosted, host=found.host, memory_bytes=found.host_bytes(layers), seconds=host_s
+        ),
     )
 
 
