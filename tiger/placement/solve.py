@@ -12,7 +12,7 @@ from tiger.placement.search.hosting import HostedPlan, search_hosting
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.latency import search_latency
 from tiger.placement.search.orders import search_orders
-from tiger.placement.search.outcome import report_hosted, report_plan, report_too_few_layers
+from tiger.placement.search.outcome import report_hosted, report_plan, report_too_few_layers, simulate_plan
 from tiger.placement.search.problem import ChainProblem, most_positions
 from tiger.placement.search.refinement import refine_plans
 from tiger.placement.search.start import plan_layout, plan_start
@@ -83,6 +83,13 @@ def _place_most_sequences(
     watch: Callable[[Progress], None],
 ) -> PlaceResult:
     """Place layers with the cache of as many sequences as fit, of plans that hold these by the least bottleneck."""
-    capacity = fit_most_sequences(layers, cluster, params)
+    capacity = fit_most_sequences(layers, cluster, params, stop)
     result = place_layers(capacity.layers, cluster, replace(params, objective="throughput"), stop, watch)
-    return result if result.plan is None else replace(result, most_sequences=capacity.most)
+    plan = capacity.plan
+    if result.plan is None and plan is not None and params.pipeline in (None, plan.positions):
+        # The search for the bottleneck may miss what the one for room has found.
+        found = simulate_plan(ChainProblem.of(capacity.layers, cluster, params).evaluator, plan)
+        result = replace(found, split=result.split, uniform_feasible=result.uniform_feasible, stages=result.stages)
+    if result.plan is None:
+        return result
+    return replace(result, sequences=capacity.sequences, most_sequences=capacity.most)

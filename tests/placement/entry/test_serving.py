@@ -8,6 +8,7 @@ import pytest
 import tiger
 from tests.placement.emission.llamacpp_parser import CPU, parse
 from tiger.errors import InputError
+from tiger.placement.entry.explanation import explain_placement
 from tiger.placement.entry.summary import placement_summary
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -117,3 +118,14 @@ def test_experts_need_a_cpu_and_a_mixture(model: str, cluster: Path, options: di
     with pytest.raises(InputError) as caught:
         tiger.place(model, cluster, experts_on_cpu=True, **options)
     assert caught.value.field == field
+
+
+def test_plans_that_serve_are_explained() -> None:
+    """With what they are compared with, and no advice on training."""
+    apart = explain_placement(tiger.place(MIXTURE, CARDS, objective="latency", experts_on_cpu=True))
+    many = explain_placement(tiger.place(SERVED, HOME, objective="cache"))
+    assert any("Experts of 17 layers are on host: 30.5 GB" in each for each in apart.found)
+    assert any("as llama.cpp cuts layers, it takes" in each for each in apart.quality)
+    assert "28 sequences fit at once." in many.found
+    assert any("have room for 28." in each for each in many.quality)
+    assert not any("--schedule" in each for each in (*many.advice, *apart.advice))

@@ -14,6 +14,8 @@ from tiger.training.models.layers import Layers
 
 # What is left of a need is rounding below this share of it.
 ROUNDING = 1e-12
+# Decimal places to which the costs of layers are told apart.
+PLACES = 10
 
 
 class RunCosts(NamedTuple):
@@ -82,7 +84,9 @@ class ExpertNeeds:
         freed, added = self.freed_bytes[some], self.added_s[some]
         if self.free_alike:
             count = int(np.ceil(need / freed[0] * (1 - ROUNDING)))
-            return [int(layer) for layer in some[np.argsort(added, kind="stable")[:count]]]
+            # Of those that differ by rounding alone the first ones.
+            rounded = np.round(added / max(float(added.max()), np.finfo(np.float64).tiny), PLACES)
+            return [int(layer) for layer in some[np.argsort(rounded, kind="stable")[:count]]]
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         covered = LinearConstraint(freed / need, lb=1 - ROUNDING)

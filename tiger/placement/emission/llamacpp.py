@@ -92,7 +92,7 @@ def _remarks(deployment: Deployment, kinds: tuple[str, ...]) -> list[str]:
     """Return comments on what differs from what was counted, or between versions."""
     served = deployment.layers.served
     remarks = []
-    if kinds[0] == "cpu" and len(kinds) > 1:
+    if kinds[0] == "cpu" and len(kinds) > 1 and deployment.decoder_counts[0]:
         remarks.append("# -ngl counts the head first, as since December 2025; earlier versions count it last")
     if served is not None and served.tokens % PADDING:
         remarks.append(

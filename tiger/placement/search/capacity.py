@@ -7,11 +7,13 @@ from typing import NamedTuple
 from tiger.errors import InputError
 from tiger.placement.chain.device_types import group_equal_devices
 from tiger.placement.chain.dp_states import WORK_LIMIT, steps_of
+from tiger.placement.chain.params import never_stop
 from tiger.placement.chain.shortfall import has_line
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.latency import list_grids, quickest_along
 from tiger.placement.search.problem import ChainProblem
 from tiger.placement.search.reasons import merge_groups
+from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.serving import with_sequences
@@ -19,14 +21,20 @@ from tiger.training.options import SEQUENCE_LIMIT
 
 
 class ServingCapacity(NamedTuple):
-    """Hold layers of as many sequences as some plan has room for, their number, and the most of any plan."""
+    """Hold layers of as many sequences as some plan has room for, their number, and the most of any plan.
+
+    `plan` is one that has room, None where the dynamic program says that there is one.
+    """
 
     layers: Layers
     sequences: int
     most: int
+    plan: Plan | None = None
 
 
-def fit_most_sequences(layers: Layers, cluster: Cluster, params: PlaceParams) -> ServingCapacity:
+def fit_most_sequences(
+    layers: Layers, cluster: Cluster, params: PlaceParams, stop: Callable[[], bool] = never_stop
+) -> ServingCapacity:
     """Return layers of the most sequences for which a plan fits, of one where none does.
 
     Exact over single devices of few types: bisection with the dynamic program over cuts. Otherwise orders are tried,
@@ -44,24 +52,30 @@ def fit_most_sequences(layers: Layers, cluster: Cluster, params: PlaceParams) ->
         merged = merge_groups(cluster, params, problem.positions)
         return has_line(resized, merged, replace(line, pinned={}), (merged.link, merged.memory_bytes))
 
-    def fits(count: int) -> bool:
+    def find(count: int) -> Plan | None:
         resized = replace(problem, layers=with_sequences(layers, count))
-        return any(quickest_along(resized, grid) is not None for grid in list_grids(resized))
+        plans = (quickest_along(resized, grid[: params.pipeline]) for grid in list_grids(resized))
+        return next((plan for plan in plans if plan is not None), None)
 
-    most = _bisect(may_fit, SEQUENCE_LIMIT)
+    held, most = _bisect(may_fit, SEQUENCE_LIMIT, stop)
     groups = group_equal_devices(cluster, problem.line)
     exact = not problem.has_groups and steps_of(layers, problem.line, groups) <= WORK_LIMIT
-    count = most if exact else _bisect(fits, most)
-    return ServingCapacity(with_sequences(layers, max(count, 1)), count, most)
+    if exact:
+        return ServingCapacity(with_sequences(layers, max(held, 1)), held, most)
+    count = _bisect(lambda number: find(number) is not None, most, stop)[0]
+    return ServingCapacity(with_sequences(layers, max(count, 1)), count, most, find(count) if count else None)
 
 
-def _bisect(fits: Callable[[int], bool], most: int) -> int:
-    """Return the largest number up to `most` that fits, 0 where none does; what fits a number fits smaller ones."""
+def _bisect(fits: Callable[[int], bool], most: int, stop: Callable[[], bool]) -> tuple[int, int]:
+    """Return the largest number up to `most` that fits, 0 where none does, and again as the bound on it.
+
+    What fits a number fits smaller ones. If stopped, a number that fits, and one above which none may.
+    """
     low, high = 0, 1
-    while high <= most and fits(high):
+    while high <= most and not stop() and fits(high):
         low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > 1:
+    high = most + 1 if stop() else min(high, most + 1)
+    while high - low > 1 and not stop():
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return low, high - 1
