@@ -77,7 +77,9 @@ def test_what_llamacpp_cannot_say_is_refused(deploy: Deploy) -> None:
     made = deploy((0, 2, 4))
     with pytest.raises(InputError, match=r"emit: expected devices of one machine for llama.cpp, got 2"):
         write(replace(made, cluster=replace(made.cluster, machine=[0, 1])))
-    with pytest.raises(InputError, match=r"emit: expected the first layers on the cpu, .*, got stage 1 there"):
+    with pytest.raises(
+        InputError, match=r"emit: expected the first layers on the cpu, .*, got stage 1 there: pin 'op0' to it"
+    ):
         write(replace(made, cluster=replace(made.cluster, kinds=("accelerator", "cpu"))))
     with pytest.raises(InputError, match=r"emit: expected a decoder layer or the head .* in stage 0"):
         write(deploy((0, 1, 4)))

@@ -34,9 +34,13 @@ def test_no_plan_along_an_order_is_quicker(seed: int) -> None:
 
 
 def test_groups_are_no_quicker_than_their_bound() -> None:
-    """Tensor-parallel pairs: all layers in the first, as every message between pairs costs."""
-    report = tiger.place("llama-3-8b:serve=true,sequence=512", "rtx4090:1x4", objective="latency", tensor=2)
-    assert (len(report.stages), report.latency_bound_s <= report.latency_s) == (1, True)
+    """Tensor-parallel pairs: all layers in one, as every message between pairs costs; proved where all are alike."""
+    model = "llama-3-8b:serve=true,sequence=512"
+    alike, apart = (
+        tiger.place(model, cluster, objective="latency", tensor=2) for cluster in ("rtx4090:1x4", "rtx4090:2x2")
+    )
+    assert (len(alike.stages), alike.optimal) == (1, True)
+    assert (len(apart.stages), apart.latency_bound_s <= apart.latency_s) == (1, True)
 
 
 def test_a_number_of_stages_is_kept() -> None:

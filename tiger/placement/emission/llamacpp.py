@@ -55,7 +55,8 @@ def _check(deployment: Deployment) -> None:
         raise InputError(FIELD, f"expected devices of one machine for {SYSTEM}, got {len(homes)} machines")
     if "cpu" in kinds[1:]:
         reason = f"expected the first layers on the cpu, as {SYSTEM} counts those on GPUs from the last one"
-        raise InputError(FIELD, f"{reason}, got stage {kinds.index('cpu', 1)} there")
+        hint = f"pin {describe(deployment.layers.names[0])} to it"
+        raise InputError(FIELD, f"{reason}, got stage {kinds.index('cpu', 1)} there: {hint}")
     wrong = [b for b in deployment.blocks if b.kind == "head" and b.stage < plan.stages - 1]
     wrong += [b for b in deployment.blocks if b.kind == "mtp"]
     if wrong:

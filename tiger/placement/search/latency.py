@@ -32,7 +32,7 @@ def search_latency(incumbent: ChainIncumbent) -> None:
         if bound is not None:
             incumbent.bound_latency(max(bound.latency_s - bound.error_s, 0.0))
         elif problem.has_groups:
-            incumbent.bound_latency(_least_work_s(problem))
+            incumbent.bound_latency(_bound_groups_s(problem))
         if few and not problem.has_groups:
             alone = forward_alone(problem.layers)
             types = device_types_of(alone, problem.line_cluster, groups)
@@ -54,10 +54,16 @@ def _bound_line(problem: ChainProblem) -> LatencyLine | None:
     return quickest_line(latency_graph(alone, types, problem.line))
 
 
-def _least_work_s(problem: ChainProblem) -> float:
-    """Return a lower bound for groups: all layers on the fastest devices, without messages."""
-    fastest = float(problem.cluster.speed.max()) * problem.params.tensor
-    return float(problem.least.forward_s.sum()) / fastest * (1 - SUMS)
+def _bound_groups_s(problem: ChainProblem) -> float:
+    """Return a lower bound for groups: the optimum where all devices are alike, so that all groups are.
+
+    Otherwise all layers on the fastest devices, without messages.
+    """
+    params, cluster = problem.params, problem.cluster
+    if not cluster.device_types().any() and params.pipeline is None and not problem.line.pinned:
+        plan = quickest_along(problem, next(list_grids(problem)))
+        return 0.0 if plan is None else problem.evaluator.latency_s(plan) * (1 - SUMS)
+    return float(problem.least.forward_s.sum()) / (float(cluster.speed.max()) * params.tensor) * (1 - SUMS)
 
 
 def _try_orders(incumbent: ChainIncumbent) -> None:
