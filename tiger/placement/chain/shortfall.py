@@ -86,8 +86,13 @@ def find_shortfall(
     return _missing_memory(layers, cluster, params, (link, stop))
 
 
-def has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray]) -> bool:
-    """Return whether some line fits with such links and memory, whatever time it takes."""
+def has_line(
+    layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray], steps: int = WORK_LIMIT
+) -> bool:
+    """Return whether some line fits with such links and memory, whatever time it takes.
+
+    Exact where types of devices are few enough for so many steps; where they are merged, no says that none does.
+    """
     link, memory = limits
     bare = Cluster(
         names=cluster.names,
@@ -96,7 +101,7 @@ def has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tuple
         curves=(INSTANT,),
         link=np.minimum(link, 0),
     )
-    types = merge_device_types(layers, bare, params, WORK_LIMIT)
+    types = merge_device_types(layers, bare, params, steps)
     return sweep(device_graph(layers, types, params), sys.float_info.max).depth >= 0
 
 

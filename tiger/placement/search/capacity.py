@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tiger.errors import InputError
-from tiger.placement.chain.device_types import group_equal_devices
+from tiger.placement.chain.device_types import device_types_of, group_equal_devices
 from tiger.placement.chain.dp_states import WORK_LIMIT, steps_of
+from tiger.placement.chain.latency_dp import latency_graph, quickest_line
 from tiger.placement.chain.params import never_stop
 from tiger.placement.chain.shortfall import has_line
 from tiger.placement.params import PlaceParams
-from tiger.placement.search.latency import list_grids, quickest_along
+from tiger.placement.search.latency import LATENCY_LIMIT, list_grids, quickest_along
 from tiger.placement.search.problem import ChainProblem
 from tiger.placement.search.reasons import merge_groups
 from tiger.training.costs.plan import Plan
@@ -23,7 +24,7 @@ from tiger.training.options import SEQUENCE_LIMIT
 class ServingCapacity(NamedTuple):
     """Hold layers of as many sequences as some plan has room for, their number, and the most of any plan.
 
-    `plan` is one that has room, None where the dynamic program says that there is one.
+    `plan` is one that has room, None where there is none.
     """
 
     layers: Layers
@@ -44,11 +45,14 @@ def fit_most_sequences(
         reason = "expected a model that serves, as with serve=1, beside cache"
         raise InputError("objective", f"{reason}, got one whose cache is not known")
     problem = ChainProblem.of(layers, cluster, params)
+    groups = group_equal_devices(cluster, problem.line)
+    exact = not problem.has_groups and steps_of(layers, problem.line, groups) <= LATENCY_LIMIT
+    steps = LATENCY_LIMIT if exact else WORK_LIMIT
 
     def may_fit(count: int) -> bool:
         resized, line = with_sequences(layers, count), problem.line
         if not problem.has_groups:
-            return has_line(resized, cluster, line, (cluster.link, cluster.memory_bytes))
+            return has_line(resized, cluster, line, (cluster.link, cluster.memory_bytes), steps)
         merged = merge_groups(cluster, params, problem.positions)
         return has_line(resized, merged, replace(line, pinned={}), (merged.link, merged.memory_bytes))
 
@@ -58,10 +62,11 @@ def fit_most_sequences(
         return next((plan for plan in plans if plan is not None), None)
 
     held, most = _bisect(may_fit, SEQUENCE_LIMIT, stop)
-    groups = group_equal_devices(cluster, problem.line)
-    exact = not problem.has_groups and steps_of(layers, problem.line, groups) <= WORK_LIMIT
     if exact:
-        return ServingCapacity(with_sequences(layers, max(held, 1)), held, most)
+        resized = with_sequences(layers, max(held, 1))
+        types = device_types_of(resized, cluster, groups)
+        line = quickest_line(latency_graph(resized, types, problem.line)) if held else None
+        return ServingCapacity(resized, held, most, None if line is None else Plan.line(line.cuts, line.devices))
     count = _bisect(lambda number: find(number) is not None, most, stop)[0]
     return ServingCapacity(with_sequences(layers, max(count, 1)), count, most, find(count) if count else None)
 
