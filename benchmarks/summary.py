@@ -174,6 +174,14 @@ def _placements(table: list[list[str]]) -> tuple[str, ...]:
     return "transformers on GPUs", "uniform iteration over TIGER's", "uniform 1", _span(table, 5), loss
 
 
+def _serving(table: list[list[str]]) -> tuple[str, ...]:
+    even = sum(float(row[8]) <= 1.01 for row in table)
+    loss = f"at most 1 % over the best of three simple splits in {even} of {len(table)}"
+    best = [float(row[7]) / float(row[8]) for row in table]
+    peers = f"by memory 1, best of three {min(best):.2f} to {max(best):.2f}"
+    return "serving on unequal devices", "tokens/s of one sequence over llama.cpp's split", peers, _span(table, 7), loss
+
+
 def _operators(table: list[list[str]]) -> tuple[str, ...]:
     ratios = [float(row[7]) / float(row[4]) for row in table]
     worst = max(1 - float(row[9]) / float(row[7]) for row in table)
@@ -241,6 +249,7 @@ CIRCUITS = {"record": _record, "circuits": _circuits, "delivered": _delivered, "
 NETWORKS = {
     "chains": _chains,
     "placements": _placements,
+    "serving": _serving,
     "operators": _operators,
     "scale": _scale,
     "online": _online,

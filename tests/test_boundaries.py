@@ -17,8 +17,8 @@ from benchmarks import rooms
 ROOT = Path(__file__).resolve().parents[1]
 
 # The most rooms, floors and arrows between rooms that a reader can be asked to keep in mind, and the largest share of
-# the package's lines that one of them may hold.
-ROOMS, FLOORS, ARROWS, SHARE_OF_LINES = 27, 14, 130, 0.14
+# the package's lines that one of them may hold: placement, where plans that train and plans that serve share a search.
+ROOMS, FLOORS, ARROWS, SHARE_OF_LINES = 27, 14, 130, 0.15
 # Rooms that know no others than these; every other one may import any below it.
 BELOW = {
     "errors": set[str](),

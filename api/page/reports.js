@@ -147,10 +147,16 @@ function circuitFigures(report) {
 
 /** @param {PlacementReport} report */
 function describePlacement(report) {
+  if (report.objective === "cache" && report.serving) {
+    const { sequences, most_sequences: most, split } = report.serving;
+    const proof = report.optimal ? " No plan has room for more." : ` No plan has room for more than ${formatNumber(most)}.`;
+    return `${formatNumber(sequences)} sequences fit at once, ${formatNumber(split.sequences)} with layers in proportion to memory.${proof}`;
+  }
   const [what, value, uniform, bound] = report.iteration_s !== null
     ? ["An iteration takes", report.iteration_s, report.uniform_iteration_s, report.iteration_bound_s]
     : report.latency_s !== null ? ["A microbatch takes", report.latency_s, null, report.latency_bound_s] : ["The slowest device needs", report.bottleneck_s, report.uniform_bottleneck_s, report.lower_bound_s];
-  const gain = uniform ? `, ${formatShare((uniform - value) / uniform)} less than equal shares in the order of the cluster (${formatSeconds(uniform)})` : "";
+  const split = report.objective === "latency" && report.serving?.split.feasible ? report.serving.split.latency_s : null;
+  const gain = split ? `, ${formatSeconds(split)} with layers in proportion to memory` : uniform ? `, ${formatShare((uniform - value) / uniform)} less than equal shares in the order of the cluster (${formatSeconds(uniform)})` : "";
   const proof = report.optimal ? " It is optimal." : bound ? ` No plan can take less than ${formatSeconds(bound)}.` : "";
   return `${what} ${formatSeconds(value)}${gain}.${proof}`;
 }
@@ -166,7 +172,11 @@ function placementFigures(report) {
     ["Bottleneck", formatSeconds(report.bottleneck_s)],
     ["Iteration", formatSeconds(report.iteration_s)],
     ["Bubble", formatShare(report.bubble)],
-    ["Lower bound", formatSeconds(report.iteration_bound_s ?? report.lower_bound_s)],
+    ["Lower bound", formatSeconds(report.iteration_bound_s ?? report.latency_bound_s ?? report.lower_bound_s)],
+    ["Forward latency", formatSeconds(report.serving?.latency_s ?? null)],
+    ["Sequences at once", formatNumber(report.serving?.sequences ?? null)],
+    ["By memory", formatSeconds(report.serving?.split.latency_s ?? null)],
+    ["Experts on the CPU", report.serving?.experts_on_cpu ? `of ${formatNumber(report.serving.experts_on_cpu.layers.length)} layers` : "–"],
     ["Uniform", formatSeconds(report.uniform_iteration_s ?? report.uniform_bottleneck_s)],
     ["Most memory", formatBytes(largest(bytes))],
     ["Stages", formatNumber(report.stages.length)],

@@ -565,6 +565,14 @@ export interface ExpertStage {
   capacity_bytes: number | null;
 }
 
+/** Hold the layers whose experts a CPU has beside their device, the bytes of these, and its seconds for them. */
+export interface ExpertsOnCpu {
+  device: string;
+  layers: string[];
+  memory_bytes: number;
+  seconds: number;
+}
+
 /** Point at a field of a request, and say what is wrong with it. */
 export interface FieldErrorBody {
   /** A JSON pointer in fragment form, such as `#/tasks/nodes/0/id`. */
@@ -928,6 +936,17 @@ export interface MeasuredText {
 }
 
 /**
+ * Hold the figures of layers cut among devices in order, in proportion to their memory, and whether they fit. That is
+ * how llama.cpp cuts a model by default.
+ */
+export interface MemorySplit {
+  latency_s: number | null;
+  bottleneck_s: number | null;
+  sequences: number | null;
+  feasible: boolean;
+}
+
+/**
  * Show what a device of each row holds: `held_bytes[row][k]` from `when_s[row][k]` on, empty without a schedule. None
  * stands for no limit, and for what is not known. Many steps are joined, with the most of each as theirs.
  */
@@ -1088,12 +1107,18 @@ export interface PlaceRequest {
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
-   * What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a microbatch, or
-   * `both`, each divided by its bound.
+   * What is minimized: as `throughput` the largest load of a device, or the iteration of a schedule; as `latency` the
+   * time of a microbatch alone, forward through all stages of a chain, or the makespan of a graph; `both`, each divided
+   * by its bound, in the mode dag alone. `cache` has as many sequences at once as can be, of a chain that serves.
    */
-  objective?: "throughput" | "latency" | "both";
+  objective?: "throughput" | "latency" | "both" | "cache";
   /** In the mode dag, has no edge run backwards between the devices of a line. */
   contiguous?: boolean;
+  /**
+   * Lets layers of a mixture that serves stay on a GPU but for their experts, whose weights and products are on the
+   * first CPU of the cluster, with the objective latency. Not by itself, as llama.cpp alone runs such plans.
+   */
+  experts_on_cpu?: boolean;
   /**
    * The type that products are computed in; fp8 keeps weights in bf16 beside copies in fp8. As the model states it
    * without this.
@@ -1215,21 +1240,24 @@ export interface PlacedStage {
  * None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it
  * keeps to them, None where that is not known. `start_..` are the figures of the plan started from, and `moved` how
  * many of its layers or operators have other devices now, None without one. `given` is what the plan of a `layout`
- * comes to, None without one. Without a schedule, memory is parameters alone. In the mode dag there is a stage for
- * every device that holds operators, and `uniform_..` are the figures of as many colocation groups on every
- * accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s`
- * on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput. `optimal` says that what
- * was minimized, the iteration with a schedule, else the bottleneck or what the `objective` names, meets its bound.
- * `progress` has the cost that each step of the search reached, `links` the bytes between devices in an iteration,
- * `seconds` is wall time, `sampling` what a sampler drew, None for other solvers, and `times` are the shares of what
- * layers compute by where their times come from, None where the model states them. Where no plan is possible, figures
- * are None, stages empty, and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement`
- * that of operators, and neither is serialised.
+ * comes to, None without one. Without a schedule, memory is parameters alone. With the `objective` latency, `latency_s`
+ * is the time of a microbatch alone, forward through all stages, and `latency_bound_s` a lower bound on that of all
+ * plans; with cache, `serving` has the sequences that fit at once. `serving` also has what a model that serves comes to
+ * beside layers cut in proportion to memory, None of others. In the mode dag there is a stage for every device that
+ * holds operators, and `uniform_..` are the figures of as many colocation groups on every accelerator. Bounds are on
+ * all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s` on `latency_s`, the makespan
+ * of one microbatch, both None for the `objective` throughput. `optimal` says that what was minimized, the iteration
+ * with a schedule, else the bottleneck or what the `objective` names, meets its bound. `progress` has the cost that
+ * each step of the search reached, `links` the bytes between devices in an iteration, `seconds` is wall time,
+ * `sampling` what a sampler drew, None for other solvers, and `times` are the shares of what layers compute by where
+ * their times come from, None where the model states them. Where no plan is possible, figures are None, stages empty,
+ * and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
+ * neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
   mode: "chain" | "dag";
-  objective: "throughput" | "latency" | "both" | null;
+  objective: "throughput" | "latency" | "both" | "cache" | null;
   stages: PlacedStage[];
   bottleneck_s: number | null;
   iteration_s: number | null;
@@ -1245,6 +1273,7 @@ export interface PlacementReport {
   iteration_bound_s: number | null;
   latency_s: number | null;
   latency_bound_s: number | null;
+  serving: ServingFigures | null;
   optimal: boolean;
   feasible: boolean;
   violations: Violation[];
@@ -1687,6 +1716,22 @@ export interface SamplingReport {
   cost_of_reads: BestReads | null;
   cost_of_control: BestReads | null;
   estimated: boolean;
+}
+
+/**
+ * Hold the seconds of a microbatch alone and of a steady pipeline, and how many sequences fit at once. `sequences` is
+ * None without a cache that is known, `most_sequences` an upper bound on those of all plans, None unless as many as can
+ * be were asked for. `split` is what is compared with, and `gain` how many times as good as it the plan is in what was
+ * asked for, None where the split does not fit. `experts_on_cpu` is None unless asked for.
+ */
+export interface ServingFigures {
+  latency_s: number;
+  bottleneck_s: number;
+  sequences: number | null;
+  most_sequences: number | null;
+  split: MemorySplit;
+  gain: number | null;
+  experts_on_cpu: ExpertsOnCpu | null;
 }
 
 /** Say what part of a link other jobs use. */

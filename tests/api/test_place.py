@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -34,6 +35,7 @@ from tiger.training.models.layers import Layers
 from tiger.training.models.operatortable import OPTIONAL
 from tiger.training.models.shape import Shape
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 Post = Callable[..., httpx.Response]
 NAN, INF = float("nan"), float("inf")
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)
@@ -122,6 +124,17 @@ def test_a_model_may_serve_over_rest() -> None:
     layer = 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096
     weights = 2 * 128256 * 4096 + 4096 + 2 * layer
     assert stage.memory_bytes == 2 * weights + 2 * 4 * 10 * 2 * 1024 * 2
+
+
+def test_a_chain_may_have_other_aims_over_rest() -> None:
+    """The fast card alone for a single token; of a mixture, experts on the CPU."""
+    cluster = json.loads((EXAMPLES / "clusters/cards_and_host.json").read_text(encoding="utf-8"))
+    model = "mixtral-8x22b:layers=6,serve=true,sequence=512"
+    asked = ask(model=model, cluster=cluster, objective="latency", experts_on_cpu=True)
+    report = read(PLACE.answer(asked, LIMITS).report)
+    assert (report.optimal, report.serving.experts_on_cpu.device) == (True, "host")
+    many = read(PLACE.answer(ask(model=model, cluster=cluster, objective="cache"), LIMITS).report)
+    assert many.serving.sequences == many.serving.most_sequences > 1
 
 
 def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:

@@ -185,7 +185,7 @@ def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field
         (["--mode", "experts"], "experts"),
         (["--mode", "dag"], "model"),
         (["--contiguous"], "contiguous"),
-        (["--objective", "latency"], "objective"),
+        (["--objective", "both"], "objective"),
         (["--objective", "beauty"], "objective"),
         (["--schedule", "chimera"], "schedule"),
         (["--microbatches", "0", "--schedule", "gpipe"], "microbatches"),

@@ -134,8 +134,15 @@ class ChainOptions(SearchOptions, TrainingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceParams(ChainOptions):
-    """Add to the options of a chain the device that a layer has to be on, and the plan to start from, by names."""
+    """Add to the options of a chain its objective, the device that a layer has to be on, and the plan to start from.
 
+    `objective` is throughput, the bottleneck or with a schedule its iteration; latency, one forward pass of a
+    microbatch through all stages; or cache, the sequences that fit at once. `experts_on_cpu` lets layers on GPUs have
+    their experts on a CPU of the cluster.
+    """
+
+    objective: Objective = "throughput"
+    experts_on_cpu: bool = False
     pinned: Mapping[str, str] = field(default_factory=dict)
     start: GivenPlacement | None = None
 
@@ -158,9 +165,14 @@ class Aim:
     objective: Objective = field(
         default="throughput",
         metadata=about(
-            "What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a "
-            "microbatch, or `both`, each divided by its bound.",
-            Spelling("What to minimize of operators: the largest load, the makespan of a microbatch, or both."),
+            "What is minimized: as `throughput` the largest load of a device, or the iteration of a schedule; as "
+            "`latency` the time of a microbatch alone, forward through all stages of a chain, or the makespan of a "
+            "graph; `both`, each divided by its bound, in the mode dag alone. `cache` has as many sequences at once as "
+            "can be, of a chain that serves.",
+            Spelling(
+                "What to aim at: the largest load (throughput), the time of a microbatch alone (latency), of operators "
+                "both, of a chain that serves the most sequences at once (cache)."
+            ),
         ),
     )
     contiguous: bool = field(
@@ -168,6 +180,16 @@ class Aim:
         metadata=about(
             "In the mode dag, has no edge run backwards between the devices of a line.",
             Spelling("Keep operators together: no edge runs backwards."),
+        ),
+    )
+
+    experts_on_cpu: bool = field(
+        default=False,
+        metadata=about(
+            "Lets layers of a mixture that serves stay on a GPU but for their experts, whose weights and products are "
+            "on the first CPU of the cluster, with the objective latency. Not by itself, as llama.cpp alone runs such "
+            "plans.",
+            Spelling("Let layers on GPUs have their experts on the CPU, as llama.cpp does with -ot."),
         ),
     )
 

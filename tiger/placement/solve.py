@@ -1,14 +1,18 @@
 """The placement of a model on a cluster as a chain of stages: the story from the uniform plan to the result."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tiger.placement.chain.params import never_stop
 from tiger.placement.params import PlaceParams
 from tiger.placement.result import PlaceResult
+from tiger.placement.search.capacity import fit_most_sequences
 from tiger.placement.search.groups import bound_rank_places, search_groups
+from tiger.placement.search.hosting import HostedPlan, search_hosting
 from tiger.placement.search.incumbent import ChainIncumbent
+from tiger.placement.search.latency import search_latency
 from tiger.placement.search.orders import search_orders
-from tiger.placement.search.outcome import report_plan, report_too_few_layers
+from tiger.placement.search.outcome import report_hosted, report_plan, report_too_few_layers, simulate_plan
 from tiger.placement.search.problem import ChainProblem, most_positions
 from tiger.placement.search.refinement import refine_plans
 from tiger.placement.search.start import plan_layout, plan_start
@@ -32,11 +36,13 @@ def place_layers(
     and one of a layout. Then the order of devices and the cuts between them, exact where all orders can be compared in
     time; or, with tensor- or data-parallel groups, the places of their ranks. Under a schedule the cuts of the best
     plans move on by simulation. At last a bound on other places of the same ranks, and the result. Cuts are found by
-    the dynamic program of `chain.cut_dp`. Same arguments, same plan. What cannot be met is in `violations`. `answers`
-    are those of a sampler to what was asked before.
+    the dynamic program of `chain.cut_dp`, those of the least latency by that of `chain.latency_dp`. Same arguments,
+    same plan. What cannot be met is in `violations`. `answers` are those of a sampler to what was asked before.
     """
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
+    if params.objective == "cache":
+        return _place_most_sequences(layers, cluster, params, stop, watch)
     problem = ChainProblem.of(layers, cluster, params)
     answers = Answers.of(params.solver) if answers is None else answers
     incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=answers)
@@ -45,11 +51,45 @@ def place_layers(
         if plan is not None:
             with incumbent.stage(name):
                 incumbent.offer(plan)
-    if problem.has_groups:
+    if params.experts_on_cpu:
+        return _host_experts(incumbent)
+    if params.objective == "latency":
+        search_latency(incumbent)
+    elif problem.has_groups:
         search_groups(incumbent)
     else:
         search_orders(incumbent)
     if params.schedule is not None:
         refine_plans(incumbent)
-    bound_rank_places(incumbent)
+    if params.objective != "latency":
+        bound_rank_places(incumbent)
     return report_plan(incumbent, start, given)
+
+
+def _host_experts(incumbent: ChainIncumbent) -> PlaceResult:
+    """Place layers and experts for the least latency, whatever simpler plans there are."""
+    with incumbent.stage("experts on cpu") as detail:
+        found = search_hosting(incumbent.problem)
+        if isinstance(found, HostedPlan):
+            detail["layers"] = len(found.hosted)
+    return report_hosted(incumbent, found)
+
+
+def _place_most_sequences(
+    layers: Layers,
+    cluster: Cluster,
+    params: PlaceParams,
+    stop: Callable[[], bool],
+    watch: Callable[[Progress], None],
+) -> PlaceResult:
+    """Place layers with the cache of as many sequences as fit, of plans that hold these by the least bottleneck."""
+    capacity = fit_most_sequences(layers, cluster, params, stop)
+    result = place_layers(capacity.layers, cluster, replace(params, objective="throughput"), stop, watch)
+    plan = capacity.plan
+    if result.plan is None and plan is not None and params.pipeline in (None, plan.positions):
+        # The search for the bottleneck may miss what the one for room has found.
+        found = simulate_plan(ChainProblem.of(capacity.layers, cluster, params).evaluator, plan)
+        result = replace(found, split=result.split, uniform_feasible=result.uniform_feasible, stages=result.stages)
+    if result.plan is None:
+        return result
+    return replace(result, sequences=capacity.sequences, most_sequences=capacity.most)

@@ -108,6 +108,8 @@ class Choice:
         return narrow(
             PlaceParams,
             params,
+            objective="throughput",
+            experts_on_cpu=False,
             schedule=self.schedule,
             microbatches=family.microbatches,
             virtual=self.virtual,

@@ -34,7 +34,17 @@ def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
 
 def _placement(params: PlanParams) -> PlaceParams:
     """Return the parameters of a placement with what is stated."""
-    return narrow(PlaceParams, params, **_fill_in(params), microbatches=None, pinned={}, start=None, layout=None)
+    return narrow(
+        PlaceParams,
+        params,
+        **_fill_in(params),
+        microbatches=None,
+        objective="throughput",
+        experts_on_cpu=False,
+        pinned={},
+        start=None,
+        layout=None,
+    )
 
 
 def _setup(params: PlanParams) -> TrainingSetup:

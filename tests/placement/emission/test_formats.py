@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tiger.errors import InputError
-from tiger.placement.emission import deepspeed, megatron, torch, vllm
+from tiger.placement.emission import deepspeed, llamacpp, megatron, sglang, torch, vllm
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.formats import WRITERS, find_writer
 
@@ -18,6 +18,8 @@ Deploy = Callable[..., Deployment]
         ("megatron", megatron.write),
         ("deepspeed", deepspeed.write),
         ("vllm", vllm.write),
+        ("sglang", sglang.write),
+        ("llama.cpp", llamacpp.write),
         ("torch", torch.write),
     ],
 )
@@ -30,6 +32,8 @@ def test_a_system_is_known_by_name(deploy: Deploy, name: str, written: Callable[
 
 def test_others_are_refused() -> None:
     """With the names of those known."""
-    assert tuple(WRITERS) == ("megatron", "deepspeed", "vllm", "torch")
-    with pytest.raises(InputError, match="emit: expected one of megatron, deepspeed, vllm, torch, got 'jax'"):
+    assert tuple(WRITERS) == ("megatron", "deepspeed", "vllm", "sglang", "llama.cpp", "torch")
+    with pytest.raises(
+        InputError, match=r"emit: expected one of megatron, deepspeed, vllm, sglang, llama.cpp, torch, got 'jax'"
+    ):
         find_writer("jax")

@@ -15,7 +15,7 @@ from tiger.training.models.sizes import model_of
 Deploy = Callable[..., Deployment]
 
 
-@pytest.mark.parametrize("system", WRITERS)
+@pytest.mark.parametrize("system", [name for name in WRITERS if name not in ("sglang", "llama.cpp")])
 @given(st.data())
 def test_cuts_come_back_from_every_writer(deploy: Deploy, system: str, data: st.DataObject) -> None:
     """Of tables and of shapes, whatever the cuts; with virtual stages where the system has them."""

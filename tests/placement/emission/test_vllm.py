@@ -117,3 +117,13 @@ def test_other_texts_are_refused(text: str, field: str) -> None:
 def test_quotes_and_plain_assignments_are_read() -> None:
     """As people write them."""
     assert parse('VLLM_PP_LAYER_PARTITION="4, 5"').partition == (4, 5)
+
+
+def test_a_model_that_serves_states_its_sequences(deploy: Deploy) -> None:
+    """As many at once, of as many tokens; the part of memory is for who knows what else is on the device."""
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4, batch=3, serve=True, kv="fp8")
+    text = write(deploy((0, 2, 4), layers=layers_of_shape(shape)))
+    flags = (
+        "--pipeline-parallel-size 2 --tensor-parallel-size 1 --max-num-seqs 3 --max-model-len 4 --kv-cache-dtype fp8"
+    )
+    assert f"# vllm serve MODEL {flags}\n" in text

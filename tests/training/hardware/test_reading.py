@@ -28,6 +28,8 @@ def refusal(read, source):
     ("name", "size", "parts"),
     [
         ("uneven4.json", 4, 1),
+        ("home.json", 2, 1),
+        ("cards_and_host.json", 3, 1),
         ("two_networks.json", 16, 1),
         ("slow_network2.json", 16, 1),
         ("pair_and_host.json", 3, 1),
@@ -47,7 +49,7 @@ def test_examples(name, size, parts):
 
 def test_every_example_is_read():
     """No example is left out above."""
-    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 7
+    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 9
 
 
 def test_specs_and_documents():

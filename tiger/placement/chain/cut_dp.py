@@ -103,7 +103,7 @@ def sweep(graph: LayeredGraph, limit_s: float) -> Sweep:
     below, above = -np.inf, np.inf
     for number, level in enumerate(graph.levels):
         # reach[s, j]: the cheapest message out of a stage in state s that ends at boundary j, its successors in limit.
-        reach = _ends(graph, level) if not rows else np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
+        reach = last_reach(graph, level) if not rows else np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
         for k in range(level.options.shape[1]):
             sent = graph.sent_s[level.via[:, k]]
             # Number -1, no state, reads the last row, which is infinite.
@@ -112,7 +112,7 @@ def sweep(graph: LayeredGraph, limit_s: float) -> Sweep:
             below = max(below, float(np.where(kept, load, -np.inf).max()))
             above = min(above, float(np.where(kept, np.inf, load).min()))
             np.minimum(reach, np.where(kept, sent, np.inf), out=reach)
-        rows.append(_loads(graph, level, reach))
+        rows.append(least_loads(graph, level, reach))
         if number >= graph.shortest:
             least = float(rows[-1][:, 0].min())
             if least <= limit_s:
@@ -120,6 +120,23 @@ def sweep(graph: LayeredGraph, limit_s: float) -> Sweep:
                 return Sweep(rows, number, max(below, least), above)
             above = min(above, least)
     return Sweep(rows, -1, below, above)
+
+
+def last_reach(graph: LayeredGraph, level: StageStates) -> FloatArray:
+    """Return the messages out of a last stage: it ends with the last layer, and sends none."""
+    reach = np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
+    reach[:, -1] = 0.0
+    return reach
+
+
+def least_loads(graph: LayeredGraph, level: StageStates, reach: FloatArray) -> FloatArray:
+    """Return the smallest loads of stages without messages in, from the message out at each of their ends."""
+    loads = np.full((len(level.owner) + 1, reach.shape[1]), np.inf)
+    for owner, windows in level.windows.items():
+        first, end = np.searchsorted(level.owner, [owner, owner + 1])
+        passed = graph.ahead_s[owner]
+        loads[first:end] = windows.minima(reach[first:end] + passed) - passed
+    return loads
 
 
 def _first_bracket(graph: LayeredGraph, low_s: float) -> Bracket | None:
@@ -135,20 +152,3 @@ def _first_bracket(graph: LayeredGraph, low_s: float) -> Bracket | None:
         if low_s == np.inf:
             break
     return None
-
-
-def _ends(graph: LayeredGraph, level: StageStates) -> FloatArray:
-    """Return the messages out of a last stage: it ends with the last layer, and sends none."""
-    reach = np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
-    reach[:, -1] = 0.0
-    return reach
-
-
-def _loads(graph: LayeredGraph, level: StageStates, reach: FloatArray) -> FloatArray:
-    """Return the smallest loads of stages without messages in, from the message out at each of their ends."""
-    loads = np.full((len(level.owner) + 1, reach.shape[1]), np.inf)
-    for owner, windows in level.windows.items():
-        first, end = np.searchsorted(level.owner, [owner, owner + 1])
-        passed = graph.ahead_s[owner]
-        loads[first:end] = windows.minima(reach[first:end] + passed) - passed
-    return loads

@@ -76,18 +76,23 @@ def find_shortfall(
     memory, unlimited = cluster.memory_bytes, np.full(cluster.size, np.inf)
     all_linked = np.zeros_like(cluster.link)
     # Each limit is lifted in turn: memory and links together, links alone, memory alone.
-    if _has_line(layers, cluster, params, (cluster.link, memory)):
+    if has_line(layers, cluster, params, (cluster.link, memory)):
         return None
-    if not _has_line(layers, cluster, params, (all_linked, unlimited)):
+    if not has_line(layers, cluster, params, (all_linked, unlimited)):
         return _pin_reason(layers, cluster, params)
-    if _has_line(layers, cluster, params, (all_linked, memory)):
+    if has_line(layers, cluster, params, (all_linked, memory)):
         return Shortfall(kind="unlinked", devices=_unlinked_devices(cluster))
-    link = cluster.link if _has_line(layers, cluster, params, (cluster.link, unlimited)) else all_linked
+    link = cluster.link if has_line(layers, cluster, params, (cluster.link, unlimited)) else all_linked
     return _missing_memory(layers, cluster, params, (link, stop))
 
 
-def _has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray]) -> bool:
-    """Return whether some line fits with such links and memory, whatever time it takes."""
+def has_line(
+    layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray], steps: int = WORK_LIMIT
+) -> bool:
+    """Return whether some line fits with such links and memory, whatever time it takes.
+
+    Exact where types of devices are few enough for so many steps; where they are merged, no says that none does.
+    """
     link, memory = limits
     bare = Cluster(
         names=cluster.names,
@@ -96,7 +101,7 @@ def _has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tupl
         curves=(INSTANT,),
         link=np.minimum(link, 0),
     )
-    types = merge_device_types(layers, bare, params, WORK_LIMIT)
+    types = merge_device_types(layers, bare, params, steps)
     return sweep(device_graph(layers, types, params), sys.float_info.max).depth >= 0
 
 
@@ -128,7 +133,7 @@ def _missing_memory(
     low, high = 0, math.ceil(layers.state_bytes.sum() + max(in_flight) * layers.held_bytes.sum())
     while high - low > 1 and not stop():
         middle = (low + high) // 2
-        if _has_line(layers, cluster, params, (link, cluster.memory_bytes + middle)):
+        if has_line(layers, cluster, params, (link, cluster.memory_bytes + middle)):
             high = middle
         else:
             low = middle

@@ -26,6 +26,7 @@ def write(deployment: Deployment) -> str:
     Raises InputError of `emit` where positions have several stages.
     """
     deployment.check_plain("DeepSpeed")
+    deployment.check_experts_at_home("DeepSpeed")
     plan, layers = deployment.plan, deployment.layers
     keys = {member: f"tied{k}" for k, group in enumerate(layers.tied) for member in group}
     specs = []

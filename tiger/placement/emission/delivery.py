@@ -22,7 +22,7 @@ class Emitting(Protocol):
 class PlanForSystem(Delivery[Emitting]):
     """Print the plan as a system takes it."""
 
-    emit: Literal["megatron", "deepspeed", "vllm", "torch"] | None = field(
+    emit: Literal["megatron", "deepspeed", "vllm", "sglang", "llama.cpp", "torch"] | None = field(
         default=None,
         metadata=spelled("Print the plan alone, to be pasted into this system.", panel="Output"),
     )

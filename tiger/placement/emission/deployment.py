@@ -29,13 +29,18 @@ class StagedModule:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Deployment:
-    """Hold a plan for a model on a cluster; `memory_bytes[p]` is the most that a device of each position holds."""
+    """Hold a plan for a model on a cluster; `memory_bytes[p]` is the most that a device of each position holds.
+
+    `hosted` are the numbers of layers whose experts are on the CPU `host` beside their device.
+    """
 
     layers: Layers
     cluster: Cluster
     plan: Plan
     schedule: Schedule | None = None
     memory_bytes: tuple[float, ...] = ()
+    hosted: tuple[int, ...] = ()
+    host: int | None = None
 
     @property
     def blocks(self) -> tuple[StagedModule, ...]:
@@ -100,6 +105,12 @@ class Deployment:
         if self.plan.virtual > 1:
             reason = f"expected one stage a device, as {system} has no virtual stages, got {self.plan.virtual}"
             raise InputError(FIELD, reason)
+
+    def check_experts_at_home(self, system: str) -> None:
+        """Raise InputError unless the experts of every layer are on its device."""
+        if self.hosted:
+            reason = f"expected experts on the device of their layer, as {system} has no others"
+            raise InputError(FIELD, f"{reason}, got those of {len(self.hosted)} layers on a cpu")
 
 
 Writer = Callable[[Deployment], str]

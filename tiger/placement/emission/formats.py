@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
-from tiger.placement.emission import deepspeed, megatron, torch, vllm
+from tiger.placement.emission import deepspeed, llamacpp, megatron, sglang, torch, vllm
 from tiger.placement.emission.deployment import FIELD, Writer
 
 WRITERS: Mapping[str, Writer] = MappingProxyType(
@@ -13,12 +13,21 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "megatron": megatron.write,
         "deepspeed": deepspeed.write,
         "vllm": vllm.write,
+        "sglang": sglang.write,
+        "llama.cpp": llamacpp.write,
         "torch": torch.write,
     }
 )
 # What a file with the text for a system is called.
 FILES: Mapping[str, str] = MappingProxyType(
-    {"megatron": "megatron.txt", "deepspeed": "deepspeed.py", "vllm": "vllm.sh", "torch": "torch.json"}
+    {
+        "megatron": "megatron.txt",
+        "deepspeed": "deepspeed.py",
+        "vllm": "vllm.sh",
+        "sglang": "sglang.sh",
+        "llama.cpp": "llama.cpp.sh",
+        "torch": "torch.json",
+    }
 )
 
 

@@ -25,7 +25,7 @@ def reasons(deployment: Deployment) -> tuple[str, ...]:
     Before them stands how the model is to be trained, as far as that is not as it is by default.
     """
     return (
-        *_describe_training(deployment.layers.setup),
+        *(_describe_training(deployment.layers.setup) if deployment.layers.served is None else ()),
         *_describe_ends(deployment),
         *_describe_speeds(deployment),
         *_describe_memory(deployment),

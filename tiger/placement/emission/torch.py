@@ -17,6 +17,7 @@ def write(deployment: Deployment) -> str:
     Modules named in `split_points` are keys of a `split_spec` with `SplitPoint.BEGINNING`. Stage j runs on rank
     j mod (number of ranks of the pipeline).
     """
+    deployment.check_experts_at_home("torch")
     plan, usual = deployment.plan, is_made_of_shape(deployment.layers)
     chunks: list[list[str]] = [[] for _ in range(plan.stages)]
     modules, last = name_modules(deployment.layers), deployment.blocks[-1].stage

@@ -1,60 +1,36 @@
-"""The split of vLLM: `VLLM_PP_LAYER_PARTITION`, and the order of its devices."""
+"""The split of vLLM: `VLLM_PP_LAYER_PARTITION`, the order of its devices, and the flags that go with it."""
 
-from tiger.errors import InputError
-from tiger.model.wording import describe
-from tiger.placement.emission.deployment import FIELD, Deployment
+from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.nodes import VISIBLE
-from tiger.placement.emission.ranges import ranges
+from tiger.placement.emission.pipeline_split import comment_training, count_decoders, list_devices
 from tiger.placement.emission.reasons import comments
-from tiger.training.models.transformer import is_made_of_shape
 
 PARTITION, DEVICES = "VLLM_PP_LAYER_PARTITION", VISIBLE
 
 
 def write(deployment: Deployment) -> str:
-    """Return reasons as comments, then lines for a shell; embedding and head are with the first and last rank anyway.
+    """Return reasons as comments, then lines for a shell, with the command as a comment.
 
-    Accelerators are numbered in the order of the cluster, within their machine. A replica that spans machines gets its
-    devices as comments, since its ranks are not in one process. Raises InputError of `emit` for what vLLM cannot do.
+    Raises InputError of `emit` for what vLLM cannot do.
     """
-    deployment.check_plain("vLLM")
-    plan = deployment.plan
-    if any(deployment.cluster.kinds[device] == "cpu" for device in plan.grid.ravel()):
-        raise InputError(FIELD, "expected accelerators alone for vLLM, got a stage on a cpu")
-    counts, last = deployment.decoder_counts, plan.stages - 1
-    if not all(counts):
-        reason = "expected a decoder layer in every stage, as vLLM keeps a KV cache in each, got none"
-        raise InputError(FIELD, f"{reason} in stage {counts.index(0)}: ask for fewer than {plan.stages} stages")
-    wrong = [b for b in deployment.blocks if b.kind != "layer" and b.stage != (0 if b.kind == "embedding" else last)]
-    if wrong:
-        reason = f"expected the embedding in the first and the head in the last stage, got {describe(wrong[0].module)}"
-        raise InputError(FIELD, f"{reason} in stage {wrong[0].stage}")
-    sizes = f"--pipeline-parallel-size {plan.positions} --tensor-parallel-size {plan.grid.shape[2]}"
+    counts = count_decoders(deployment, "vLLM")
+    remarks = [
+        *comments(deployment),
+        *comment_training(deployment),
+        f"# vllm serve MODEL {' '.join(_flags(deployment))}",
+    ]
     partition = f"export {PARTITION}={','.join(map(str, counts))}"
-    remarks = [*comments(deployment), *_comment_training(deployment), f"# vllm serve MODEL {sizes}"]
-    lines = [*remarks, partition, *_devices(deployment)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*remarks, partition, *list_devices(deployment)]) + "\n"
 
 
-def _comment_training(deployment: Deployment) -> list[str]:
-    """Return a comment if memory was counted for training a shape."""
-    if not is_made_of_shape(deployment.layers) or not deployment.layers.backward_s.any():
-        return []
-    return ["# the shape is one to train: with serve=true its memory is weights and KV cache"]
+def _flags(deployment: Deployment) -> list[str]:
+    """Return degrees, and of a model that serves the most sequences, their tokens and the type of the cache.
 
-
-def _devices(deployment: Deployment) -> list[str]:
-    """Return a line for the devices of every replica."""
-    grid, own = deployment.plan.grid, deployment.cuda_indices
-    lines = []
-    for replica in range(grid.shape[1]):
-        ranks = grid[:, replica].ravel()
-        homes = deployment.ranks_by_machine(ranks)
-        if grid.shape[1] > 1:
-            lines.append(f"# replica {replica}, on machine {', '.join(map(str, homes))}")
-        lines += [f"# {warning}" for warning in deployment.warnings(ranks)]
-        for home, here in homes.items():
-            listed = f"{DEVICES}={','.join(str(own[int(ranks[rank])]) for rank in here)}"
-            where = f"# on machine {home}, ranks {','.join(ranges(here))}: "
-            lines.append(f"export {listed}" if len(homes) == 1 else where + listed)
-    return lines
+    The part of memory that vLLM may take (`--gpu-memory-utilization`) is not known here, nor what its programs take.
+    """
+    plan, served = deployment.plan, deployment.layers.served
+    flags = [f"--pipeline-parallel-size {plan.positions}", f"--tensor-parallel-size {plan.grid.shape[2]}"]
+    if served is not None:
+        flags += [f"--max-num-seqs {served.sequences}", f"--max-model-len {served.tokens}"]
+        flags += ["--kv-cache-dtype fp8"] if served.cache_type == "fp8" else []
+    return flags

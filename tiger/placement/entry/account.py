@@ -3,17 +3,19 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.placement.chain.hosted_experts import added_seconds
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.training.costs.stages import Workload, workloads
 from tiger.training.costs.sums import state_bytes
+from tiger.training.models.serving import forward_alone
 from tiger.training.schedules.traffic import link_traffic
 
 
 def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
     """Return every stage of a plan, in order, with the figures of its slowest replica."""
     plan, cluster = deployment.plan, deployment.cluster
-    loads = [_loads(load) for load in workloads(deployment.layers, cluster, plan)]
+    loads = [_loads(load) + _hosted_loads(deployment) for load in workloads(deployment.layers, cluster, plan)]
     held = deployment.memory_bytes or _state(deployment)
     stages = []
     for stage in range(plan.stages):
@@ -46,6 +48,16 @@ def _loads(load: Workload) -> FloatArray:
     """Return the seconds of passes and of messages [2, S] of each stage, for one microbatch."""
     crossing = np.concatenate([[0.0], load.transfer_s, [0.0]])
     return np.array([load.forward_s + load.backward_s, 2 * (crossing[:-1] + crossing[1:])])
+
+
+def _hosted_loads(deployment: Deployment) -> FloatArray:
+    """Return the seconds [2, S] that stages wait for experts on a CPU, messages to it included."""
+    plan, alone, host = deployment.plan, forward_alone(deployment.layers), deployment.host
+    waits = np.zeros((2, plan.stages))
+    for layer in deployment.hosted if host is not None else ():
+        stage = deployment.stage_of(layer)
+        waits[0, stage] += added_seconds(alone, deployment.cluster, int(plan.grid[stage, 0, 0]), host or 0)[layer]
+    return waits
 
 
 def _state(deployment: Deployment) -> list[float]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tiger.model.units import bytes_text, seconds_text
 from tiger.placement.entry.remedies import Remedy
 from tiger.placement.entry.report import PlacementReport
+from tiger.placement.entry.serving import ServingFigures
 from tiger.placement.entry.stage import PlacedStage
 from tiger.run.explanation import (
     SEARCH_LONGER,
@@ -65,11 +66,37 @@ def _say_placed(report: PlacementReport) -> Iterator[str]:
         yield f"The slowest device takes {seconds_text(report.bottleneck_s)} for a microbatch."
     if report.latency_s is not None:
         yield f"One microbatch alone takes {seconds_text(report.latency_s)} from begin to end."
+    if report.serving is not None:
+        yield from _say_served(report.serving)
     yield from (f"Beware: {warning}." for warning in report.warnings)
+
+
+def _say_served(figures: ServingFigures) -> Iterator[str]:
+    """Yield how many sequences fit, and what is on a CPU."""
+    if figures.sequences is not None:
+        yield f"{count(figures.sequences, 'sequence')} fit at once."
+    apart = figures.experts_on_cpu
+    if apart is not None and apart.layers:
+        held = f"{bytes_text(apart.memory_bytes)}, {seconds_text(apart.seconds)} of a microbatch"
+        yield f"Experts of {count(len(apart.layers), 'layer')} are on {apart.device}: {held}."
+
+
+def _compare_split(report: PlacementReport, figures: ServingFigures) -> Iterator[str]:
+    """Yield what layers in proportion to memory come to."""
+    split = figures.split
+    if report.objective == "cache":
+        yield f"Layers in proportion to memory, as llama.cpp cuts them, have room for {split.sequences or 0:,}."
+    elif report.objective == "latency" and not split.feasible:
+        yield "Layers in proportion to memory, as llama.cpp cuts them, do not fit."
+    elif report.objective == "latency" and split.latency_s:
+        times = f"{split.latency_s / figures.latency_s:.2f} times as long"
+        yield f"In proportion to memory, as llama.cpp cuts layers, it takes {seconds_text(split.latency_s)}: {times}."
 
 
 def _aim(report: PlacementReport) -> tuple[str, float | None, float | None, float | None]:
     """Return the name, value, uniform value and bound of what was minimized first."""
+    if report.objective == "cache":
+        return "cache", None, None, None
     if report.objective == "latency":
         return "latency", report.latency_s, None, report.latency_bound_s
     if report.schedule is not None:
@@ -80,6 +107,8 @@ def _aim(report: PlacementReport) -> tuple[str, float | None, float | None, floa
 def _say_quality(report: PlacementReport) -> Iterator[str]:
     """Yield how a placement compares with the uniform split and with the bound, and what steps contributed."""
     name, value, uniform, bound = _aim(report)
+    if report.serving is not None:
+        yield from _compare_split(report, report.serving)
     if uniform is not None and value and math.isfinite(uniform):
         what = "as many layers in every stage" if report.mode == "chain" else "as many operators on every device"
         met = "" if report.uniform_feasible is not False else ", which does not meet what is asked"
@@ -137,6 +166,9 @@ def _advise(report: PlacementReport) -> Iterator[str]:
         search = f"Search on with a larger --effort, and try other seeds than --seed {report.seed}."
         yield advise_time(report.warnings, search)
     if report.mode == "dag":
+        return
+    if report.objective is not None:
+        yield "Print it with --emit llama.cpp, vllm or sglang, as far as these run such a plan."
         return
     if report.schedule is None:
         yield "Name a schedule, such as --schedule 1f1b, for the time of an iteration and the memory of activations."

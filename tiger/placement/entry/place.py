@@ -14,6 +14,7 @@ from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, fit_layout
+from tiger.placement.entry.serving import figures_of
 from tiger.placement.entry.start import count_moves, read_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
@@ -24,6 +25,7 @@ from tiger.run.progress import Progress, ignore
 from tiger.training.costs.tolerances import MET
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
+from tiger.training.models.serving import with_sequences
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.sizes import Model
 from tiger.training.pairing import pair_with_devices
@@ -45,7 +47,9 @@ def place(call: PlaceCall) -> PlacementReport:
     `bandwidths` what its levels carry where it does not state that, and `labels` which levels nodes of Kubernetes
     have. Without a `schedule` the bottleneck of a steady pipeline is minimized and
     memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
-    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
+    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. The `objective`
+    latency makes one microbatch alone pass forward through all stages soon, cache has the most sequences at once of a
+    model that serves. `pipeline` is the
     number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
     replicas there are.
 
@@ -119,6 +123,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         feasible=plan is not None and not result.violations,
         solver=params.solver,
         seed=params.seed,
+        objective=None if params.objective == "throughput" else params.objective,
         seconds=0.0,
         schedule=params.schedule,
         microbatches=result.microbatches,
@@ -131,7 +136,11 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
         uniform_feasible=result.uniform_feasible,
         start_bottleneck_s=result.start_bottleneck_s,
         start_iteration_s=result.start_iteration_s,
+        start_latency_s=result.start_latency_s,
         lower_bound_s=result.lower_bound_s,
+        latency_s=result.latency_s if params.objective == "latency" else None,
+        latency_bound_s=result.latency_bound_s,
+        serving=figures_of(result, params.objective, request.layers, request.cluster),
         iteration_bound_s=result.iteration_bound_s,
         violations=result.violations,
         progress=result.stages,
@@ -140,12 +149,15 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
     )
     if plan is None:
         return _add_given(report, request, result)
+    many = result.sequences if params.objective == "cache" else None
     deployment = Deployment(
-        layers=request.layers,
+        layers=request.layers if many is None else with_sequences(request.layers, many),
         cluster=request.cluster,
         plan=plan,
         schedule=params.schedule,
         memory_bytes=result.memory_bytes,
+        hosted=() if result.hosted is None else result.hosted.layers,
+        host=None if result.hosted is None else result.hosted.host,
     )
     stages = list_placed_stages(deployment)
     report = replace(

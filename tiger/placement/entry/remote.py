@@ -29,6 +29,7 @@ from tiger.training.models.graphs import operators_of_document
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.operatortable import table_of_operators
+from tiger.training.models.serving import with_sequences
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.pairing import pair_with_devices
 from tiger.training.sources import chain_model_of, require_cluster
@@ -76,6 +77,8 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
 
 def _add_deployments(report: PlacementReport, layers: Layers, cluster: Cluster) -> PlacementReport:
     """Return a report with its plan, and that of a layout."""
+    if report.objective == "cache" and report.serving is not None and report.serving.sequences:
+        layers = with_sequences(layers, report.serving.sequences)
     plan, own = report.given_report, deployment_of(report, layers, cluster)
     if report.given is None or plan is None:
         return replace(report, deployment=own)
@@ -105,7 +108,11 @@ def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> 
     except (KeyError, ValueError):
         return None
     held = tuple(stage.memory_bytes for stage in positions)
-    return Deployment(layers=layers, cluster=cluster, plan=plan, schedule=report.schedule, memory_bytes=held)
+    made = Deployment(layers=layers, cluster=cluster, plan=plan, schedule=report.schedule, memory_bytes=held)
+    hosted = None if report.serving is None else report.serving.experts_on_cpu
+    if hosted is None or hosted.device not in index:
+        return made
+    return replace(made, hosted=tuple(map(layers.names.index, hosted.layers)), host=index[hosted.device])
 
 
 def _add_arrangement(

@@ -11,6 +11,7 @@ from tiger.model.units import milliseconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy
+from tiger.placement.entry.serving import ServingFigures
 from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.placement.operators.params import Objective
 from tiger.placement.params import Mode
@@ -40,6 +41,10 @@ class PlacementReport(Answer):
     `uniform_feasible` says whether it keeps to them, None where that is not known. `start_..` are the figures of the
     plan started from, and `moved` how many of its layers or operators have other devices now, None without one. `given`
     is what the plan of a `layout` comes to, None without one. Without a schedule, memory is parameters alone.
+
+    With the `objective` latency, `latency_s` is the time of a microbatch alone, forward through all stages, and
+    `latency_bound_s` a lower bound on that of all plans; with cache, `serving` has the sequences that fit at once.
+    `serving` also has what a model that serves comes to beside layers cut in proportion to memory, None of others.
 
     In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as many
     colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
@@ -72,6 +77,7 @@ class PlacementReport(Answer):
     iteration_bound_s: float | None = None
     latency_s: float | None = None
     latency_bound_s: float | None = None
+    serving: ServingFigures | None = field(default=None, metadata=LATER)
     optimal: bool = field(init=False)
     feasible: bool
     violations: tuple[Violation, ...] = ()
@@ -96,7 +102,10 @@ class PlacementReport(Answer):
         object.__setattr__(self, "optimal", self._meets_bounds())
 
     def _meets_bounds(self) -> bool:
-        """Return whether what was minimized meets its lower bound."""
+        """Return whether what was minimized meets its lower bound, or the sequences their upper one."""
+        if self.objective == "cache":
+            served = self.serving
+            return served is not None and bool(served.sequences) and served.sequences == served.most_sequences
         figures = {
             "bottleneck": (self.bottleneck_s, self.lower_bound_s),
             "iteration": (self.iteration_s, self.iteration_bound_s),
@@ -115,6 +124,8 @@ class PlacementReport(Answer):
         if self.schedule is not None:
             name, made, uniform = "iteration", self.iteration_s, self.uniform_iteration_s
         start = f"solved: {name}" if self.feasible else name
+        if self.mode == "chain" and self.objective is not None and self.serving is not None:
+            return _say_served("solved: " if self.feasible else "", self.objective, self.serving)
         if self.objective == "latency":
             least = milliseconds_text(self.latency_bound_s)
             return f"solved: latency {milliseconds_text(self.latency_s)}, and no placement below {least}"
@@ -153,7 +164,7 @@ class PlacementReport(Answer):
         return self.stages
 
     def emit(self, system: str) -> str:
-        """Return the plan as text for megatron, deepspeed, vllm or torch; raise InputError of `emit` if that cannot be.
+        """Return the plan as text for one of its WRITERS; raise InputError of `emit` if that cannot be.
 
         Nothing can be emitted where no plan is possible, nor in the mode dag.
         """
@@ -165,6 +176,21 @@ class PlacementReport(Answer):
         if self.deployment is None:
             raise InputError("emit", "expected a plan that is possible, got a report without one")
         return write(self.deployment)
+
+
+def _say_served(solved: str, objective: Objective, figures: ServingFigures) -> str:
+    """Return one sentence on what was asked for, and on what the split in proportion to memory comes to."""
+    split, usual = figures.split, "the split by memory"
+    if objective == "cache":
+        beside = f"{split.sequences or 0:,} with {usual}"
+        return f"{solved}room for {figures.sequences or 0:,} sequences at once, {beside}"
+    made = f"{solved}latency {milliseconds_text(figures.latency_s)}"
+    if not split.feasible or split.latency_s is None:
+        return f"{made}; {usual} does not meet what is asked"
+    if split.latency_s <= figures.latency_s:
+        return f"{made}, as with {usual}"
+    faster = f"{split.latency_s / figures.latency_s:.2f}x as fast as"
+    return f"{made}, {faster} the {milliseconds_text(split.latency_s)} of {usual}"
 
 
 def _is_met(value: float | None, bound: float | None) -> bool:

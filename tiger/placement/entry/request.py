@@ -63,15 +63,34 @@ def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams
     check_params(params, aim.mode)
     check_values(aim)
     if aim.mode == "chain":
-        usual = Aim()
-        for name in ("objective", "contiguous"):
-            if getattr(aim, name) != getattr(usual, name):
-                raise InputError(
-                    name, f"expected the mode dag beside it, got {describe(getattr(aim, name))} in the mode chain"
-                )
-        return params
+        for name, value in (("objective", "both"), ("contiguous", True)):
+            if getattr(aim, name) == value:
+                raise InputError(name, f"expected the mode dag beside it, got {describe(value)} in the mode chain")
+        return _check_objective(replace(params, objective=aim.objective, experts_on_cpu=aim.experts_on_cpu))
+    if aim.experts_on_cpu:
+        raise InputError("experts_on_cpu", "expected the mode chain beside it, got the mode dag")
+    if aim.objective == "cache":
+        raise InputError("objective", "expected the mode chain beside it, got 'cache' in the mode dag")
     _check_sampler(params.solver, aim)
     return narrow(OperatorParams, params, objective=aim.objective, contiguous=aim.contiguous)
+
+
+def _check_objective(params: PlaceParams) -> PlaceParams:
+    """Return parameters, or raise InputError for those that go with the bottleneck or the schedule alone."""
+    if params.experts_on_cpu and params.objective != "latency":
+        raise InputError("experts_on_cpu", f"expected the objective latency beside it, got {params.objective}")
+    if params.objective == "throughput":
+        return params
+    for name, usual in (("schedule", None), ("solver", NATIVE), ("layout", None)):
+        value = getattr(params, name)
+        if value != usual:
+            wanted = "none" if usual is None else usual
+            raise InputError(name, f"expected {wanted} beside the objective {params.objective}, got {describe(value)}")
+    if params.experts_on_cpu and params.start is not None:
+        raise InputError("start", "expected none beside experts_on_cpu, as it says nothing of experts, got one")
+    if params.objective == "cache" and params.start is not None:
+        raise InputError("start", "expected none beside the objective cache, whose plans hold other sequences, got one")
+    return params
 
 
 def _check_no_chain(params: PlaceParams) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tiger.placement.entry.given import GivenLayout
     from tiger.placement.entry.remedies import Remedy
     from tiger.placement.entry.report import PlacementReport
+    from tiger.placement.entry.serving import ExpertsOnCpu
     from tiger.placement.entry.stage import PlacedStage
 
 # What is said of the plan of a layout and of the plan found, side by side.
@@ -82,6 +83,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "latency": milliseconds_text(report.latency_s),
         "  of the plan given  ": milliseconds_text(report.start_latency_s),
         "  lower bound  ": milliseconds_text(report.latency_bound_s),
+        **_list_served(report),
         "moved from the plan given": _tell_moves(report),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
@@ -96,6 +98,36 @@ def _placement_facts(report: "PlacementReport") -> str:
         **list_samples(report.sampling, milliseconds_text, "it was found without"),
     }
     return list_facts({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _list_served(report: "PlacementReport") -> dict[str, str]:
+    """Return the figures of a model that serves, and of the split in proportion to memory."""
+    figures = report.serving
+    if figures is None:
+        return {}
+    split, experts = figures.split, figures.experts_on_cpu
+    many = [
+        (name, "-" if count is None else f"{count:,}")
+        for name, count in (
+            ("sequences at once", figures.sequences),
+            ("  upper bound", figures.most_sequences),
+            ("  of the split by memory", split.sequences),
+        )
+    ]
+    latency, bottleneck = milliseconds_text(split.latency_s), milliseconds_text(split.bottleneck_s)
+    fits = "" if split.feasible else ", which does not fit"
+    return {
+        "forward latency": milliseconds_text(figures.latency_s) if report.latency_s is None else "-",
+        "split by memory": f"latency {latency}, bottleneck {bottleneck}{fits}",
+        **dict(many),
+        "experts on the cpu": "-" if experts is None else _tell_experts(experts),
+    }
+
+
+def _tell_experts(experts: "ExpertsOnCpu") -> str:
+    """Return of how many layers experts are on a CPU, and what they take there."""
+    taken = f"{bytes_text(experts.memory_bytes)}, {milliseconds_text(experts.seconds)}"
+    return f"of {len(experts.layers)} layers on {escape(experts.device)}: {taken}"
 
 
 def _tell_moves(report: "PlacementReport") -> str:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from tiger.run.options import SearchOptions
 
-Objective = Literal["throughput", "latency", "both"]
+Objective = Literal["throughput", "latency", "both", "cache"]
 # The devices of a layer by name: of each of d replicas, and of each of t ranks in it; of an operator a single one.
 Ranks = tuple[tuple[str, ...], ...]
 

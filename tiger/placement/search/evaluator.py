@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.placement.operators.params import Objective
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import Workload, workloads
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
+from tiger.training.models.serving import forward_alone
 from tiger.training.schedules.memory import fits_memory, peak_bytes
 from tiger.training.schedules.pass_orders import Schedule
 from tiger.training.schedules.simulator import iteration_s, simulate
@@ -17,7 +19,7 @@ from tiger.training.schedules.simulator import iteration_s, simulate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator:
-    """Evaluate plans for a model on a cluster: by the bottleneck, or with a schedule by the simulated iteration.
+    """Evaluate plans for a model on a cluster: by the bottleneck, by latency, or by the iteration of a schedule.
 
     `pinned` gives the device of a layer, by their numbers.
     """
@@ -25,6 +27,7 @@ class Evaluator:
     layers: Layers
     cluster: Cluster
     schedule: Schedule | None = None
+    objective: Objective = "throughput"
     microbatches: int = 1
     pinned: Mapping[int, int] = field(default_factory=dict)
 
@@ -38,7 +41,9 @@ class Evaluator:
         held = self._memory_bytes(loads[0])
         excess = float(np.maximum(held - room, 0).sum())
         allowed = self._keeps_rules(plan) and fits_memory(held, room)
-        return self._seconds(loads) if allowed else np.inf, excess
+        if not allowed:
+            return np.inf, excess
+        return self.latency_s(plan) if self.objective == "latency" else self._seconds(loads), excess
 
     def seconds(self, plan: Plan) -> float:
         """Return the seconds that are minimized, rules aside."""
@@ -47,6 +52,11 @@ class Evaluator:
     def bottleneck_s(self, plan: Plan) -> float:
         """Return the largest load of a position for one microbatch."""
         return max(float(load.loads_s.max()) for load in self._loads(plan))
+
+    def latency_s(self, plan: Plan) -> float:
+        """Return the seconds of one microbatch forward through all stages, of the slowest replica."""
+        loads = workloads(forward_alone(self.layers), self.cluster, plan)
+        return max(float(load.forward_s.sum() + load.transfer_s.sum()) for load in loads)
 
     def excess_bytes(self, plan: Plan) -> float:
         """Return by how much the devices of a plan are too small, added up over positions."""

@@ -19,9 +19,9 @@ from tiger.training.costs.tolerances import meets
 class ChainIncumbent(Incumbent[Plan | None]):
     """Hold the best plan of a chain, None before one fits, all other plans that fit, and bounds.
 
-    The value is seconds: of the bottleneck, or with a schedule of the simulated iteration. `plans` are all that fit,
-    each with its value; `closest` lacks the least memory of those that do not. `bottleneck_bound_s` is a lower bound
-    on the bottleneck of every plan.
+    The value is seconds: of the bottleneck, of latency, or with a schedule of the simulated iteration. `plans` are all
+    that fit, each with its value; `closest` lacks the least memory of those that do not. `bottleneck_bound_s` is a
+    lower bound on the bottleneck of every plan, `latency_bound_s` on its latency.
     """
 
     problem: ChainProblem
@@ -29,6 +29,7 @@ class ChainIncumbent(Incumbent[Plan | None]):
     plans: dict[tuple[tuple[int, ...], bytes], tuple[float, Plan]] = field(default_factory=dict)
     closest: Plan | None = None
     bottleneck_bound_s: float = 0.0
+    latency_bound_s: float = 0.0
     meets: Callable[[float, float], bool] = meets
     _iteration_bound_s: float | None = None
 
@@ -37,6 +38,8 @@ class ChainIncumbent(Incumbent[Plan | None]):
         """Return whether the best plan meets the lower bound."""
         if self.solution is None:
             return False
+        if self.problem.params.objective == "latency":
+            return self.meets(self.value, self.latency_bound_s)
         timed = self.problem.params.schedule is not None
         return self.meets(self.value, self.iteration_bound_s if timed else self.bottleneck_bound_s)
 
@@ -60,6 +63,11 @@ class ChainIncumbent(Incumbent[Plan | None]):
         self.bottleneck_bound_s = bound_s
         if self.problem.params.schedule is None and bound_s > 0:
             self.bound = bound_s
+
+    def bound_latency(self, bound_s: float) -> None:
+        """Take a lower bound on the latency, which is that of the value."""
+        self.latency_bound_s = bound_s
+        self.bound = bound_s if bound_s > 0 else None
 
     def offer(self, plan: Plan) -> None:
         """Keep a plan if it fits, as the best one if it is."""

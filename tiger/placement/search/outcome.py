@@ -8,12 +8,16 @@ from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.model.wording import describe
 from tiger.placement.params import PlaceParams
-from tiger.placement.result import PlaceResult
+from tiger.placement.result import HostedExperts, PlaceResult
 from tiger.placement.search.evaluator import Evaluator
+from tiger.placement.search.hosting import HostedPlan
 from tiger.placement.search.incumbent import ChainIncumbent
-from tiger.placement.search.problem import virtual_stages
+from tiger.placement.search.memory_split import count_sequences, plan_by_memory
+from tiger.placement.search.problem import ChainProblem, virtual_stages
 from tiger.placement.search.reasons import Closest, find_violation
 from tiger.training.costs.plan import Plan
+from tiger.training.costs.stages import workloads
+from tiger.training.costs.sums import state_bytes
 from tiger.training.models.layers import Layers
 
 
@@ -21,17 +25,20 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Pla
     """Return the best plan, or why none is known, with figures of the uniform one, the `start` and the one given."""
     problem, plan = incumbent.problem, incumbent.solution
     evaluator, uniform = problem.evaluator, problem.uniform_plan
-    timed = problem.params.schedule is not None
+    timed, quick = problem.params.schedule is not None, problem.params.objective == "latency"
     result = PlaceResult(
         plan=plan,
         microbatches=problem.microbatches if timed else None,
-        lower_bound_s=incumbent.bottleneck_bound_s,
+        lower_bound_s=None if quick else incumbent.bottleneck_bound_s,
+        latency_bound_s=incumbent.latency_bound_s if quick and plan is not None else None,
         iteration_bound_s=incumbent.iteration_bound_s if timed and plan is not None else None,
         uniform_bottleneck_s=_finite_or_none(evaluator.bottleneck_s(uniform)),
         uniform_iteration_s=_finite_or_none(evaluator.seconds(uniform)) if timed else None,
         uniform_feasible=evaluator.value(uniform) < np.inf,
         start_bottleneck_s=None if start is None else evaluator.bottleneck_s(start),
         start_iteration_s=evaluator.seconds(start) if timed and start is not None else None,
+        start_latency_s=evaluator.latency_s(start) if quick and start is not None else None,
+        split=_measure_split(problem) if quick or problem.layers.served is not None else None,
         stages=tuple(incumbent.stages),
         warnings=incumbent.answers.warnings,
         sampling=incumbent.answers.report(problem.params.solver),
@@ -42,9 +49,45 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Pla
     return replace(
         result,
         bottleneck_s=evaluator.bottleneck_s(plan),
+        latency_s=evaluator.latency_s(plan),
+        sequences=count_sequences(evaluator.layers, problem.cluster, plan),
         iteration_s=incumbent.value if timed else None,
         bubble=evaluator.bubble(plan) if timed else None,
         memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
+    )
+
+
+def report_hosted(incumbent: ChainIncumbent, found: HostedPlan | Violation) -> PlaceResult:
+    """Return a plan with experts on a CPU and its figures beside those of simpler ones, or why none is known."""
+    problem = incumbent.problem
+    evaluator, cluster, layers = problem.evaluator, problem.cluster, problem.evaluator.layers
+    uniform, split = problem.uniform_plan, _measure_split(problem)
+    result = PlaceResult(
+        plan=None,
+        uniform_bottleneck_s=_finite_or_none(evaluator.bottleneck_s(uniform)),
+        uniform_feasible=evaluator.value(uniform) < np.inf,
+        stages=tuple(incumbent.stages),
+        split=split,
+    )
+    if isinstance(found, Violation):
+        return replace(result, violations=(found,))
+    plan, settled, host_s = found.plan, found.settle(layers), found.host_seconds(layers, cluster)
+    sent = workloads(layers, cluster, plan)[0].transfer_s
+    crossing = np.concatenate([[0.0], sent, [0.0]])
+    # A GPU waits for the host, so that its load has that time, too.
+    loads = found.stage_seconds(layers, cluster) + 2 * (crossing[:-1] + crossing[1:])
+    loads[plan.grid[:, 0, 0] == found.host] += host_s
+    return replace(
+        result,
+        plan=plan,
+        bottleneck_s=max(float(loads.max()), host_s),
+        latency_s=found.latency_s(layers, cluster),
+        latency_bound_s=found.bound_s,
+        sequences=count_sequences(settled, cluster, plan),
+        memory_bytes=tuple(state_bytes(settled, plan.cuts).tolist()),
+        hosted=HostedExperts(
+            layers=found.hosted, host=found.host, memory_bytes=found.host_bytes(layers), seconds=host_s
+        ),
     )
 
 
@@ -55,11 +98,18 @@ def simulate_plan(evaluator: Evaluator, plan: Plan) -> PlaceResult:
         plan=plan,
         microbatches=evaluator.microbatches if timed else None,
         bottleneck_s=_finite_or_none(evaluator.bottleneck_s(plan)),
+        latency_s=_finite_or_none(evaluator.latency_s(plan)),
+        sequences=count_sequences(evaluator.layers, evaluator.cluster, plan),
         iteration_s=_finite_or_none(evaluator.seconds(plan)) if timed else None,
         bubble=evaluator.bubble(plan),
         memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
         violations=find_faults(evaluator, plan),
     )
+
+
+def _measure_split(problem: ChainProblem) -> PlaceResult:
+    """Return the figures of layers cut in proportion to memory."""
+    return simulate_plan(problem.evaluator, plan_by_memory(problem))
 
 
 def find_faults(evaluator: Evaluator, plan: Plan) -> tuple[Violation, ...]:

@@ -77,7 +77,12 @@ class ChainProblem:
                 pinned=pinned,
             ),
             evaluator=Evaluator(
-                layers=layers, cluster=cluster, schedule=params.schedule, microbatches=microbatches, pinned=pinned
+                layers=layers,
+                cluster=cluster,
+                schedule=params.schedule,
+                objective=params.objective,
+                microbatches=microbatches,
+                pinned=pinned,
             ),
         )
 

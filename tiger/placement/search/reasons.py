@@ -36,14 +36,14 @@ def find_violation(
     if params.tensor * params.copies == 1:
         shortfall = find_shortfall(layers, cluster, line)
     else:
-        shortfall = find_shortfall(layers, _merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
+        shortfall = find_shortfall(layers, merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
     if shortfall is None:
         return Violation(kind="undecided", message=UNDECIDED)
     # The ranks of a group share its layers.
     return replace(shortfall, missing_bytes=-(-shortfall.missing_bytes // params.tensor)).violation
 
 
-def _merge_groups(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:
+def merge_groups(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:
     """Return a cluster of as many devices as groups, as large as groups get, and all linked.
 
     A relaxation: groups of the largest devices first hold at least as much as any others, so that layers that fit in

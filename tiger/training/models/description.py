@@ -48,9 +48,9 @@ class Description:
         layers = layers_of_shape(self.shape, max_layers, setup, costs)
         if self.weight_bytes is None:
             return layers
-        return replace(
-            layers, state_bytes=np.array(self.weight_bytes) + cache_column(setup.adapt(self.shape), setup.tensor)
-        )
+        stored, cache = np.array(self.weight_bytes, np.float64), cache_column(setup.adapt(self.shape), setup.tensor)
+        served = layers.served and layers.served.store(layers.state_bytes - cache, stored)
+        return replace(layers, state_bytes=stored + cache, served=served)
 
 
 def is_description(text: str) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, lock, unset_array
 from tiger.training.models.recompute import PartialRecompute
+from tiger.training.models.served import Served
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.traffic import GroupTraffic
 
@@ -36,6 +37,7 @@ class Layers:
     Beside all that a position holds `working_bytes` of the layer that it is at. `group_traffic` (default: that
     all-reduce alone) is what ranks with the same layers send each other, `setup` what the layers were made
     for, and `source_s` (default: none) the seconds that one rank computes in all layers, by `timings.timed.SOURCES`.
+    `served` says what of the state of a model that serves is its cache and its experts, None of one that learns.
     Where only the first layers of a stage are computed again, `partial` says what the others take: costs are then those
     `between` cuts, and without cuts there is the `least` of both.
     """
@@ -62,6 +64,7 @@ class Layers:
     setup: TrainingSetup = NO_SETUP
     source_s: FloatArray = field(default_factory=unset_array)
     partial: PartialRecompute | None = None
+    served: Served | None = None
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""

@@ -59,3 +59,29 @@ def serve(layers: Layers, shape: Shape, state_bytes: FloatArray) -> Layers:
         scattered=False,
         group_traffic=None,
     )
+
+
+def forward_alone(layers: Layers) -> Layers:
+    """Return layers with their forward pass and its messages alone.
+
+    Of a model that serves both passes of a schedule have a part of the messages, which go together here. O(L).
+    """
+    nothing = np.zeros(layers.size)
+    alone = replace(layers, backward_s=nothing, weight_s=nothing)
+    if layers.served is None:
+        return alone
+    return replace(
+        alone,
+        crossing_bytes=layers.crossing_bytes * PASSES,
+        reduced_bytes=layers.reduced_bytes * PASSES,
+        reductions=layers.reductions * PASSES,
+    )
+
+
+def with_sequences(layers: Layers, sequences: int) -> Layers:
+    """Return layers with the cache of another number of sequences; times stay those of the model as stated."""
+    served = layers.served
+    if served is None:
+        return layers
+    other = served.resize(sequences)
+    return replace(layers, state_bytes=layers.state_bytes - served.cache_bytes + other.cache_bytes, served=other)

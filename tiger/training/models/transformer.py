@@ -17,6 +17,7 @@ from tiger.training.models.limits import LAYER_LIMIT, check_size
 from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of, predictor_of, sent_bytes
 from tiger.training.models.passes import PassTimes, time_decoder, time_embedding, time_head, time_predictor
 from tiger.training.models.recompute import PartialRecompute
+from tiger.training.models.served import served_of
 from tiger.training.models.serving import serve, weight_bytes
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
@@ -98,7 +99,8 @@ def layers_of_shape(
     )
     if not shape.serve:
         return layers
-    return serve(layers, shape, weight_bytes(shape, parts) + cache_column(shape, setup.tensor))
+    cache = cache_column(shape, setup.tensor)
+    return replace(serve(layers, shape, weight_bytes(shape, parts) + cache), served=served_of(shape, parts, cache))
 
 
 class _LayerTimes(NamedTuple):

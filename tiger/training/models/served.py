@@ -1,0 +1,55 @@
+"""What a model that serves keeps of every sequence, and what of a layer is its experts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.training.models.parts import Part
+from tiger.training.models.shape import Shape
+from tiger.training.models.state import NUMBER_BYTES
+from tiger.training.models.weights import FORMATS, CacheType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Served:
+    """Hold how many `sequences` of so many `tokens` a model serves at once, and what of its L layers that is.
+
+    Of the state of a layer `cache_bytes[L]` are the cache of all these sequences, and `expert_bytes[L]` the weights of
+    experts; `expert_share[L]` is the part of its forward seconds that experts take. `cache_type` is that of the cache.
+    """
+
+    sequences: int
+    tokens: int
+    cache_bytes: FloatArray
+    expert_bytes: FloatArray
+    expert_share: FloatArray
+    cache_type: CacheType
+
+    def resize(self, sequences: int) -> Self:
+        """Return this for another number of sequences."""
+        cache = self.cache_bytes / self.sequences * sequences
+        return replace(self, sequences=sequences, cache_bytes=cache)
+
+    def store(self, counted_bytes: FloatArray, stored_bytes: FloatArray) -> Self:
+        """Return this for weights as a file has them: of each layer experts take as large a part as counted."""
+        return replace(self, expert_bytes=self.expert_bytes * stored_bytes / np.maximum(counted_bytes, 1.0))
+
+
+def served_of(shape: Shape, parts: Sequence[Part], cache_bytes: FloatArray) -> Served:
+    """Return what layers of a shape keep, of which `cache_bytes[L]` are the cache."""
+    matrices = np.array([part.expert_weights for part in parts], np.float64)
+    flops = np.array([part.weight_flops + part.other_flops for part in parts], np.float64)
+    # A token goes through some experts of each layer: a multiplication and an addition for every weight of theirs.
+    active = 2.0 * shape.tokens * shape.active * matrices / (shape.experts or 1)
+    number = NUMBER_BYTES[shape.dtype] if shape.weights is None else FORMATS[shape.weights].number_bytes
+    return Served(
+        sequences=shape.batch,
+        tokens=shape.sequence,
+        cache_bytes=cache_bytes,
+        expert_bytes=matrices * number,
+        expert_share=np.divide(active, flops, out=np.zeros(len(parts)), where=flops > 0),
+        cache_type=shape.kv or ("fp16" if shape.dtype == "fp16" else "bf16"),
+    )
