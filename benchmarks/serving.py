@@ -1,11 +1,10 @@
 """Models that serve on unequal cards and CPUs, beside splits in proportion to memory, as llama.cpp makes them.
 
-A token reads the weights of every layer, of a mixture those of the experts that it goes through, and its cache: times
-are these bytes over the bandwidth of memory, which devices differ by. All are simulated.
+Times are those of the roofline: a token reads the weights of every layer, of a mixture those of the experts that it
+goes through, and its cache. All are simulated.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +18,20 @@ from tiger.placement.params import PlaceParams
 from tiger.placement.search.hosting import HostedPlan
 from tiger.placement.search.problem import ChainProblem
 from tiger.training.costs.plan import Plan
+from tiger.training.hardware.accelerators import ACCELERATORS, Accelerator
 from tiger.training.hardware.cluster import Cluster, Curve
-from tiger.training.models.cache import cache_column
 from tiger.training.models.layers import Layers
 from tiger.training.models.sizes import model_of
+from tiger.training.pairing import pair_with_devices
 
-# GB, and GB/s of memory: data sheets of RTX 4090, RTX 3060 12 GB and RTX 4060, and two channels of DDR5-5600.
-DEVICES = {"4090": (24, 1008), "3060": (12, 360), "4060": (8, 272), "CPU": (128, 89.6)}
+# Beside cards that are known: NVIDIA's data sheet of the RTX 4060, and a CPU of 16 cores with two channels of
+# DDR5-5600.
+DEVICES = {
+    "4090": ACCELERATORS["rtx4090"],
+    "3060": ACCELERATORS["rtx3060"],
+    "4060": Accelerator(name="", memory_gb=8, tflops=30.3, bandwidth_gb=272),
+    "CPU": Accelerator(name="", memory_gb=128, tflops=2, bandwidth_gb=89.6),
+}
 SETS = {
     "24 + 8 GB": ("4090", "4060"),
     "24 + 12 + 12 GB": ("4090", "3060", "3060"),
@@ -77,7 +83,7 @@ def table(say: Callable[[str], None], _: Path | None) -> Iterator[tuple[str, ...
     yield HEAD
     for name, weights, hardware in CASES:
         say(f"{name}, {weights}, {hardware}")
-        layers, cluster = decode_layers(name, weights), cluster_of(SETS[hardware])
+        layers, cluster = decode_layers(name, weights, SETS[hardware])
         mixed = layers.served is not None and bool(layers.served.expert_bytes.any()) and "CPU" in SETS[hardware]
         quick = tiger.place(layers, cluster, objective="latency", experts_on_cpu=mixed)
         steady, many = (tiger.place(layers, cluster, objective=each) for each in ("throughput", "cache"))
@@ -112,35 +118,24 @@ def _rate(seconds: float | None) -> str:
     return "-" if not seconds else f"{1 / seconds:.1f}"
 
 
-def decode_layers(name: str, weights: str) -> Layers:
-    """Return the layers of a model for a token of one sequence, in seconds of an RTX 4090, by the bytes it reads."""
+def decode_layers(name: str, weights: str, names: tuple[str, ...]) -> tuple[Layers, Cluster]:
+    """Return the layers of a model for a token of one sequence, and some devices as fast as they are with it."""
     model = model_of(f"{name}:serve=true,weights={weights},sequence={TOKENS}")
-    layers, shape = model.given, model.shape
-    assert layers.served is not None
-    cache, served = cache_column(shape), layers.served
-    # An embedding is looked up.
-    stored = np.where(np.array(layers.kinds) == "embedding", 0.0, layers.state_bytes - cache)
-    active = served.expert_bytes * (shape.active / (shape.experts or 1))
-    read = stored - served.expert_bytes + active + cache
-    share = np.divide(active, read, out=np.zeros(layers.size), where=read > 0)
-    return replace(
-        layers,
-        forward_s=read / (DEVICES["4090"][1] * 1e9),
-        crossing_bytes=layers.crossing_bytes / TOKENS,
-        served=replace(served, expert_share=share),
-    )
+    paired, cluster = pair_with_devices(model, cluster_of(names))
+    return paired.given, cluster
 
 
 def cluster_of(names: tuple[str, ...]) -> Cluster:
-    """Return devices of one machine, as fast as their memory, each linked to each."""
-    count = len(names)
+    """Return devices of one machine, each linked to each."""
+    count, devices = len(names), [DEVICES[name] for name in names]
     return Cluster(
         names=tuple(f"{name} {k}" for k, name in enumerate(names)),
-        speed=np.array([DEVICES[name][1] / DEVICES["4090"][1] for name in names]),
-        memory_bytes=np.array([DEVICES[name][0] * 1e9 for name in names]),
+        speed=np.array([device.speed for device in devices]),
+        memory_bytes=np.array([device.memory_bytes for device in devices]),
         curves=(Curve.affine(LINK_BYTES_S, LINK_S),),
         link=np.where(np.eye(count, dtype=bool), -1, 0),
         kinds=tuple("cpu" if name == "CPU" else "accelerator" for name in names),
+        types=tuple(devices),
     )
 
 

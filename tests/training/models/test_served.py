@@ -21,11 +21,19 @@ def test_experts_and_cache_are_counted_by_hand() -> None:
 
 def test_two_of_four_experts_take_their_share_of_a_pass() -> None:
     """By FLOP: both of their blocks beside attention, its scores and the router."""
-    layers = read_model(SERVED)
+    layers = read_model(f"{SERVED},flops=1e12")
     assert layers.served is not None
     experts = 2 * 2 * 3 * 64 * 96
     rest = 2 * (2 * 64 * 64 + 2 * 64 * 32 + 64 * 4) + 2 * 0.5 * 32 * (64 + 64)
     assert layers.served.expert_share[2:4] == pytest.approx([experts / (experts + rest)] * 2)
+
+
+def test_experts_take_their_share_of_a_step() -> None:
+    """Nearly all of it where they are most of what is read."""
+    layers = read_model("mixtral-8x7b:serve=true,sequence=16")
+    assert layers.served is not None
+    assert 0.7 < layers.served.expert_share[1] < 0.95
+    assert layers.served.expert_share[[0, -1]].tolist() == [0, 0]
 
 
 def test_quantized_experts_take_their_format() -> None:
@@ -58,6 +66,6 @@ def test_more_sequences_take_more_cache_and_the_same_weights() -> None:
 def test_a_forward_pass_alone_has_its_messages_whole() -> None:
     """Of a model that serves, whose messages are counted in each of two passes; others have them as they are."""
     served, learning = read_model(SERVED), read_model(MIXTURE)
-    assert forward_alone(served).crossing_bytes[1] == 2 * 32 * 64 * 2 == 2 * served.crossing_bytes[1]
+    assert forward_alone(served).crossing_bytes[1] == 2 * 64 * 2 == 2 * served.crossing_bytes[1]
     assert (forward_alone(learning).crossing_bytes == learning.crossing_bytes).all()
     assert not forward_alone(learning).backward_s.any()

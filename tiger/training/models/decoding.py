@@ -1,6 +1,6 @@
 """The seconds of a step of a model that serves: one token for each of its sequences, whose caches are full."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tiger.training.models.cache import token_bytes
@@ -12,7 +12,7 @@ from tiger.training.timings.operations import Decoding, ExpertBlocks, Product
 from tiger.training.timings.roofline import LAUNCH_S, count_touched
 from tiger.training.timings.timed import Timed
 
-Products = Iterable[Product | ExpertBlocks]
+Products = Sequence[Product | ExpertBlocks]
 
 
 def time_decoder_step(shape: Shape, setup: TrainingSetup, costs: OperationCosts, number_bytes: float) -> PassTimes:
@@ -33,8 +33,11 @@ def time_decoder_step(shape: Shape, setup: TrainingSetup, costs: OperationCosts,
         number_bytes=token_bytes(shape) / shape.cache_numbers,
     )
     moves = move(costs, moved_bytes(step, setup), KERNELS)
-    ahead = (*_time_products(products, shape, costs, number_bytes), costs.forward(attention), moves)
-    return PassTimes(ahead, (), 0.0, 0.0)
+    times = _time_products(products, shape, costs, number_bytes)
+    experts_s = sum(
+        each.seconds for each, product in zip(times, products, strict=True) if isinstance(product, ExpertBlocks)
+    )
+    return PassTimes((*times, costs.forward(attention), moves), (), 0.0, 0.0, experts_s)
 
 
 def time_embedding_step(shape: Shape, costs: OperationCosts) -> PassTimes:

@@ -38,13 +38,15 @@ SCORE_SHARE = 0.8
 class PassTimes:
     """Hold the seconds of a forward and a backward pass on one rank, by source of `SOURCES`.
 
-    Of the backward pass `weight` makes gradients of weights, and `products_s` are the seconds of products forward.
+    Of the backward pass `weight_s` makes gradients of weights; of the forward pass `products_s` are the seconds of
+    products, and `experts_s` those of experts.
     """
 
     forward: tuple[Timed, ...]
     backward: tuple[Timed, ...]
     weight_s: float
     products_s: float
+    experts_s: float = 0.0
 
     @property
     def forward_s(self) -> float:

@@ -38,18 +38,15 @@ class Served:
         return replace(self, expert_bytes=self.expert_bytes * stored_bytes / np.maximum(counted_bytes, 1.0))
 
 
-def served_of(shape: Shape, parts: Sequence[Part], cache_bytes: FloatArray) -> Served:
-    """Return what layers of a shape keep, of which `cache_bytes[L]` are the cache."""
+def served_of(shape: Shape, parts: Sequence[Part], cache_bytes: FloatArray, expert_share: FloatArray) -> Served:
+    """Return what layers of a shape keep, of which `cache_bytes[L]` are the cache, and the share of experts [L]."""
     matrices = np.array([part.expert_weights for part in parts], np.float64)
-    flops = np.array([part.weight_flops + part.other_flops for part in parts], np.float64)
-    # A token goes through some experts of each layer: a multiplication and an addition for every weight of theirs.
-    active = 2.0 * shape.tokens * shape.active * matrices / (shape.experts or 1)
     number = NUMBER_BYTES[shape.dtype] if shape.weights is None else FORMATS[shape.weights].number_bytes
     return Served(
         sequences=shape.batch,
         tokens=shape.sequence,
         cache_bytes=cache_bytes,
         expert_bytes=matrices * number,
-        expert_share=np.divide(active, flops, out=np.zeros(len(parts)), where=flops > 0),
+        expert_share=expert_share,
         cache_type=shape.kv or ("fp16" if shape.dtype == "fp16" else "bf16"),
     )

@@ -100,17 +100,24 @@ def layers_of_shape(
     if not shape.serve:
         return layers
     cache = cache_column(shape, setup.tensor)
-    return replace(serve(layers, shape, weight_bytes(shape, parts) + cache), served=served_of(shape, parts, cache))
+    return replace(
+        serve(layers, shape, weight_bytes(shape, parts) + cache),
+        served=served_of(shape, parts, cache, times.expert_share),
+    )
 
 
 class _LayerTimes(NamedTuple):
-    """Hold the seconds [L] of passes on a rank, times the tensor-parallel ranks, and those of both by source [4]."""
+    """Hold the seconds [L] of passes on a rank, times the tensor-parallel ranks, and those of both by source [4].
+
+    `expert_share[L]` is the part of a forward pass that experts take.
+    """
 
     forward_s: FloatArray
     backward_s: FloatArray
     weight_s: FloatArray
     products_s: FloatArray
     source_s: FloatArray
+    expert_share: FloatArray
 
 
 def _time_layers(
@@ -128,8 +135,14 @@ def _time_layers(
     counts = Counter(map(id, every))
     different = {id(each): each for each in every}
     source_s = [sum(counts[key] * each.from_source(source) for key, each in different.items()) for source in SOURCES]
+    forward_s, experts_s = column("forward_s"), column("experts_s")
     return _LayerTimes(
-        column("forward_s"), column("backward_s"), column("weight_s"), column("products_s"), np.array(source_s)
+        forward_s,
+        column("backward_s"),
+        column("weight_s"),
+        column("products_s"),
+        np.array(source_s),
+        np.divide(experts_s, forward_s, out=np.zeros(len(every)), where=forward_s > 0),
     )
 
 
@@ -162,7 +175,10 @@ def _sustain(shape: Shape, parts: Sequence[Part], setup: TrainingSetup, rate: fl
     forward_flops = weight_flops + tokens * _column(parts, "other_flops")
     backward_flops = 2 * forward_flops + tokens * _column(parts, "repeated_flops")
     weight_s = weight_flops / rate
-    return _LayerTimes(forward_flops / rate, backward_flops / rate, weight_s, weight_s, np.array([]))
+    # A token goes through some experts of each layer: a multiplication and an addition for every weight of theirs.
+    experts = 2.0 * tokens * shape.tokens * shape.active / (shape.experts or 1) * _column(parts, "expert_weights")
+    share = np.divide(experts, forward_flops, out=np.zeros(len(parts)), where=forward_flops > 0)
+    return _LayerTimes(forward_flops / rate, backward_flops / rate, weight_s, weight_s, np.array([]), share)
 
 
 def _recompute_first(shape: Shape, setup: TrainingSetup, first: int, costs: OperationCosts) -> Layers:
