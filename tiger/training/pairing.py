@@ -46,9 +46,7 @@ def pair_by_tables(
     return paired, slow_links(replace(cluster, speed=speed), factors)
 
 
-def time_on_devices(
-    model: Model, cluster: Cluster, tables: Tables, factors: Factors
-) -> tuple[Model, FloatArray]:
+def time_on_devices(model: Model, cluster: Cluster, tables: Tables, factors: Factors) -> tuple[Model, FloatArray]:
     """Return a model with its times on the type that most devices are of, and the speeds [n] of all beside these."""
     types = [known or H100 for known in cluster.types]
     counts = Counter(types)

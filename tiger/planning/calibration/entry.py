@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.model.checking import check_values
 from tiger.model.options import from_fields, narrow
 from tiger.planning.calibration.arguments import CalibrationCall
-from tiger.planning.calibration.fit import Fit, fit_factors, leave_one_out
+from tiger.planning.calibration.fit import Fit, fit_factors
 from tiger.planning.calibration.predict import PlannedRun, plan_runs
 from tiger.planning.calibration.report import FEWEST, CalibratedRun, CalibrationReport, FittedFactor
 from tiger.planning.calibration.runs import read_runs
@@ -67,15 +67,14 @@ def _list_factors(fit: Fit) -> Iterator[FittedFactor]:
 
 def _list_runs(runs: Sequence[PlannedRun], fit: Fit) -> Iterator[CalibratedRun]:
     """Yield the runs, with what predictions come to."""
-    left_out = leave_one_out(runs, fit.factors) if len(runs) >= FEWEST else [None] * len(runs)
-    for each, predicted_s in zip(runs, left_out, strict=True):
+    for number, each in enumerate(runs):
         yield CalibratedRun(
             line=each.run.line,
             plan=each.label,
             measured_s=each.run.seconds,
             before_s=each.predict_s(NO_FACTORS),
             after_s=each.predict_s(fit.factors),
-            left_out_s=predicted_s,
+            left_out_s=each.predict_s(fit.leave_out(number)) if len(runs) >= FEWEST else None,
         )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.planning.calibration.predict import PlannedRun
-from tiger.training.timings.costs import FACTOR_LIMIT, NAMES, NO_FACTORS, Factors
+from tiger.training.timings.costs import FACTOR_LIMIT, NAMES, Factors
 
 # By how much predictions of one setting of software scatter once their mean is right: 2 % over the ten runs of PTD-P's
 # table 1 and 5 % over the eleven of NeMo (`python -m benchmarks plans_published`); the larger counts.
@@ -24,25 +24,46 @@ NOISE = 0.05
 # Software takes half as long again as a roofline or as good tables, or as much less, in one of three kinds: tables of
 # operations differ by that among frameworks.
 SPREAD = log(1.5)
-# Digits of factors beyond which none of this tells anything; steps of a search from where another ended are few.
+# Digits of factors beyond which none of this tells anything.
 TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fit:
-    """Hold factors, and the standard deviations of their logarithms [5] by what the runs tell."""
+    """Hold the logarithms of factors `logs[5]` that are most likely by r runs.
 
-    factors: Factors
-    deviation: FloatArray
+    `residuals[r + 5]` are those of the runs, then those of the prior, and `jacobian[r + 5, 5]` their slopes.
+    """
+
+    logs: FloatArray
+    residuals: FloatArray
+    jacobian: FloatArray
+
+    @property
+    def factors(self) -> Factors:
+        """Return the factors."""
+        return _factors_of(self.logs)
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Return the standard deviations [5] of the logarithms by what the runs tell."""
+        # The rows of the prior make it regular.
+        return np.asarray(np.sqrt(np.diag(np.linalg.inv(self.jacobian.T @ self.jacobian))))
 
     @property
     def told(self) -> FloatArray:
         """Return how much of the variance that each logarithm had before is told by the runs, from 0 to 1."""
         return np.clip(1 - (self.deviation / SPREAD) ** 2, 0.0, 1.0)
 
+    def leave_out(self, run: int) -> Factors:
+        """Return the factors without a run, by one step of Gauss and Newton: logarithms are nearly linear in these."""
+        others = np.delete(self.jacobian, run, axis=0)
+        slope = self.jacobian[run] * self.residuals[run]
+        return _factors_of(self.logs + np.linalg.solve(others.T @ others, slope))
 
-def fit_factors(runs: Sequence[PlannedRun], start: Factors = NO_FACTORS) -> Fit:
-    """Return the most likely factors of some runs, searched for from others; the same runs give the same factors."""
+
+def fit_factors(runs: Sequence[PlannedRun]) -> Fit:
+    """Return the most likely factors of some runs; the same runs give the same factors."""
     from scipy.optimize import least_squares
 
     measured = np.log([each.run.seconds for each in runs])
@@ -52,21 +73,13 @@ def fit_factors(runs: Sequence[PlannedRun], start: Factors = NO_FACTORS) -> Fit:
         predicted = np.log([each.predict_s(factors) for each in runs])
         return np.concatenate([(predicted - measured) / NOISE, logs / SPREAD])
 
-    first = np.log([getattr(start, name) for name in NAMES])
     limit = log(FACTOR_LIMIT)
-    found = least_squares(residuals, first, bounds=(-limit, limit), ftol=TOLERANCE, xtol=TOLERANCE)
-    # The rows of the prior make it regular.
-    covariance = np.linalg.inv(found.jac.T @ found.jac)
-    return Fit(factors=_factors_of(found.x), deviation=np.sqrt(np.diag(covariance)))
-
-
-def leave_one_out(runs: Sequence[PlannedRun], start: Factors) -> list[float]:
-    """Return the seconds of every run as the factors predict it that are fitted to all others."""
-    return [
-        each.predict_s(fit_factors([other for other in runs if other is not each], start).factors) for each in runs
-    ]
+    start = np.zeros(len(NAMES))
+    found = least_squares(residuals, start, bounds=(-limit, limit), ftol=TOLERANCE, xtol=TOLERANCE)
+    return Fit(logs=found.x, residuals=found.fun, jacobian=found.jac)
 
 
 def _factors_of(logs: FloatArray) -> Factors:
-    """Return the factors of their logarithms."""
+    """Return the factors of their logarithms, within what a file of them may state."""
+    logs = np.clip(logs, -log(FACTOR_LIMIT), log(FACTOR_LIMIT))
     return Factors(**dict(zip(NAMES, np.exp(logs).tolist(), strict=True)))
