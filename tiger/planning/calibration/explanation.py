@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tiger.planning.calibration.report import CalibrationReport
+from tiger.planning.calibration.report import CalibrationReport, off_text
 from tiger.planning.calibration.summary import WORDS
-from tiger.run.explanation import Explanation, count, percent
+from tiger.run.explanation import Explanation, count
 
 # A factor of which the runs tell less than half is mostly what it was before them.
 HALF = 0.5
@@ -31,11 +31,11 @@ def _say_factors(report: CalibrationReport) -> Iterator[str]:
 def _say_errors(report: CalibrationReport) -> Iterator[str]:
     """Yield what predictions are off by."""
     yield (
-        f"Predictions of these runs are off by {percent(report.error_before)} without the factors, and by "
-        f"{percent(report.error_after)} with them."
+        f"Predictions of these runs are off by {off_text(report.error_before)} without the factors, and by "
+        f"{off_text(report.error_after)} with them."
     )
     if report.error_left_out is not None:
-        yield f"A run that the others predict is off by {percent(report.error_left_out)}: expect that of other plans."
+        yield f"A run that the others predict is off by {off_text(report.error_left_out)}: expect that of other plans."
 
 
 def _say_untold(report: CalibrationReport) -> Iterator[str]:

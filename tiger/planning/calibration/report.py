@@ -85,14 +85,21 @@ class CalibrationReport(Answer):
     def headline(self) -> str:
         """Return one sentence on what predictions are off by before and after."""
         count = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
-        start = f"calibrated by {count}: predictions are off by {self.error_before:.1%} before"
-        others = "" if self.error_left_out is None else f", by {self.error_left_out:.1%} for a run that is left out"
-        return f"{start} and by {self.error_after:.1%} after{others}"
+        start = f"calibrated by {count}: predictions are off by {off_text(self.error_before)} before"
+        others = (
+            "" if self.error_left_out is None else f", by {off_text(self.error_left_out)} for a run that is left out"
+        )
+        return f"{start} and by {off_text(self.error_after)} after{others}"
 
     @property
     def rows(self) -> tuple[CalibratedRun, ...]:
         """Return the runs."""
         return self.runs
+
+
+def off_text(error: float) -> str:
+    """Return what predictions are off by in words, from twice on by a factor."""
+    return f"{error:.1%}" if error < 1 else f"a factor of {1 + error:,.3g}"
 
 
 def _error_of(pairs: list[tuple[float, float]]) -> float:

@@ -21,9 +21,10 @@ CALIBRATION = Use(
             Exits with 0, or 2 on bad input. The summary goes to standard output.
             """,
             examples=(
-                "tiger calibrate llama-3-8b --cluster dgx-h100:2,nics=2 --measured examples/runs/llama-3-8b.csv "
-                "\\\n  --json factors.json",
-                "tiger plan llama-3-8b --cluster dgx-h100:2,nics=2 --batch 64 --costs factors.json",
+                "tiger calibrate llama-3-8b --cluster dgx-h100:2,nics=2 \\\n"
+                "  --measured examples/runs/llama-3-8b.csv --json factors.json",
+                "tiger place llama-3-8b --cluster dgx-h100:2,nics=2 --schedule 1f1b \\\n"
+                "  --pipeline-parallel 2 --tensor-parallel 8 --costs factors.json",
             ),
         ),
     ),
