@@ -39,10 +39,10 @@ def test_runs_as_predicted_change_nothing(plan_all: Plan) -> None:
 
 def test_one_run_is_met_within_what_is_likely(plan_all: Plan) -> None:
     """By all factors together, none of which goes further than it has to."""
-    (run,) = measure(plan_all(["tp=4,pp=2,dp=1,gbs=16"]), NO_FACTORS, (1.3,))
+    (run,) = measure(plan_all(["tp=4,pp=2,dp=1,gbs=16"]), NO_FACTORS, (1.2,))
     fit = fit_factors([run])
     assert run.predict_s(fit.factors) == pytest.approx(run.run.seconds, rel=0.02)
-    assert all(0.99 < getattr(fit.factors, name) < 1.5 for name in NAMES), fit.factors
+    assert all(1 <= getattr(fit.factors, name) < 1.5 for name in NAMES)
 
 
 def test_a_run_that_is_left_out_is_predicted_as_by_a_fit_to_the_others(plan_all: Plan) -> None:
