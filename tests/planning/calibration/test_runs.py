@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tiger.errors import InputError
-from tiger.planning.calibration.runs import Run, read_runs
+from tiger.planning.calibration.runs import MeasuredIteration, read_runs
 
 
 def test_a_row_is_a_plan_with_its_seconds(tmp_path: Path) -> None:
@@ -15,8 +15,8 @@ def test_a_row_is_a_plan_with_its_seconds(tmp_path: Path) -> None:
         "# a\ntp,pp,batch,seconds,model,cluster\n\n2,,16,1.5e0,llama-3-8b,\n4,2,16,3,,dgx:1\n"
     )
     first, second = read_runs(tmp_path / "t.csv")
-    assert first == Run(4, {"tp": "2", "batch": "16"}, 1.5, {"model": "llama-3-8b"})
-    assert second == Run(5, {"tp": "4", "pp": "2", "batch": "16"}, 3.0, {"cluster": "dgx:1"})
+    assert first == MeasuredIteration(4, {"tp": "2", "batch": "16"}, 1.5, {"model": "llama-3-8b"})
+    assert second == MeasuredIteration(5, {"tp": "4", "pp": "2", "batch": "16"}, 3.0, {"cluster": "dgx:1"})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tiger.planning.calibration.predict import PlannedRun
 from tiger.training.timings.costs import FACTOR_LIMIT, NAMES, Factors
 
 # By how much predictions of one setting of software scatter once their mean is right: 2 % over the ten runs of PTD-P's
-# table 1 and 5 % over the eleven of NeMo (`python -m benchmarks plans_published`); the larger counts.
+# table 1 and 5 % over the eleven of NeMo (`benchmarks/plans_published.py`); the larger counts.
 NOISE = 0.05
 # Software takes half as long again as a roofline or as good tables, or as much less, in one of three kinds: tables of
 # operations differ by that among frameworks.

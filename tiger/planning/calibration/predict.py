@@ -14,7 +14,7 @@ from tiger.model.options import narrow
 from tiger.placement.search.outcome import find_faults
 from tiger.planning.attempt import even_plan, make_evaluator
 from tiger.planning.calibration.arguments import CalibrationCall
-from tiger.planning.calibration.runs import FIELD, SOURCES, Run
+from tiger.planning.calibration.runs import FIELD, SOURCES, MeasuredIteration
 from tiger.planning.choices import Choice
 from tiger.planning.given import FIELD as GIVEN
 from tiger.planning.given import choose_by_keys
@@ -58,7 +58,7 @@ class Pairing:
 class PlannedRun:
     """Hold a run with the choice of degrees that its plan is, and what predicts its seconds."""
 
-    run: Run
+    run: MeasuredIteration
     pairing: Pairing
     options: PlanOptions
     choice: Choice
@@ -95,7 +95,7 @@ class _Sources(NamedTuple):
     folder: Path
 
 
-def plan_runs(call: CalibrationCall, runs: list[Run], tables: Tables) -> list[PlannedRun]:
+def plan_runs(call: CalibrationCall, runs: list[MeasuredIteration], tables: Tables) -> list[PlannedRun]:
     """Return runs with their choices; raise InputError of the arguments, or of `measured` with the line."""
     model = model_of(call.model).serve(call.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
@@ -118,7 +118,7 @@ def plan_runs(call: CalibrationCall, runs: list[Run], tables: Tables) -> list[Pl
     return planned
 
 
-def _read_sources(sources: _Sources, run: Run, serve: int | None) -> Pair:
+def _read_sources(sources: _Sources, run: MeasuredIteration, serve: int | None) -> Pair:
     """Return the model and the cluster of a row, of which files lie in the folder of the table."""
     model, cluster = sources.model, sources.cluster
     model_name, cluster_name = run.sources.get("model"), run.sources.get("cluster")

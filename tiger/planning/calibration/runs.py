@@ -21,7 +21,7 @@ TABLE = CsvTable(field=FIELD, columns=(SECONDS, *SOURCES, *KEYS), required=(SECO
 MOST_RUNS = 200
 
 
-class Run(NamedTuple):
+class MeasuredIteration(NamedTuple):
     """Hold the line of a run in its table, its plan by keys of `--given`, its seconds, and its model and cluster.
 
     `sources` are those that the row states.
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     sources: Mapping[str, str]
 
 
-def read_runs(source: Path | str) -> list[Run]:
+def read_runs(source: Path | str) -> list[MeasuredIteration]:
     """Return the runs of a file; raise InputError of `measured` or a column below it, with the line."""
     if not isinstance(source, str | Path):
         raise TypeError(f"{FIELD}: expected a path, got {type(source).__name__}")
@@ -43,7 +43,7 @@ def read_runs(source: Path | str) -> list[Run]:
     return runs
 
 
-def _run_of(line: int, cells: Cells) -> Run:
+def _run_of(line: int, cells: Cells) -> MeasuredIteration:
     """Return the run of a row."""
     word = cells.get(SECONDS, "")
     seconds = float(word) if is_number(word) else 0.0
@@ -52,4 +52,4 @@ def _run_of(line: int, cells: Cells) -> Run:
     if not any(key in cells for key in BATCH):
         raise InputError(f"{FIELD}/{BATCH[0]}", f"line {line}: expected the sequences of an iteration, got none")
     plan = {key: word for key, word in cells.items() if key in KEYS}
-    return Run(line, plan, seconds, {key: word for key, word in cells.items() if key in SOURCES})
+    return MeasuredIteration(line, plan, seconds, {key: word for key, word in cells.items() if key in SOURCES})
