@@ -66,6 +66,18 @@ def test_other_units_and_too_little_memory_are_warned_of(tmp_path: Path) -> None
     assert any("line 2: by our model it lacks memory on 1 of 1 devices" in text for text in report.warnings)
 
 
+def test_factors_that_help_no_other_run_are_warned_of(write_runs: Write) -> None:
+    """Errors of five per cent this way and that are nothing that a factor could tell."""
+    table = write_runs(plans=("tp=4,dp=1,gbs=8", "tp=4,dp=1,gbs=16", "tp=4,dp=1,gbs=32"))
+    head, *rows = table.read_text().splitlines()[1:]
+    shares = (1.05, 0.9, 1.05)
+    cells = [row.rpartition(",") for row in rows]
+    lines = [f"{plan},{float(seconds) * share}" for (plan, _, seconds), share in zip(cells, shares, strict=True)]
+    table.write_text("\n".join([head, *lines]))
+    report = tiger.calibrate(MODEL, CLUSTER, table)
+    assert report.warnings[0].startswith("runs that are left out are predicted no better than without factors")
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

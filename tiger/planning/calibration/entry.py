@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tiger.errors import InputError
 from tiger.model.checking import check_values
@@ -11,6 +12,7 @@ from tiger.planning.calibration.fit import Fit, fit_factors
 from tiger.planning.calibration.predict import PlannedRun, plan_runs
 from tiger.planning.calibration.report import FEWEST, CalibratedRun, CalibrationReport, FittedFactor
 from tiger.planning.calibration.runs import read_runs
+from tiger.training.costs.tolerances import MET
 from tiger.training.options import TrainingOptions
 from tiger.training.pairing import tables_of
 from tiger.training.timings.costs import FIELD, NAMES, NO_FACTORS, PACKAGE, CostSource, read_source
@@ -39,15 +41,15 @@ def calibrate(call: CalibrationCall) -> CalibrationReport:
     source = _check_source(read_source(call.costs))
     runs = plan_runs(call, read_runs(call.measured), tables_of(source))
     fit = fit_factors(runs)
-    return CalibrationReport(
+    report = CalibrationReport(
         factors=fit.factors,
         tables=None if source.tables is None else "aiconfigurator",
         csv=source.csv,
         fitted=tuple(_list_factors(fit)),
         runs=tuple(_list_runs(runs, fit)),
-        warnings=tuple(_list_warnings(runs, fit)),
         seconds=time.perf_counter() - begun,
     )
+    return replace(report, warnings=(*_warn_of_errors(report), *_list_warnings(runs, fit)))
 
 
 def _check_source(source: CostSource) -> CostSource:
@@ -76,6 +78,12 @@ def _list_runs(runs: Sequence[PlannedRun], fit: Fit) -> Iterator[CalibratedRun]:
             after_s=each.predict_s(fit.factors),
             left_out_s=each.predict_s(fit.leave_out(number)) if len(runs) >= FEWEST else None,
         )
+
+
+def _warn_of_errors(report: CalibrationReport) -> Iterator[str]:
+    """Yield that other plans are predicted no better than before, where runs that are left out are not."""
+    if report.error_left_out is not None and report.error_left_out >= report.error_before > MET:
+        yield "runs that are left out are predicted no better than without factors: expect no gain for other plans"
 
 
 def _list_warnings(runs: Sequence[PlannedRun], fit: Fit) -> Iterator[str]:

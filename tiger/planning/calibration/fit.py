@@ -21,8 +21,7 @@ from tiger.training.timings.costs import FACTOR_LIMIT, NAMES, Factors
 # By how much predictions of one setting of software scatter once their mean is right: 2 % over the ten runs of PTD-P's
 # table 1 and 5 % over the eleven of NeMo (`benchmarks/plans_published.py`); the larger counts.
 NOISE = 0.05
-# Software takes half as long again as a roofline or as good tables, or as much less, in one of three kinds: tables of
-# operations differ by that among frameworks.
+# Assumed, as nobody has measured such factors: two of three are within 1.5 of 1. One that runs tell is moved by them.
 SPREAD = log(1.5)
 # Digits of factors beyond which none of this tells anything.
 TOLERANCE = 1e-5

@@ -30,8 +30,6 @@ from tiger.training.sources import cluster_of, require_cluster
 from tiger.training.timings.costs import NO_FACTORS, Factors
 
 Pair = tuple[Model, Cluster]
-# A Jacobian by differences changes the factors of both kinds of links one by one.
-LINKS_KEPT = 4
 
 
 class Pairing:
@@ -39,9 +37,10 @@ class Pairing:
 
     def __init__(self, model: Model, cluster: Cluster, tables: Tables) -> None:
         self._model, self._cluster, self._tables = model, cluster, tables
-        self.pair: Callable[[Factors], Pair] = lru_cache(maxsize=2)(self._pair)
-        # Rings are ordered anew for every cluster, which takes longer than a run is simulated.
-        self._link: Callable[[float, float, bytes], Cluster] = lru_cache(LINKS_KEPT)(self._slow)
+        self.pair: Callable[[Factors], Pair] = lru_cache(maxsize=1)(self._pair)
+        # Rings are ordered anew for every cluster, which takes longer than a run is simulated. One is kept, as a table
+        # of links takes half a gigabyte at most, and differences by factors of operations come one after another.
+        self._link: Callable[[float, float, bytes], Cluster] = lru_cache(maxsize=1)(self._slow)
 
     def _pair(self, factors: Factors) -> Pair:
         """Return the model with its times, and the cluster with its speeds and links."""
