@@ -22,7 +22,7 @@ CALIBRATION = Use(
             """,
             examples=(
                 "tiger calibrate llama-3-8b --cluster dgx-h100:2,nics=2 \\\n"
-                "  --measured examples/runs/llama-3-8b.csv --json factors.json",
+                "  --measured examples/runs/llama-3-8b.csv --json factors.json\n"
                 "tiger place llama-3-8b --cluster dgx-h100:2,nics=2 --schedule 1f1b \\\n"
                 "  --pipeline-parallel 2 --tensor-parallel 8 --costs factors.json",
             ),
