@@ -11,6 +11,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.options import narrow
+from tiger.placement.search.evaluator import Evaluator
 from tiger.placement.search.outcome import find_faults
 from tiger.planning.attempt import even_plan, make_evaluator
 from tiger.planning.calibration.arguments import CalibrationCall
@@ -19,6 +20,7 @@ from tiger.planning.choices import Choice
 from tiger.planning.given import FIELD as GIVEN
 from tiger.planning.given import choose_by_keys
 from tiger.planning.params import PlanOptions
+from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.hardware.reading import read_cluster
@@ -72,18 +74,20 @@ class PlannedRun:
     def predict_s(self, factors: Factors) -> float:
         """Return the seconds of an iteration, whether it fits into memory or not; infinite where a link is missing."""
         if factors not in self.known:
-            model, cluster = self.pairing.pair(factors)
-            layers = model.layers(self.choice.family.microbatch, self.choice.family.setup(self.options))
-            evaluator = make_evaluator(layers, cluster, self.choice)
-            self.known[factors] = evaluator.seconds(even_plan(layers, self.choice))
+            evaluator, plan = self._evaluate(factors)
+            self.known[factors] = evaluator.seconds(plan)
         return self.known[factors]
 
     def list_faults(self) -> Iterator[str]:
-        """Yield why our model has it that the plan does not fit into memory."""
-        model, cluster = self.pairing.pair(NO_FACTORS)
-        layers = model.layers(self.choice.family.microbatch, self.choice.family.setup(self.options))
-        faults = find_faults(make_evaluator(layers, cluster, self.choice), even_plan(layers, self.choice))
+        """Yield why the plan cannot have run by our model: devices lack memory for it."""
+        faults = find_faults(*self._evaluate(NO_FACTORS))
         yield from (f"line {self.run.line}: by our model it {fault.message}" for fault in faults)
+
+    def _evaluate(self, factors: Factors) -> tuple[Evaluator, Plan]:
+        """Return the plan with as many layers in every stage, on devices in order, and what evaluates it."""
+        model, cluster = self.pairing.pair(factors)
+        layers = model.layers(self.choice.family.microbatch, self.choice.family.setup(self.options))
+        return make_evaluator(layers, cluster, self.choice), even_plan(layers, self.choice)
 
 
 class _Sources(NamedTuple):
