@@ -10,6 +10,7 @@ from tiger.objectives.shortest_paths import LinkLoad
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.stage import Link, PlacedStage
 from tiger.planning.breakdown import Breakdown
+from tiger.planning.calibration.report import CalibratedRun, CalibrationReport, FittedFactor
 from tiger.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.rebalancing.decision import Decision
 from tiger.rebalancing.moving import Move
@@ -17,6 +18,7 @@ from tiger.rebalancing.report import IntervalReport, RebalanceReport
 from tiger.routing.ising.movement import DataMovement
 from tiger.run.report import Baselines, Report
 from tiger.run.stage import Stage
+from tiger.training.timings.costs import Factors
 
 MAPPING = Report(
     mapping={"t0": "a", "t1": "b"},
@@ -211,5 +213,18 @@ REBALANCING = RebalanceReport(
         IntervalReport(uniform_s=0.3, static_s=0.25, lower_bound_s=0.15, workers=2, decision=MOVED),
         IntervalReport(uniform_s=0.3, static_s=0.25, lower_bound_s=0.15, workers=1, decision=KEPT),
     ),
+    seconds=0.1,
+)
+CALIBRATION = CalibrationReport(
+    factors=Factors(products=1.2, between=1.05),
+    fitted=(
+        FittedFactor(name="products", factor=1.2, deviation=0.05, told=0.98),
+        FittedFactor(name="between", factor=1.05, deviation=0.4, told=0.03),
+    ),
+    runs=tuple(
+        CalibratedRun(line=line, plan=f"tp={line}", measured_s=2.0, before_s=1.6, after_s=2.0, left_out_s=1.9)
+        for line in (2, 3, 4)
+    ),
+    warnings=("no run tells between",),
     seconds=0.1,
 )

@@ -58,7 +58,7 @@ PARTIES = {
     # Headers of GGUF files, and measured times of operations, where the extras are installed.
     "training": ARRAYS | {"gguf", "pyarrow"},
     "placement": ARRAYS | {"dimod", "matplotlib"},
-    "planning": {"numpy", "matplotlib"},
+    "planning": ARRAYS | {"matplotlib"},
     "expert_maps": ARRAYS | {"matplotlib"},
     "rebalancing": ARRAYS | {"matplotlib"},
     "plotting": {"matplotlib"},

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tiger.model.topology import Links, Topology
     from tiger.placement.entry.place import place
     from tiger.placement.entry.report import PlacementReport
+    from tiger.planning.calibration.entry import calibrate
+    from tiger.planning.calibration.report import CalibrationReport
     from tiger.planning.entry import plan
     from tiger.planning.report import PlanReport
     from tiger.plotting.card import card
@@ -36,6 +38,7 @@ __version__ = "0.3.0"
 
 _HOMES = {
     "Assignment": "tiger.model.seams",
+    "CalibrationReport": "tiger.planning.calibration.report",
     "CircuitReport": "tiger.circuits.entry.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
@@ -57,6 +60,7 @@ _HOMES = {
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
     "assign": "tiger.mapping.entry",
+    "calibrate": "tiger.planning.calibration.entry",
     "card": "tiger.plotting.card",
     "draw": "tiger.plotting.pictures",
     "experts": "tiger.expert_maps.entry",
@@ -69,6 +73,7 @@ _HOMES = {
 
 __all__ = [
     "Assignment",
+    "CalibrationReport",
     "CircuitReport",
     "DenseMetric",
     "ExpertReport",
@@ -90,6 +95,7 @@ __all__ = [
     "Topology",
     "TreeMetric",
     "assign",
+    "calibrate",
     "card",
     "draw",
     "experts",

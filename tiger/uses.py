@@ -12,7 +12,8 @@ def list_uses() -> tuple[Use, ...]:
     from tiger.expert_maps.use import EXPERTS
     from tiger.mapping.use import MAPPING
     from tiger.placement.entry.use import PLACEMENT
+    from tiger.planning.calibration.use import CALIBRATION
     from tiger.planning.use import PLANNING
     from tiger.rebalancing.use import REBALANCING
 
-    return MAPPING, CIRCUITS, PLACEMENT, PLANNING, REBALANCING, EXPERTS
+    return MAPPING, CIRCUITS, PLACEMENT, PLANNING, CALIBRATION, REBALANCING, EXPERTS

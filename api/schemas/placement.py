@@ -33,6 +33,13 @@ def _check_needed(value: object) -> object:
     return value
 
 
+def _check_costs(value: object) -> object:
+    """Refuse what is neither a word nor a document, nothing aside."""
+    if not isinstance(value, str | dict | None):
+        raise PydanticCustomError("costs", "expected the word 'aiconfigurator' or an object")
+    return value
+
+
 Model = Annotated[str | list[object] | dict[str, object], Documented(str | networks.Model)]
 Hardware = Annotated[
     str | dict[str, object] | None, BeforeValidator(_check_cluster), Documented(str | networks.Cluster | None)
@@ -85,7 +92,7 @@ class Network(ModelBody):
 class CostsBody:
     """Hold where times come from."""
 
-    costs: dict[str, object] | str | None = field(
+    costs: Annotated[dict[str, object] | str | None, BeforeValidator(_check_costs)] = field(
         default=None,
         metadata=about(
             "Where the times of a transformer come from: a file of measured operations, `{file, text}` with a name "

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tiger
 from tests.fuzz.profile import cases
-from tests.reports import CIRCUIT, EXPERTS, MAPPING, PLACEMENT, PLAN, REBALANCING
+from tests.reports import CALIBRATION, CIRCUIT, EXPERTS, MAPPING, PLACEMENT, PLAN, REBALANCING
 from tiger.cli.app import run
 from tiger.cli.explain import explain_text
 from tiger.errors import InputError
@@ -21,7 +21,7 @@ from tiger.model.document import Document
 
 
 @pytest.mark.parametrize(
-    "report", [MAPPING, CIRCUIT, PLACEMENT, PLAN, EXPERTS, REBALANCING], ids=lambda report: report.schema
+    "report", [MAPPING, CIRCUIT, PLACEMENT, PLAN, CALIBRATION, EXPERTS, REBALANCING], ids=lambda report: report.schema
 )
 def test_every_kind_of_report_is_explained(
     report: Document, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -126,7 +126,9 @@ ODD = st.sampled_from([None, 0, 0.0, -1.5, 1e308, 5e-324, float("nan"), float("i
 def test_any_change_of_a_report_is_explained_or_refused(data: st.DataObject, value: object) -> None:
     """No figure makes the sentences fail, and no member of another type comes as far as them."""
     document = json.loads(
-        json.dumps(data.draw(st.sampled_from([MAPPING, CIRCUIT, PLACEMENT, PLAN, EXPERTS, REBALANCING])).to_dict())
+        json.dumps(
+            data.draw(st.sampled_from([MAPPING, CIRCUIT, PLACEMENT, PLAN, CALIBRATION, EXPERTS, REBALANCING])).to_dict()
+        )
     )
     *way, last = data.draw(st.sampled_from(list(_spots(document))))
     place = document

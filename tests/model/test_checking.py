@@ -88,5 +88,13 @@ def test_the_defaults_of_all_uses_are_allowed() -> None:
     """Of every field that says its bounds, and there are some."""
     assert about("A number.", ge=1) == {"description": "A number.", "ge": 1}
     for use in list_uses():
-        required = {"tasks", "circuit", "coupling", "model", "cluster", "trace"} & use.call.__dataclass_fields__.keys()
+        required = {
+            "tasks",
+            "circuit",
+            "coupling",
+            "model",
+            "cluster",
+            "trace",
+            "measured",
+        } & use.call.__dataclass_fields__.keys()
         check_values(use.call(**dict.fromkeys(required, "x")))

@@ -28,9 +28,9 @@ ReportFile = Annotated[
 def explain(report: ReportFile) -> int:
     """Explain a report: what was found, how good it is, what stands in the way, and what to try next.
 
-    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place`, `plan`, `experts` and `rebalance`
-    wrote, and the report of a service. Exits with 0 where it can be explained, feasible or not, and 2 where it is no
-    report.
+    It takes what --json of `tiger assign`, `ranks`, `decode`, `layout`, `place`, `plan`, `calibrate`, `experts` and
+    `rebalance` wrote, and the report of a service. Exits with 0 where it can be explained, feasible or not, and 2 where
+    it is no report.
     """
     console.emit(explain_text(_read(report)).write())
     return OK

@@ -1,6 +1,6 @@
 """The plan that somebody has, said in short: `tp=4,pp=8,vp=5,dp=2,mbs=1,gbs=128,sharding=zero-1,recompute=full`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -43,7 +43,14 @@ def choose_given(model: Model, cluster: Cluster, options: PlanOptions) -> tuple[
     """
     if options.given is None:
         return options, None
-    keys, values = _read_words(options.given)
+    return choose_by_keys(model, cluster, options, _split(options.given))
+
+
+def choose_by_keys(
+    model: Model, cluster: Cluster, options: PlanOptions, words: Iterable[tuple[str, str]]
+) -> tuple[PlanOptions, Choice]:
+    """Return what `choose_given` does, of a plan by some of the `KEYS` with a word for each."""
+    keys, values = _read_words(words)
     if options.batch not in (None, values.get("batch", options.batch)):
         raise InputError(f"{FIELD}/{keys['batch']}", f"expected the batch of {options.batch} that is planned for")
     with _name_keys(keys):
@@ -54,17 +61,23 @@ def choose_given(model: Model, cluster: Cluster, options: PlanOptions) -> tuple[
     return replace(options, batch=whole.batch), choice
 
 
-def _read_words(text: str) -> tuple[dict[str, str], dict[str, object]]:
-    """Return the keys and the values of a text by the options that they are."""
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a text and the words for them; raise InputError, and TypeError for no text."""
     if not isinstance(text, str):
         raise TypeError(f"{FIELD}: expected text, got {type(text).__name__}")
-    keys, values = dict[str, str](), dict[str, object]()
     for part in text.split(","):
         key, equals, word = (piece.strip() for piece in part.partition("="))
         if not equals or key not in KEYS:
             reason = f"expected KEY=VALUE with a key out of {', '.join(KEYS)}"
             hint = "" if key in KEYS else suggest_name(key, KEYS)
             raise InputError(FIELD, f"{reason}, got {describe(part.strip())}{hint}")
+        yield key, word
+
+
+def _read_words(words: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, object]]:
+    """Return the keys and the values of words by the options that they are."""
+    keys, values = dict[str, str](), dict[str, object]()
+    for key, word in words:
         option = SHORT.get(key, key)
         if option in values:
             raise InputError(f"{FIELD}/{key}", f"expected {option} once, got it again")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.model.arrays import FloatArray
 from tiger.training.hardware.accelerators import ACCELERATORS, H100, Accelerator
 from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.training.models.setup import NO_SETUP
@@ -34,13 +35,19 @@ def pair_with_devices(model: Model, cluster: Cluster, source: CostSource = USUAL
             stated = "a table of layers" if model.described is None else "flops"
             raise InputError(FIELD, f"expected none beside {stated}, which state the times of a model")
         return model, cluster
-    return pair_by_tables(model, cluster, _tables_of(source), source.factors)
+    return pair_by_tables(model, cluster, tables_of(source), source.factors)
 
 
 def pair_by_tables(
     model: Model, cluster: Cluster, tables: Tables = NO_TABLES, factors: Factors = NO_FACTORS
 ) -> tuple[Model, Cluster]:
     """Return what `pair_with_devices` does, by tables that are read, and factors; the model has a shape alone."""
+    paired, speed = time_on_devices(model, cluster, tables, factors)
+    return paired, slow_links(replace(cluster, speed=speed), factors)
+
+
+def time_on_devices(model: Model, cluster: Cluster, tables: Tables, factors: Factors) -> tuple[Model, FloatArray]:
+    """Return a model with its times on the type that most devices are of, and the speeds [n] of all beside these."""
     types = [known or H100 for known in cluster.types]
     counts = Counter(types)
     usual = max(counts, key=lambda known: (counts[known], -types.index(known)))
@@ -51,10 +58,25 @@ def pair_by_tables(
         spent = {known: _spend_s(model.with_costs(_costs_of(known, tables, factors))) for known in counts}
         rate = {known: spent[usual] / spent[known] for known in counts}
     speed = [rate[known] * stated / known.speed for known, stated in zip(types, cluster.speed.tolist(), strict=True)]
-    return paired, _slow_links(replace(cluster, speed=np.array(speed)), factors)
+    return paired, np.array(speed)
 
 
-def _tables_of(source: CostSource) -> Tables:
+def slow_links(cluster: Cluster, factors: Factors) -> Cluster:
+    """Return a cluster whose messages take as many times as long, inside machines and between them."""
+    if factors.inside == factors.between == 1:
+        return cluster
+    inside = cluster.machine[:, None] == cluster.machine
+    size = len(cluster.curves)
+    curves = [
+        Curve(size_bytes=curve.size_bytes, seconds=factor * curve.seconds, wire=curve.wire)
+        for factor in (factors.inside, factors.between)
+        for curve in cluster.curves
+    ]
+    moved = np.where(inside, cluster.link, cluster.link + size)
+    return replace(cluster, curves=tuple(curves), link=np.where(cluster.link == NO_LINK, NO_LINK, moved))
+
+
+def tables_of(source: CostSource) -> Tables:
     """Return the measured tables of a source, none of them for a roofline."""
     if source.csv is not None:
         return tables_of_csv(source.csv, ACCELERATORS)
@@ -73,18 +95,3 @@ def _spend_s(model: Model) -> float:
     """Return the seconds that one device computes for a microbatch."""
     layers = model.layers_for(NO_SETUP)
     return float(layers.forward_s.sum() + layers.backward_s.sum())
-
-
-def _slow_links(cluster: Cluster, factors: Factors) -> Cluster:
-    """Return a cluster whose messages take as many times as long, inside machines and between them."""
-    if factors.inside == factors.between == 1:
-        return cluster
-    inside = cluster.machine[:, None] == cluster.machine
-    size = len(cluster.curves)
-    curves = [
-        Curve(size_bytes=curve.size_bytes, seconds=factor * curve.seconds, wire=curve.wire)
-        for factor in (factors.inside, factors.between)
-        for curve in cluster.curves
-    ]
-    moved = np.where(inside, cluster.link, cluster.link + size)
-    return replace(cluster, curves=tuple(curves), link=np.where(cluster.link == NO_LINK, NO_LINK, moved))

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Final
 
 from tiger.errors import InputError
+from tiger.model.document import Document
 from tiger.model.jsontext import read_json
 from tiger.model.spelling import spelled
 from tiger.model.text import FileText, find_file, read_text
@@ -16,11 +18,13 @@ FIELD = "costs"
 PACKAGE = "aiconfigurator"
 # What a file of costs may state, and factors that are beyond any calibration.
 KEYS = ("factors", "tables", "csv")
+# The schema of reports of `tiger calibrate`, which have these among their members.
+CALIBRATION: Final = "tiger.calibration/1"
 FACTOR_LIMIT = 1e3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Factors:
+class Factors(Document):
     """Hold by what to multiply the seconds of products, of attention, of numbers moved, and of messages.
 
     Messages go `inside` machines and `between` them.
@@ -129,7 +133,8 @@ def _source_of_text(file: FileText) -> CostSource:
 
 def _source_of_object(document: Mapping[str, object]) -> CostSource:
     """Return where times come from by an object."""
-    stated = {key: value for key, value in document.items() if key != "schema"}
+    report = document.get("schema") == CALIBRATION
+    stated = {key: value for key, value in document.items() if key in KEYS or not (report or key == "schema")}
     unknown = next((key for key in stated if key not in KEYS), None)
     if unknown is not None or not stated:
         hint = "" if unknown is None else suggest_name(unknown, KEYS)

@@ -1,14 +1,13 @@
 """Times of operations as comma-separated values."""
 
-import csv
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import fields
-from io import StringIO
 from typing import Literal, get_args
 
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.model.csvtext import Cells, CsvTable
 from tiger.model.text import is_number
 from tiger.model.values import suggest_name
 from tiger.model.wording import describe
@@ -29,7 +28,7 @@ COLUMNS = (*REQUIRED, "pass", *SIZE_COLUMNS)
 OPEN = {"kv_heads": "heads", "value_head": "head", "window": None}
 # Work and times beyond rows stay inside float64.
 SIZE_LIMIT, SECONDS_LIMIT = 10**12, 1e9
-Cells = Mapping[str, str]
+TABLE = CsvTable(field=FIELD, columns=COLUMNS, required=REQUIRED)
 # Seconds by the sizes of operations, by kind.
 Times = dict[TableKey, dict[tuple[float, ...], float]]
 
@@ -43,7 +42,7 @@ def tables_of_csv(text: str, known: Collection[str]) -> dict[str, TimeTable]:
     `#` say nothing. Raises InputError of `costs/COLUMN`, with the line.
     """
     devices: dict[str, dict[str, Times]] = {}
-    for line, cells in _rows(text):
+    for line, cells in TABLE.read(text):
         _check_sizes(line, cells)
         device = _choose(line, cells, "device", known)
         times = devices.setdefault(device, {name: {} for name in get_args(Pass)})
@@ -59,39 +58,6 @@ def tables_of_csv(text: str, known: Collection[str]) -> dict[str, TimeTable]:
         device: TimeTable(_arrays(times["forward"]).get, _arrays(times["backward"]).get)
         for device, times in devices.items()
     }
-
-
-def _rows(text: str) -> Iterator[tuple[int, Cells]]:
-    """Yield the line and the cells that are not empty of every row below the header."""
-    reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    names: list[str] = []
-    try:
-        for cells in reader:
-            words = [cell.strip() for cell in cells]
-            if not any(words) or words[0].startswith("#"):
-                continue
-            if not names:
-                names = _header(reader.line_num, words)
-                continue
-            if len(words) != len(names):
-                reason = f"line {reader.line_num}: expected {len(names)} cells, got {len(words)}"
-                raise InputError(FIELD, reason)
-            yield reader.line_num, {name: word for name, word in zip(names, words, strict=True) if word}
-    except csv.Error as error:
-        raise InputError(FIELD, f"line {reader.line_num}: expected comma-separated values, got {error}") from None
-
-
-def _header(line: int, words: list[str]) -> list[str]:
-    """Return the names of the columns, each of which a header has once."""
-    for k, word in enumerate(words):
-        if word not in COLUMNS or word in words[:k]:
-            hint = "" if word in COLUMNS else suggest_name(word, COLUMNS)
-            what = f"expected columns out of {', '.join(COLUMNS)} once each at most"
-            raise InputError(FIELD, f"line {line}: {what}, got {describe(word)}{hint}")
-    missing = next((name for name in REQUIRED if name not in words), None)
-    if missing is not None:
-        raise InputError(f"{FIELD}/{missing}", f"line {line}: expected a header with this column, got none")
-    return words
 
 
 def _check_sizes(line: int, cells: Cells) -> None:
