@@ -182,6 +182,22 @@ def _serving(table: list[list[str]]) -> tuple[str, ...]:
     return "serving on unequal devices", "tokens/s of one sequence over llama.cpp's split", peers, _span(table, 7), loss
 
 
+def _plans_published(table: list[list[str]]) -> tuple[str, ...]:
+    # Rows without a number of GPUs are summaries.
+    runs = [row for row in table if row[1]]
+    counted, looked_up = ([float(row[k]) for row in runs] for k in (5, 7))
+    worst = max(abs(ratio - 1) for ratio in counted)
+    peers = f"by tables of operations {_mean(looked_up):.3f}"
+    loss = f"up to {100 * worst:.0f} % off; orders of runs on one kind of GPU by TFLOP/s differ where these are close"
+    return (
+        "published training runs",
+        "predicted over measured time, means",
+        peers,
+        f"counted {_mean(counted):.3f}",
+        loss,
+    )
+
+
 def _operators(table: list[list[str]]) -> tuple[str, ...]:
     ratios = [float(row[7]) / float(row[4]) for row in table]
     worst = max(1 - float(row[9]) / float(row[7]) for row in table)
@@ -256,6 +272,7 @@ NETWORKS = {
     "dynamic": _dynamic,
     "expert_loads": _expert_loads,
     "plans": _plans,
+    "plans_published": _plans_published,
 }
 MAKERS = MAPPING | CIRCUITS | NETWORKS | {"islands": _islands}
 README = (
@@ -271,6 +288,7 @@ README = (
     "operators",
     "expert_loads",
     "plans",
+    "plans_published",
 )
 # The tables that each summary is of, by its name in the pages.
 SUMMARIES: dict[str, Iterable[str]] = {
