@@ -229,7 +229,7 @@ def _virtual_stages(model: Model, params: PlanParams, schedule: Schedule, pipeli
         return [1]
     if params.virtual is not None:
         return [params.virtual]
-    body = sum(kind == "layer" for kind in model.given.kinds)
+    body = model.given.kinds.count("layer")
     even = [count for count in range(2, MOST_VIRTUAL + 1) if body and body % (pipeline * count) == 0]
     return sorted({*VIRTUAL, *even})
 

@@ -221,13 +221,23 @@ def _bound_family(
             incumbent.add(_make_candidate(choice, work_s, 0.0))
     for schedule, some in left.items():
         deepest = max(each.pipeline for each in some)
-        held, cuts = bounds.cut_bytes(schedule, deepest), best_cuts.seconds(schedule, deepest)
+        held, cuts = _bound_bytes(bounds, schedule, some, most_bytes), best_cuts.seconds(schedule, deepest)
         for choice in some:
             at = choice.pipeline - 1
             if held[at] > most_bytes * (1 + TOO_LARGE):
                 incumbent.rule_out("memory", choice, float(held[at]))
             else:
                 incumbent.add(_make_candidate(choice, work[choice.pipeline], float(cuts[at])))
+
+
+def _bound_bytes(bounds: FamilyBounds, schedule: Schedule, some: Sequence[Choice], most_bytes: float) -> FloatArray:
+    """Return bounds on the bytes of pipelines of 1, 2, .. positions by the best of all cuts, 0 where they will do."""
+    deepest = max(each.pipeline for each in some)
+    fits = bounds.fits_cuts(schedule, deepest, most_bytes * (1 + TOO_LARGE))
+    open_ = max((each.pipeline for each in some if not fits[each.pipeline - 1]), default=0)
+    found = np.zeros(deepest)
+    found[:open_] = bounds.cut_bytes(schedule, open_) if open_ else 0.0
+    return found
 
 
 def _make_candidate(choice: Choice, work_s: float, cuts_s: float) -> Candidate:
@@ -388,7 +398,9 @@ class Meter:
 
 def _flight(choice: Choice) -> tuple[Schedule, int, int]:
     """Return what the microbatches that a choice holds at once depend on."""
-    return choice.schedule, min(choice.virtual, 2), choice.pipeline
+    # With one stage a position, zero-bubble schedules need as much as 1F1B.
+    schedule: Schedule = "1f1b" if choice.schedule == "zero-bubble" else choice.schedule
+    return schedule, min(choice.virtual, 2), choice.pipeline
 
 
 def _work(choice: Choice) -> int:
