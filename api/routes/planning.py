@@ -23,7 +23,7 @@ def answer(
     Neither model nor cluster is ever opened as a file, and both are within the limit of tasks. Raises InputError that
     names the field.
     """
-    from tiger.planning import entry
+    from tiger.planning.answer import PlanInputs, report_plan
     from tiger.planning.request import check_plan_options
     from tiger.training.models.sizes import model_of_document
 
@@ -32,5 +32,5 @@ def answer(
     model = model_of_document(read_model(request.model, limits), limits.max_tasks).serve(options.serve)
     cluster = read_cluster(request.cluster, limits)
     shared = share(request, executor)
-    report = warn_of_trouble(entry.report_plan(entry.PlanInputs(model, cluster, options, watch, shared)), shared)
+    report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
     return Solution(encode(report), () if report.placement is None else placement_files(report.placement))

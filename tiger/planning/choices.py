@@ -188,6 +188,15 @@ def schedules_of(model: Model, params: PlanParams, family: Family, pipeline: int
                 yield choice
 
 
+def resize(choice: Choice, batch: int) -> Choice | None:
+    """Return the choice for another batch, by microbatches of the same size; None where there is none."""
+    family = choice.family
+    count, rest = divmod(batch, family.data * family.microbatch)
+    resized = replace(choice, family=replace(family, microbatches=count))
+    whole = choice.schedule != "interleaved" or count % choice.pipeline == 0
+    return resized if count and not rest and whole and count <= COUNT_LIMIT and resized.passes <= MOST_PASSES else None
+
+
 def _tensor_degrees(model: Model, cluster: Cluster, params: PlanParams) -> list[int]:
     """Return among how many devices layers may be cut: divisors of their slices, of the devices if any will do."""
     if params.tensor is not None:

@@ -13,8 +13,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.placement import solve
 from tiger.placement.chain.params import never_stop
-from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice, simulate_even_plan
-from tiger.planning.choices import Choice, Family, families, positions, schedules_of
+from tiger.planning.attempt import Attempt, Bound, Candidate, make_evaluator, simulate_choice, simulate_even_plan
+from tiger.planning.choices import Choice, Family, batch_of, families, positions, resize, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
@@ -79,13 +79,17 @@ class PlanResult:
 
 
 class SearchInputs(NamedTuple):
-    """Hold a model, a cluster, what is asked, who judges the choices of several islands, and the plan given."""
+    """Hold a model, a cluster, what is asked, who judges the choices of several islands, and plans that there are.
+
+    `given` is the plan that somebody has, and `starts` are plans for another batch.
+    """
 
     model: Model
     cluster: Cluster
     params: PlanParams
     executor: Executor | None = None
     given: Choice | None = None
+    starts: tuple[Attempt, ...] = ()
 
     def layers(self, choice: Choice) -> Layers:
         """Return the layers of a microbatch of a choice, as its ranks hold them."""
@@ -120,6 +124,9 @@ def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Pr
     with incumbent.stage("heuristic"):
         _judge_usual_plan(request, incumbent)
     given = _judge_given_plan(request, incumbent)
+    if request.starts:
+        with incumbent.stage("starts"):
+            _judge_starts(request, incumbent)
     with incumbent.stage("bounds"):
         _bound_choices(request, incumbent)
     with incumbent.stage("simulation"):
@@ -147,9 +154,22 @@ def _judge_given_plan(request: SearchInputs, incumbent: PlanIncumbent) -> Attemp
     return attempt
 
 
+def _judge_starts(request: SearchInputs, incumbent: PlanIncumbent) -> None:
+    """Judge plans for another batch with as many microbatches as this one has, where that can be."""
+    batch = batch_of(request.model, request.cluster, request.params)
+    for start in request.starts:
+        choice = resize(start.choice, batch)
+        if choice is None or start.plan is None:
+            continue
+        value = make_evaluator(request.layers(choice), request.cluster, choice).value(start.plan)
+        if value < np.inf:
+            candidate = Candidate(choice=choice, bound_s=0.0, bound="work")
+            incumbent.keep(Attempt(candidate=candidate, plan=start.plan, iteration_s=value))
+
+
 def _list_choices(request: SearchInputs) -> Iterator[list[tuple[Family, list[Choice]]]]:
     """Yield all choices by families, those of the same degrees together; last the plan given if it is no such."""
-    model, cluster, params, _, given = request
+    model, cluster, params, given = request.model, request.cluster, request.params, request.given
     other = given if given is not None and request.is_searched(given) else None
     for _, ways in groupby(families(model, cluster, params), key=lambda family: replace(family.degrees, expert=1)):
         group = []
