@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from tiger.planning.account import Account
-from tiger.planning.attempt import Attempt
+from tiger.planning.attempt import Attempt, KnownCuts
 from tiger.planning.choices import batch_of
 from tiger.planning.given import choose_given
 from tiger.planning.params import PlanOptions
@@ -35,16 +35,19 @@ def report_plan(request: PlanInputs) -> PlanReport:
     return report_attempts(request, ())[0]
 
 
-def report_attempts(request: PlanInputs, starts: tuple[Attempt, ...]) -> tuple[PlanReport, tuple[Attempt, ...]]:
+def report_attempts(
+    request: PlanInputs, starts: tuple[Attempt, ...], cuts: KnownCuts | None = None
+) -> tuple[PlanReport, tuple[Attempt, ...]]:
     """Report the plans of a parsed model, and return its attempts, the quickest first.
 
-    Plans of attempts for another batch are known before others are searched for. Raises InputError as `report_plan`.
+    Plans of attempts for another batch are known before others are searched for, and so are `cuts`. Raises InputError
+    as `report_plan`.
     """
     model, cluster, options = request.model, request.cluster, request.options
     check_model(model, cluster, options)
     options, given = choose_given(model, cluster, options)
     with measure_time(options.time_limit_s) as clock:
-        inputs = SearchInputs(model, cluster, options, request.executor, given, starts)
+        inputs = SearchInputs(model, cluster, options, request.executor, given, starts, cuts)
         result = explore(inputs, clock.stop, request.watch)
         report = Account(model, cluster, options, result).report(options.top)
     searched = dict.fromkeys(warning for attempt in result.attempts for warning in attempt.warnings)

@@ -1,7 +1,7 @@
 """A choice with its bounds, the best plan by it that is known, and the seconds of that plan."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -55,18 +55,40 @@ class Attempt:
         return self.candidate.choice
 
 
+@dataclass(slots=True, eq=False)
+class KnownCuts:
+    """Hold the cuts worth a look for layers on grids of a shape, by what they depend on beside the cluster.
+
+    They are the same for any number of microbatches of which as many are in flight.
+    """
+
+    known: dict[tuple[object, ...], tuple[Layers, tuple[Plan, ...]]] = field(default_factory=dict)
+
+    def plans(self, layers: Layers, cluster: Cluster, choice: Choice) -> tuple[Plan, ...]:
+        """Return the plans of a choice that are worth a look."""
+        flying = _count_in_flight(choice)
+        counts = tuple(flying(after) for after in range(choice.pipeline * choice.virtual))
+        key = id(layers), choice.shape, choice.virtual, counts
+        # The layers are kept as well, so that their id stays theirs.
+        if key not in self.known:
+            self.known[key] = layers, tuple(_plans(layers, cluster, choice))
+        return self.known[key][1]
+
+
 def make_evaluator(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluator:
     """Return the evaluator of plans by a choice."""
     return Evaluator(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
 
 
-def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
+def simulate_choice(
+    layers: Layers, cluster: Cluster, candidate: Candidate, known_cuts: KnownCuts | None = None
+) -> Attempt:
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
     evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
     closest, lacking, roomy = None, np.inf, True
     # Searches for cuts add up costs of layers, which are those of even cuts.
     even = layers.between(even_plan(layers, candidate.choice).cuts)
-    for plan in _plans(even, cluster, candidate.choice):
+    for plan in (known_cuts or KnownCuts()).plans(even, cluster, candidate.choice):
         value, excess = evaluator.judge(plan)
         excess = 0.0 if value < np.inf else excess
         roomy = roomy and not excess
@@ -96,11 +118,15 @@ def even_plan(layers: Layers, choice: Choice) -> Plan:
 
 def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
     """Yield plans that are worth a look."""
-    count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
-    flying = in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
-    search = LineSearch(LineParams(in_flight=flying), never_stop)
+    search = LineSearch(LineParams(in_flight=_count_in_flight(choice)), never_stop)
     for grid in _grids(cluster, choice):
-        yield from candidate_plans(layers, cluster, grid, virtual, search)
+        yield from candidate_plans(layers, cluster, grid, choice.virtual, search)
+
+
+def _count_in_flight(choice: Choice) -> Callable[[int], float]:
+    """Return how many microbatches a stage of a choice holds, by the number of stages behind it."""
+    count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
+    return in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
 
 
 def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:

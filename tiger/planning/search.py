@@ -13,7 +13,15 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.placement import solve
 from tiger.placement.chain.params import never_stop
-from tiger.planning.attempt import Attempt, Bound, Candidate, make_evaluator, simulate_choice, simulate_even_plan
+from tiger.planning.attempt import (
+    Attempt,
+    Bound,
+    Candidate,
+    KnownCuts,
+    make_evaluator,
+    simulate_choice,
+    simulate_even_plan,
+)
 from tiger.planning.choices import Choice, Family, batch_of, families, positions, resize, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
@@ -81,7 +89,7 @@ class PlanResult:
 class SearchInputs(NamedTuple):
     """Hold a model, a cluster, what is asked, who judges the choices of several islands, and plans that there are.
 
-    `given` is the plan that somebody has, and `starts` are plans for another batch.
+    `given` is the plan that somebody has, `starts` are plans for another batch, and `cuts` those known from that.
     """
 
     model: Model
@@ -90,6 +98,7 @@ class SearchInputs(NamedTuple):
     executor: Executor | None = None
     given: Choice | None = None
     starts: tuple[Attempt, ...] = ()
+    cuts: KnownCuts | None = None
 
     def layers(self, choice: Choice) -> Layers:
         """Return the layers of a microbatch of a choice, as its ranks hold them."""
@@ -296,7 +305,9 @@ def _simulate_group(request: SearchInputs, incumbent: PlanIncumbent, group: Sequ
     shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
     layers = [[request.layers(each.choice) for each in share] for share in shares]
     stop = incumbent.stop if incumbent.attempts else never_stop
-    for attempts in request.run(partial(_simulate_share, stop), layers, shares):
+    # What another process learns of cuts is lost.
+    known_cuts = request.cuts if request.params.islands == 1 else None
+    for attempts in request.run(partial(_simulate_share, stop, known_cuts), layers, shares):
         for attempt in attempts:
             incumbent.keep(attempt)
     for candidate in group:
@@ -305,11 +316,15 @@ def _simulate_group(request: SearchInputs, incumbent: PlanIncumbent, group: Sequ
 
 
 def _simulate_share(
-    stop: Callable[[], bool], cluster: Cluster, layers: Sequence[Layers], share: Sequence[Candidate]
+    stop: Callable[[], bool],
+    known_cuts: KnownCuts | None,
+    cluster: Cluster,
+    layers: Sequence[Layers],
+    share: Sequence[Candidate],
 ) -> list[Attempt]:
     """Simulate plans of an island's choices, each with the layers of its microbatches, until time is up."""
     given = zip(layers, share, strict=True)
-    return [simulate_choice(each, cluster, candidate) for each, candidate in given if not stop()]
+    return [simulate_choice(each, cluster, candidate, known_cuts) for each, candidate in given if not stop()]
 
 
 def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:

@@ -13,7 +13,7 @@ from tiger.errors import InputError
 from tiger.model.text import is_number
 from tiger.model.wording import describe
 from tiger.planning.answer import PlanInputs, report_attempts
-from tiger.planning.attempt import Attempt
+from tiger.planning.attempt import Attempt, KnownCuts
 from tiger.planning.params import MOST_BATCHES, PlanOptions
 from tiger.planning.report import PlanReport, SweptPlan
 from tiger.planning.request import check_model, check_plan_options
@@ -127,12 +127,11 @@ def _plan_chain(
 
     A worker sends its messages the way that it was told.
     """
-    starts: tuple[Attempt, ...] = ()
-    reports = []
+    starts, reports, cuts = tuple[Attempt, ...](), list[PlanReport](), KnownCuts()
     for batch in batches:
         see = partial(_name_batch, watch or _Messages.send, batch)
         request = PlanInputs(model, cluster, replace(options, batch=batch), see)
-        report, attempts = report_attempts(request, starts)
+        report, attempts = report_attempts(request, starts, cuts)
         starts = tuple(each for each in attempts if each.plan is not None)[:STARTS]
         reports.append(report)
     return reports
