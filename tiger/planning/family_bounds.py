@@ -164,7 +164,7 @@ class FamilyBounds:
         found, begin = np.zeros(positions, np.bool_), self.layers.size
         if begin > MOST_LAYERS:
             return found
-        (state, held), flying = self._held_spans, in_flight(schedule, self.family.microbatches)
+        (state, held), flying = self._spans_bytes, in_flight(schedule, self.family.microbatches)
         alone = np.arange(begin), np.arange(1, begin + 1)
         for after in range(min(positions, begin)):
             if not (self._need_bytes(state[alone], flying(after), held[alone]) <= most_bytes).all():
@@ -187,7 +187,7 @@ class FamilyBounds:
 
     def _stages_bytes(self, flying: Iterable[int]) -> Iterator[FloatArray]:
         """Yield what stages of layers i to j - 1 need with so many microbatches in flight each, in one array."""
-        state, held = self._held_spans
+        state, held = self._spans_bytes
         needs, before = np.empty_like(state), -1
         for count in flying:
             if count != before:
@@ -208,7 +208,7 @@ class FamilyBounds:
         return float(self.layers.working_bytes.min())
 
     @cached_property
-    def _held_spans(self) -> tuple[FloatArray, FloatArray]:
+    def _spans_bytes(self) -> tuple[FloatArray, FloatArray]:
         """Return what layers i to j - 1 hold always and for a microbatch, each `[L + 1, L + 1]`."""
         state, held = spans(self.layers.state_bytes), spans(self.layers.held_bytes)
         for group in self.layers.tied:

@@ -31,14 +31,14 @@ DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class BatchSweep:
     """Hold the batches to plan for, and how many processes plan them."""
 
     batches: tuple[int, ...]
     workers: int
 
 
-def check_sweep(text: str, options: PlanOptions, workers: int) -> Sweep:
+def check_sweep(text: str, options: PlanOptions, workers: int) -> BatchSweep:
     """Return the batches that a text lists; raise InputError of `sweep` for one that no plan can have."""
     batches = _read_batches(text)
     if options.batch is not None:
@@ -48,10 +48,10 @@ def check_sweep(text: str, options: PlanOptions, workers: int) -> Sweep:
     with _name_sweep():
         for batch in batches:
             check_plan_options(replace(options, batch=batch))
-    return Sweep(batches=batches, workers=workers)
+    return BatchSweep(batches=batches, workers=workers)
 
 
-def report_sweep(request: PlanInputs, sweep: Sweep) -> PlanReport:
+def report_sweep(request: PlanInputs, sweep: BatchSweep) -> PlanReport:
     """Report the plans of the batch with most throughput, and the best plan of every batch beside them.
 
     Batches are planned in chains, the largest of a chain first, so that answers do not depend on who plans them: one
