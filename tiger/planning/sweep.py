@@ -61,7 +61,8 @@ def report_sweep(request: PlanInputs, sweep: BatchSweep) -> PlanReport:
         for batch in sweep.batches:
             check_model(request.model, request.cluster, replace(request.options, batch=batch))
     falling, chains = sorted(sweep.batches, reverse=True), _count_chains(len(sweep.batches))
-    parts = [falling[number::chains] for number in range(chains)]
+    size = -(-len(falling) // chains)
+    parts = [falling[begin : begin + size] for begin in range(0, len(falling), size)]
     plan_part = IslandCall(_plan_chain, None, request.model, request.cluster, request.options)
     if request.executor is not None or (sweep.workers > 1 and chains > 1):
         with _open_pool(request, min(sweep.workers, chains)) as pool:
