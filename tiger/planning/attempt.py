@@ -37,7 +37,9 @@ class Attempt:
 
     `roomy` says that all plans that were simulated fit into memory. `placed` is what a search for that choice alone
     came to, None where only a few plans were simulated, and `violations` say why it found none, and `warnings` what a
-    report is to say of that search.
+    report is to say of that search. `near` is the plan that such a search found for another batch, which
+    asked so often (`polls`) whether to stop. Where a better plan was known before, `known_s` are the seconds of those
+    simulated.
     """
 
     candidate: Candidate
@@ -46,8 +48,16 @@ class Attempt:
     lacking_bytes: float = 0.0
     placed: PlaceResult | None = None
     roomy: bool = False
+    near: Plan | None = None
+    polls: int = 0
+    known_s: float | None = None
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def simulated_s(self) -> float:
+        """Return the seconds of the best of the plans that were simulated."""
+        return self.iteration_s if self.known_s is None else self.known_s
 
     @property
     def choice(self) -> Choice:

@@ -36,7 +36,12 @@ class PlanIncumbent(Incumbent[Attempt | None]):
         """
         known = self.attempts.get(attempt.choice)
         if known is not None and known.iteration_s < attempt.iteration_s:
-            attempt = replace(attempt, plan=known.plan, iteration_s=known.iteration_s, placed=known.placed)
+            own_s = attempt.iteration_s
+            attempt = replace(
+                attempt, plan=known.plan, iteration_s=known.iteration_s, placed=known.placed, known_s=own_s
+            )
+        if known is not None and known.near is not None:
+            attempt = replace(attempt, near=known.near, polls=known.polls)
         self.attempts[attempt.choice] = attempt
         if attempt.roomy:
             choice = attempt.choice

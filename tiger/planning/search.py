@@ -173,7 +173,9 @@ def _judge_starts(request: SearchInputs, incumbent: PlanIncumbent) -> None:
         value = make_evaluator(request.layers(choice), request.cluster, choice).value(start.plan)
         if value < np.inf:
             candidate = Candidate(choice=choice, bound_s=0.0, bound="work")
-            incumbent.keep(Attempt(candidate=candidate, plan=start.plan, iteration_s=value))
+            near = start.plan if start.placed is not None else None
+            attempt = Attempt(candidate=candidate, plan=start.plan, iteration_s=value, near=near, polls=start.polls)
+            incumbent.keep(attempt)
 
 
 def _list_choices(request: SearchInputs) -> Iterator[list[tuple[Family, list[Choice]]]]:
@@ -335,7 +337,7 @@ def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     islands, allotted = request.params.islands, 0
     meter = Meter(PARAMS.searched * request.params.effort * islands, incumbent.stop)
     attempts = incumbent.attempts.values()
-    waiting = sorted(attempts, key=lambda each: (each.iteration_s, each.lacking_bytes, each.choice))
+    waiting = sorted(attempts, key=lambda each: (each.simulated_s, each.lacking_bytes, each.choice))
     done = placed = 0
     while done < len(waiting) and not (meter.spent and incumbent.stop()):
         group, left = list[Attempt](), meter.left
@@ -378,14 +380,26 @@ def _place(
         return attempt, 0
     meter = Meter(0, stop)
     choice = attempt.choice
-    placed = solve.place_layers(layers, cluster, choice.params(params), meter.stop_for(choice), answers=answers)
+    stop_here = meter.stop_for(choice)
+    placed = solve.place_layers(layers, cluster, choice.params(params), stop_here, answers=answers, near=attempt.near)
+    # A search from a plan of another batch counts as that one did, so that as many choices are searched as without it.
+    polls = meter.spent // _work(choice) if attempt.near is None else attempt.polls
     value = np.inf if placed.iteration_s is None else placed.iteration_s
     if placed.plan is None or value > attempt.iteration_s:
-        return replace(attempt, violations=placed.violations, warnings=placed.warnings), meter.spent
-    found = Attempt(
-        candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed, warnings=placed.warnings
+        return replace(attempt, violations=placed.violations, warnings=placed.warnings, polls=polls), polls * _work(
+            choice
+        )
+    found = replace(
+        attempt,
+        plan=placed.plan,
+        iteration_s=value,
+        lacking_bytes=0.0,
+        placed=placed,
+        roomy=False,
+        warnings=placed.warnings,
+        polls=polls,
     )
-    return found, meter.spent
+    return found, polls * _work(choice)
 
 
 def _make_result(incumbent: PlanIncumbent, solver: str) -> PlanResult:

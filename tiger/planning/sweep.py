@@ -24,7 +24,7 @@ from tiger.training.models.sizes import Model
 
 FIELD, NAME = "sweep", "batch"
 # Batches that are planned one after another, so that each starts from the plans of the one before; and the plans, of
-# different choices, that it starts from.
+# different choices, that it starts from beside those that were searched as placements.
 IN_TURN, STARTS = 4, 3
 # Digits of a number that is read as one; longer words are no batch.
 DIGITS = 9
@@ -133,7 +133,8 @@ def _plan_chain(
         see = partial(_name_batch, watch or _Messages.send, batch)
         request = PlanInputs(model, cluster, replace(options, batch=batch), see)
         report, attempts = report_attempts(request, starts, cuts)
-        starts = tuple(each for each in attempts if each.plan is not None)[:STARTS]
+        found = [each for each in attempts if each.plan is not None]
+        starts = tuple(each for number, each in enumerate(found) if number < STARTS or each.placed is not None)
         reports.append(report)
     return reports
 

@@ -15,8 +15,8 @@ from tiger.training.schedules.simulator import Timeline, zero_bubble_order
 
 # Shapes of schedules whose counts are kept: searches ask for a few in turn.
 KEPT_COUNTS = 32
-# Times p microbatches of p positions, after which what they hold repeats itself: a position runs at most (v + 1) p passes
-# before it alternates, and then groups of v p passes, by the end of the first of which it has been at its fullest.
+# Times p microbatches of p positions, after which what they hold repeats itself: a position runs at most (v + 1) p
+# passes before it alternates, and then groups of v p passes, by the end of the first of which it was at its fullest.
 PERIODS = 3
 
 
