@@ -1310,7 +1310,8 @@ export interface PlacementView {
  * None where that does not fit, and `gain` how many times as long that takes. `given` is the plan that somebody has,
  * None without one. `pruned` are the choices of which no plan was simulated, by reason, of `choices` in all. No plan by
  * any choice is below `lower_bound_s`. `batch` is what an iteration runs, in sequences or in microbatches of the model.
- * `sampling` is what a sampler drew to order devices in all plans, None for other solvers.
+ * `sampling` is what a sampler drew to order devices in all plans, None for other solvers. Of a `sweep` it reports the
+ * batch with most throughput, and the best plan of every batch beside that.
  */
 export interface PlanReport {
   schema: "tiger.plan/1";
@@ -1333,6 +1334,7 @@ export interface PlanReport {
   seed: number;
   islands: number;
   sampling: SamplingReport | null;
+  sweep: SweptPlan[];
   progress: Stage[];
   warnings: string[];
   seconds: number;
@@ -1790,6 +1792,23 @@ export interface StepRequest {
   lost?: string | null;
   /** Seconds that an iteration may take: move to as few devices as that needs. */
   target_s?: number | null;
+}
+
+/**
+ * Hold the best plan of one batch of a sweep, None where none is `feasible`. `batch_per_s` is how much of the batch
+ * runs in a second: sequences, or microbatches of models without a shape. `seconds` is how long the search took.
+ */
+export interface SweptPlan {
+  batch: number;
+  feasible: boolean;
+  degrees: Degrees | null;
+  iteration_s: number | null;
+  batch_per_s: number | null;
+  tokens_per_s: number | null;
+  bubble: number | null;
+  memory_share: number | null;
+  lower_bound_s: number | null;
+  seconds: number;
 }
 
 /** Describe a device as a Target of Qiskit. */

@@ -23,18 +23,17 @@ def answer(
     Neither model nor cluster is ever opened as a file, and both are within the limit of tasks. Raises InputError that
     names the field.
     """
-    from tiger.planning import entry
+    from tiger.planning.answer import PlanInputs, report_plan
     from tiger.planning.request import check_plan_options
     from tiger.training.models.sizes import model_of_document
+    from tiger.training.pairing import pair_with_devices
     from tiger.training.timings.costs import source_of_document
 
     limit_s = request.time_limit_s or limits.max_time_s
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
     model = model_of_document(read_model(request.model, limits), limits.max_tasks).serve(options.serve)
     cluster = read_cluster(request.cluster, limits)
+    model, cluster = pair_with_devices(model, cluster, source_of_document(request.costs))
     shared = share(request, executor)
-    report = warn_of_trouble(
-        entry.report_plan(entry.PlanInputs(model, cluster, options, watch, shared, source_of_document(request.costs))),
-        shared,
-    )
+    report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
     return Solution(encode(report), () if report.placement is None else placement_files(report.placement))

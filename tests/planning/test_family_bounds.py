@@ -72,6 +72,15 @@ def test_the_best_cuts_need_what_they_hold(model: Model, cluster: Cluster) -> No
     assert floors.cut_bytes("1f1b", 2) == pytest.approx([4 * 48, 2 * 40 + 2 * 16])
 
 
+@pytest.mark.parametrize("most_bytes", [88.0, 112.0, 150.0, 192.0, 200.0, 400.0])
+def test_cuts_that_fit_are_known_without_the_best_of_them(model: Model, cluster: Cluster, most_bytes: float) -> None:
+    """Where every layer fits alone, the answer is that of the bound itself; else nothing is claimed."""
+    floors = floors_of(model, cluster, Family(tensor=1, data=1, microbatch=1, microbatches=4))
+    fits, bound = floors.fits_cuts("1f1b", 4, most_bytes), floors.cut_bytes("1f1b", 4)
+    assert (fits <= (bound <= most_bytes)).all()
+    assert most_bytes < 104 or fits.tolist() == (bound <= most_bytes).tolist()
+
+
 def test_interleaved_stages_hold_a_microbatch_of_each_position(model: Model, cluster: Cluster) -> None:
     """Of two positions the last holds one of all its layers, the first two: 48 and 56 bytes a layer."""
     floors = floors_of(model, cluster, Family(tensor=1, data=1, microbatch=1, microbatches=4))

@@ -18,6 +18,7 @@ from tiger.placement.search.refinement import refine_plans
 from tiger.placement.search.start import plan_layout, plan_start
 from tiger.run.answers import Answers
 from tiger.run.progress import Progress, ignore
+from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 
@@ -29,6 +30,7 @@ def place_layers(
     stop: Callable[[], bool] = never_stop,
     watch: Callable[[Progress], None] = ignore,
     answers: Answers | None = None,
+    near: Plan | None = None,
 ) -> PlaceResult:
     """Place layers on devices; the names in `params` are those of layers and devices.
 
@@ -37,7 +39,9 @@ def place_layers(
     time; or, with tensor- or data-parallel groups, the places of their ranks. Under a schedule the cuts of the best
     plans move on by simulation. At last a bound on other places of the same ranks, and the result. Cuts are found by
     the dynamic program of `chain.cut_dp`, those of the least latency by that of `chain.latency_dp`. Same arguments,
-    same plan. What cannot be met is in `violations`. `answers` are those of a sampler to what was asked before.
+    same plan. What cannot be met is in `violations`. `answers` are those of a sampler to what was asked before. A plan
+    `near` the best, of a problem much like this one, is where ranks are moved from, without a search for other places
+    to start from.
     """
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
@@ -45,9 +49,9 @@ def place_layers(
         return _place_most_sequences(layers, cluster, params, stop, watch)
     problem = ChainProblem.of(layers, cluster, params)
     answers = Answers.of(params.solver) if answers is None else answers
-    incumbent = ChainIncumbent(problem=problem, stop=stop, watch=watch, answers=answers)
+    incumbent = ChainIncumbent(problem=problem, near=near, stop=stop, watch=watch, answers=answers)
     start, given = plan_start(problem), plan_layout(problem)
-    for name, plan in (("uniform", problem.uniform_plan), ("start", start), ("layout", given)):
+    for name, plan in (("uniform", problem.uniform_plan), ("start", start), ("layout", given), ("near", near)):
         if plan is not None:
             with incumbent.stage(name):
                 incumbent.offer(plan)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from tiger.planning.params import PlanOptions
+from tiger.planning.params import PlanOptions, SweepOptions
 from tiger.run.options import WatchOptions
 from tiger.training.arguments import CLUSTER, MODEL, Hardware
 from tiger.training.hardware.options import HostArguments
@@ -19,7 +19,7 @@ Source = Union["Layers", Path, str, Mapping[str, object], list[object]]
 
 
 @dataclass(frozen=True, eq=False)
-class PlanArguments(PlanOptions, HostArguments, CostArguments):
+class PlanArguments(SweepOptions, PlanOptions, HostArguments, CostArguments):
     """Hold a model, a cluster, options, and who judges choices of several islands."""
 
     model: Source = field(metadata={"spelling": MODEL})

@@ -1,7 +1,7 @@
 """A choice with its bounds, the best plan by it that is known, and the seconds of that plan."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -37,7 +37,9 @@ class Attempt:
 
     `roomy` says that all plans that were simulated fit into memory. `placed` is what a search for that choice alone
     came to, None where only a few plans were simulated, and `violations` say why it found none, and `warnings` what a
-    report is to say of that search.
+    report is to say of that search. `near` is the plan that such a search found for another batch, which
+    asked so often (`polls`) whether to stop. Where a better plan was known before, `known_s` are the seconds of those
+    simulated.
     """
 
     candidate: Candidate
@@ -46,8 +48,16 @@ class Attempt:
     lacking_bytes: float = 0.0
     placed: PlaceResult | None = None
     roomy: bool = False
+    near: Plan | None = None
+    polls: int = 0
+    known_s: float | None = None
     violations: tuple[Violation, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def simulated_s(self) -> float:
+        """Return the seconds of the best of the plans that were simulated."""
+        return self.iteration_s if self.known_s is None else self.known_s
 
     @property
     def choice(self) -> Choice:
@@ -55,18 +65,40 @@ class Attempt:
         return self.candidate.choice
 
 
+@dataclass(slots=True, eq=False)
+class KnownCuts:
+    """Hold the cuts worth a look for layers on grids of a shape, by what they depend on beside the cluster.
+
+    They are the same for any number of microbatches of which as many are in flight.
+    """
+
+    known: dict[tuple[object, ...], tuple[Layers, tuple[Plan, ...]]] = field(default_factory=dict)
+
+    def plans(self, layers: Layers, cluster: Cluster, choice: Choice) -> tuple[Plan, ...]:
+        """Return the plans of a choice that are worth a look."""
+        flying = _count_in_flight(choice)
+        counts = tuple(flying(after) for after in range(choice.pipeline * choice.virtual))
+        key = id(layers), choice.shape, choice.virtual, counts
+        # The layers are kept as well, so that their id stays theirs.
+        if key not in self.known:
+            self.known[key] = layers, tuple(_plans(layers, cluster, choice))
+        return self.known[key][1]
+
+
 def make_evaluator(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluator:
     """Return the evaluator of plans by a choice."""
     return Evaluator(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
 
 
-def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
+def simulate_choice(
+    layers: Layers, cluster: Cluster, candidate: Candidate, known_cuts: KnownCuts | None = None
+) -> Attempt:
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
     evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
     closest, lacking, roomy = None, np.inf, True
     # Searches for cuts add up costs of layers, which are those of even cuts.
     even = layers.between(even_plan(layers, candidate.choice).cuts)
-    for plan in _plans(even, cluster, candidate.choice):
+    for plan in (known_cuts or KnownCuts()).plans(even, cluster, candidate.choice):
         value, excess = evaluator.judge(plan)
         excess = 0.0 if value < np.inf else excess
         roomy = roomy and not excess
@@ -96,11 +128,15 @@ def even_plan(layers: Layers, choice: Choice) -> Plan:
 
 def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
     """Yield plans that are worth a look."""
-    count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
-    flying = in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
-    search = LineSearch(LineParams(in_flight=flying), never_stop)
+    search = LineSearch(LineParams(in_flight=_count_in_flight(choice)), never_stop)
     for grid in _grids(cluster, choice):
-        yield from candidate_plans(layers, cluster, grid, virtual, search)
+        yield from candidate_plans(layers, cluster, grid, choice.virtual, search)
+
+
+def _count_in_flight(choice: Choice) -> Callable[[int], float]:
+    """Return how many microbatches a stage of a choice holds, by the number of stages behind it."""
+    count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
+    return in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
 
 
 def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:

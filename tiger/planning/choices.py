@@ -190,6 +190,15 @@ def schedules_of(model: Model, params: PlanParams, family: Family, pipeline: int
                 yield choice
 
 
+def resize(choice: Choice, batch: int) -> Choice | None:
+    """Return the choice for another batch, by microbatches of the same size; None where there is none."""
+    family = choice.family
+    count, rest = divmod(batch, family.data * family.microbatch)
+    resized = replace(choice, family=replace(family, microbatches=count))
+    whole = choice.schedule != "interleaved" or count % choice.pipeline == 0
+    return resized if count and not rest and whole and count <= COUNT_LIMIT and resized.passes <= MOST_PASSES else None
+
+
 def _tensor_degrees(model: Model, cluster: Cluster, params: PlanParams) -> list[int]:
     """Return among how many devices layers may be cut: divisors of their slices, of the devices if any will do."""
     if params.tensor is not None:
@@ -231,7 +240,7 @@ def _virtual_stages(model: Model, params: PlanParams, schedule: Schedule, pipeli
         return [1]
     if params.virtual is not None:
         return [params.virtual]
-    body = sum(kind == "layer" for kind in model.given.kinds)
+    body = model.given.kinds.count("layer")
     even = [count for count in range(2, MOST_VIRTUAL + 1) if body and body % (pipeline * count) == 0]
     return sorted({*VIRTUAL, *even})
 

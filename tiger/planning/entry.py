@@ -1,44 +1,23 @@
 """The Python entry of plans: a model, a cluster and a batch in, the best plan and why others lost out."""
 
 import time
-from collections.abc import Callable
-from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tiger.model.checking import check_values
 from tiger.model.options import from_fields, narrow
-from tiger.planning.account import Account
+from tiger.planning.answer import PlanInputs, report_plan
 from tiger.planning.arguments import PlanCall
-from tiger.planning.choices import batch_of
-from tiger.planning.given import choose_given
-from tiger.planning.params import PlanOptions
+from tiger.planning.params import PlanOptions, SweepOptions
 from tiger.planning.report import PlanReport
-from tiger.planning.request import check_model, check_plan_options
-from tiger.planning.search import SearchInputs, explore
-from tiger.run.clock import measure_time
+from tiger.planning.request import check_plan_options
+from tiger.planning.sweep import check_sweep, report_sweep
 from tiger.run.parallel.executors import open_executor
 from tiger.run.progress import Progress, ignore
-from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
-from tiger.training.models.sizes import Model, model_of
+from tiger.training.models.sizes import model_of
 from tiger.training.pairing import pair_with_devices
-from tiger.training.plausibility import warn_implausible, warn_missing_state
 from tiger.training.sources import cluster_of, require_cluster
-from tiger.training.timings.costs import USUAL_SOURCE, CostSource, read_source
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlanInputs:
-    """Hold a model, a cluster, checked options, the callback of the progress, and who judges choices of islands.
-
-    `source` is where times come from.
-    """
-
-    model: Model
-    cluster: Cluster
-    options: PlanOptions
-    watch: Callable[[Progress], None] = ignore
-    executor: Executor | None = None
-    source: CostSource = USUAL_SOURCE
+from tiger.training.timings.costs import read_source
 
 
 @from_fields(PlanCall)
@@ -52,31 +31,21 @@ def plan(call: PlanCall) -> PlanReport:
     rule out most choices. `top` plans are reported, and why they are slower than the best. `given` is the
     plan that there is, in short (`tiger.planning.given`), which is reported beside them. As many `islands` judge
     choices side by side, with the work of `effort` each, on an `executor` if there is one (`dask://HOST:PORT` on a Dask
-    cluster). Same seed, effort and islands, same answer, whoever runs them; `time_limit_s` only ends a search early.
+    cluster). `sweep` plans for several batches instead (`batch=64..1024`, or `batch=64,96`), in processes of as many
+    `workers`; the report is that of the batch with most throughput, and has the best plan of each in `sweep`. Same
+    seed, effort and islands, same answer, whoever runs them; `time_limit_s` only ends a search early, of each batch.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
     options = check_plan_options(narrow(PlanOptions, call))
+    check_values(narrow(SweepOptions, call))
+    sweep = None if call.sweep is None else check_sweep(call.sweep, options, call.workers)
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
     model = model_of(call.model).serve(options.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     with open_executor(call.executor) as executor:
-        report = report_plan(PlanInputs(model, cluster, options, watch, executor, read_source(call.costs)))
+        request = PlanInputs(*pair_with_devices(model, cluster, read_source(call.costs)), options, watch, executor)
+        report = report_plan(request) if sweep is None else report_sweep(request, sweep)
     return replace(report, seconds=time.perf_counter() - begun)
-
-
-def report_plan(request: PlanInputs) -> PlanReport:
-    """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
-    model, cluster = pair_with_devices(request.model, request.cluster, request.source)
-    options = request.options
-    check_model(model, cluster, options)
-    options, given = choose_given(model, cluster, options)
-    with measure_time(options.time_limit_s) as clock:
-        result = explore(SearchInputs(model, cluster, options, request.executor, given), clock.stop, request.watch)
-        report = Account(model, cluster, options, result).report(options.top)
-    searched = dict.fromkeys(warning for attempt in result.attempts for warning in attempt.warnings)
-    taken = () if options.sequence else model.remarks
-    remarks = (*taken, *warn_implausible(cluster), *warn_missing_state(model.given, cluster), *searched, *clock.remarks)
-    return replace(report, batch=batch_of(model, cluster, options), seconds=clock.seconds, warnings=remarks)

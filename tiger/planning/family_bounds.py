@@ -1,6 +1,6 @@
 """Lower bounds for all plans of a family: on the seconds of an iteration, and on the bytes of a device."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
 from tiger.planning.choices import Family
 from tiger.planning.links import LinkCurves
 from tiger.training.costs.stages import exposed_s, reduction_kind
@@ -117,7 +117,10 @@ class FamilyBounds:
         ]
         forward = self.passes_s[0] + self.reduced_s.min(axis=0)
         stages = np.min(loads, axis=0) + _prefix_sums(forward)[:, None]
-        return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._lowest_costs(), schedule, positions, count))
+        return np.maximum(
+            _sweep([_ban_empty(stages)] * positions, positions),
+            cut_bounds_s(self._lowest_costs(), schedule, positions, count),
+        )
 
     def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
         r"""Return a lower bound on the bytes of the fullest of so many positions, whatever the cuts.
@@ -139,7 +142,7 @@ class FamilyBounds:
         weight = 1 / np.maximum(often @ needs, 1.0)
         every = float(often @ (needs * weight).min(axis=1) / weight.sum())
         # Every position has some layer at work.
-        return (every + float(self.layers.working_bytes.min())) / self.family.tensor
+        return (every + self._least_working_bytes) / self.family.tensor
 
     @cached_property
     def _different_bytes(self) -> tuple[FloatArray, IntArray]:
@@ -152,22 +155,67 @@ class FamilyBounds:
             state[list(group[1:])] = 0.0
         return np.unique([state, self.layers.held_bytes], axis=1, return_counts=True)
 
+    def fits_cuts(self, schedule: Schedule, positions: int, most_bytes: float) -> BoolArray:
+        """Return for 1, 2, .. positions [p] whether `cut_bytes` is known to be at most so many. O(p L).
+
+        The last stages take as many layers as fit one after another: with every layer fitting alone, all numbers of
+        layers down to one each can be taken. False is no proof where a layer does not fit alone, nor above 600 layers.
+        """
+        found, begin = np.zeros(positions, np.bool_), self.layers.size
+        if begin > MOST_LAYERS:
+            return found
+        (state, held), flying = self._spans_bytes, in_flight(schedule, self.family.microbatches)
+        alone = np.arange(begin), np.arange(1, begin + 1)
+        for after in range(min(positions, begin)):
+            if not (self._need_bytes(state[alone], flying(after), held[alone]) <= most_bytes).all():
+                break
+            if begin:
+                needs = self._need_bytes(state[:begin, begin], flying(after), held[:begin, begin])
+                begin = int(np.argmax(needs <= most_bytes))
+            found[after] = begin == 0
+        return found
+
     def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
         """Return lower bounds on the bytes [p] of the fullest of 1, 2, .. positions with the best of all cuts.
 
         0 for more than 600 layers. O(p L^2).
         """
-        layers, tensor = self.layers, self.family.tensor
-        if layers.size > MOST_LAYERS:
+        if self.layers.size > MOST_LAYERS:
             return np.zeros(positions)
-        state, held = spans(layers.state_bytes), spans(layers.held_bytes)
-        for group in layers.tied:
+        flying = in_flight(schedule, self.family.microbatches)
+        return _sweep(self._stages_bytes(flying(after) for after in range(positions)), positions)
+
+    def _stages_bytes(self, flying: Iterable[int]) -> Iterator[FloatArray]:
+        """Yield what stages of layers i to j - 1 need with so many microbatches in flight each, in one array."""
+        state, held = self._spans_bytes
+        needs, before = np.empty_like(state), -1
+        for count in flying:
+            if count != before:
+                np.multiply(held, count, out=needs)
+                needs += state
+                needs += self._least_working_bytes
+                needs /= self.family.tensor
+                needs, before = _ban_empty(needs), count
+            yield needs
+
+    def _need_bytes(self, state_bytes: FloatArray, flying: int, held_bytes: FloatArray) -> FloatArray:
+        """Return the bytes of a device with some layers that has so many microbatches in flight, and one at work."""
+        return (state_bytes + flying * held_bytes + self._least_working_bytes) / self.family.tensor
+
+    @cached_property
+    def _least_working_bytes(self) -> float:
+        """Return what the least layer at work needs."""
+        return float(self.layers.working_bytes.min())
+
+    @cached_property
+    def _spans_bytes(self) -> tuple[FloatArray, FloatArray]:
+        """Return what layers i to j - 1 hold always and for a microbatch, each `[L + 1, L + 1]`."""
+        state, held = spans(self.layers.state_bytes), spans(self.layers.held_bytes)
+        for group in self.layers.tied:
             # A stage that holds two of them in a row holds the later one for nothing.
             for before, member in pairwise(group):
-                state[: before + 1, member + 1 :] -= layers.state_bytes[member]
-        flying = in_flight(schedule, self.family.microbatches)
-        working = float(layers.working_bytes.min())
-        return _sweep([(state + flying(after) * held + working) / tensor for after in range(positions)])
+                state[: before + 1, member + 1 :] -= self.layers.state_bytes[member]
+        return state, held
 
     def _lowest_costs(self) -> LowestCosts:
         """Return the least seconds of passes and messages, for bounds without gradients."""
@@ -251,14 +299,20 @@ def _closing_s(layers: Layers, links: LinkCurves, family: Family, way: _RingWay)
     return np.asarray(spent + family.microbatches * (family.context - 1) * keys * rate)
 
 
-def _sweep(stages: list[FloatArray]) -> FloatArray:
+def _ban_empty(costs: FloatArray) -> FloatArray:
+    """Return costs [L + 1, L + 1] of layers i to j - 1, in place, infinite where there are none."""
+    costs[np.tri(len(costs), dtype=np.bool_)] = np.inf
+    return costs
+
+
+def _sweep(stages: Iterable[FloatArray], count: int) -> FloatArray:
     """Return the least largest cost [p] of cuts into 1, 2, .. stages; costs [L + 1, L + 1], those of the last first."""
-    size = len(stages[0]) - 1
-    banned = np.where(np.tri(size + 1, dtype=bool), np.inf, 0.0)
-    behind, found = np.where(np.arange(size + 1) == size, 0.0, np.inf), np.empty(len(stages))
+    behind, found = np.zeros(0), np.empty(count)
     for after, costs in enumerate(stages):
+        if not after:
+            behind, paths = np.where(np.arange(len(costs)) == len(costs) - 1, 0.0, np.inf), np.empty_like(costs)
         # Row i begins with layer i, column j is where the stages behind begin.
-        behind = np.maximum(costs + banned, behind).min(axis=1)
+        behind = np.maximum(costs, behind, out=paths).min(axis=1)
         found[after] = behind[0]
     return found
 

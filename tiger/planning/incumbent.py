@@ -30,7 +30,18 @@ class PlanIncumbent(Incumbent[Attempt | None]):
     offloads: bool = False
 
     def keep(self, attempt: Attempt) -> None:
-        """Keep the attempt of a choice, which is the best if its seconds are lower."""
+        """Keep the attempt of a choice, which is the best if its seconds are lower.
+
+        A quicker plan by the same choice that is known already stays.
+        """
+        known = self.attempts.get(attempt.choice)
+        if known is not None and known.iteration_s < attempt.iteration_s:
+            own_s = attempt.iteration_s
+            attempt = replace(
+                attempt, plan=known.plan, iteration_s=known.iteration_s, placed=known.placed, known_s=own_s
+            )
+        if known is not None and known.near is not None:
+            attempt = replace(attempt, near=known.near, polls=known.polls)
         self.attempts[attempt.choice] = attempt
         if attempt.roomy:
             choice = attempt.choice

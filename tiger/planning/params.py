@@ -12,6 +12,8 @@ from tiger.training.schedules.pass_orders import Schedule
 
 # Plans in a report: the default, and the most that may be asked for.
 TOP, MOST_RANKED = 10, 1000
+# Batches of a sweep, and processes that plan them, at the most.
+MOST_BATCHES, MOST_WORKERS = 32, 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,5 +151,35 @@ class PlanOptions(PlanParams):
         default=TOP,
         metadata=about(
             "How many of the best plans are reported.", Spelling(panel="Output", metavar="N"), ge=1, le=MOST_RANKED
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """Say for which batches to plan rather than for one, and in how many processes, which never change the answer."""
+
+    sweep: str | None = field(
+        default=None,
+        metadata=about(
+            "Several batches to plan for: `batch=64..1024` for the powers of two between, or `batch=64,96,128`; at "
+            "most 32.",
+            Spelling(
+                "Plan for several batches: batch=64..1024 (powers of two) or batch=64,96,128.", metavar="batch=.."
+            ),
+        ),
+    )
+    workers: int = field(
+        default=1,
+        metadata=about(
+            "Processes that plan the batches of a sweep, which never change the answer.",
+            Spelling(
+                "Processes for the batches of a sweep; the answer does not depend on N.",
+                panel="Where it runs",
+                metavar="N",
+                ranged=True,
+            ),
+            ge=1,
+            le=MOST_WORKERS,
         ),
     )

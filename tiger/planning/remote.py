@@ -26,6 +26,10 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
     """
     if arguments.executor is not None:
         raise InputError("executor", f"{REFUSED}, got one")
+    if arguments.sweep is not None:
+        raise InputError("sweep", "expected it left out, as a service plans for one batch at a time")
+    if arguments.workers != 1:
+        raise InputError("workers", f"{REFUSED}, got {arguments.workers}")
     # Which solvers there are is for the service to say.
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
     document, _ = model_document(arguments.model)

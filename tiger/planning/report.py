@@ -120,6 +120,26 @@ class RuledOut(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweptPlan(Document):
+    """Hold the best plan of one batch of a sweep, None where none is `feasible`.
+
+    `batch_per_s` is how much of the batch runs in a second: sequences, or microbatches of models without a shape.
+    `seconds` is how long the search took.
+    """
+
+    batch: int
+    feasible: bool
+    degrees: Degrees | None
+    iteration_s: float | None
+    batch_per_s: float | None
+    tokens_per_s: float | None
+    bubble: float | None
+    memory_share: float | None
+    lower_bound_s: float | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanReport(Answer):
     """Answer by which degrees, microbatches and schedule a model runs on a cluster in the least simulated time.
 
@@ -128,7 +148,8 @@ class PlanReport(Answer):
     plan that somebody has, None without one. `pruned` are the choices
     of which no plan was simulated, by reason, of `choices` in all. No plan by any choice is below `lower_bound_s`.
     `batch` is what an iteration runs, in sequences or in microbatches of the model. `sampling` is what a sampler drew
-    to order devices in all plans, None for other solvers.
+    to order devices in all plans, None for other solvers. Of a `sweep` it reports the batch with most throughput, and
+    the best plan of every batch beside that.
     """
 
     schema: Literal["tiger.plan/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -151,6 +172,7 @@ class PlanReport(Answer):
     seed: int
     islands: int = field(default=1, metadata=LATER)
     sampling: SamplingReport | None = field(default=None, metadata=LATER)
+    sweep: tuple[SweptPlan, ...] = field(default=(), metadata=LATER)
     progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float

@@ -13,8 +13,16 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.placement import solve
 from tiger.placement.chain.params import never_stop
-from tiger.planning.attempt import Attempt, Bound, Candidate, simulate_choice, simulate_even_plan
-from tiger.planning.choices import Choice, Family, families, positions, schedules_of
+from tiger.planning.attempt import (
+    Attempt,
+    Bound,
+    Candidate,
+    KnownCuts,
+    make_evaluator,
+    simulate_choice,
+    simulate_even_plan,
+)
+from tiger.planning.choices import Choice, Family, batch_of, families, positions, resize, schedules_of
 from tiger.planning.family_bounds import FamilyBounds
 from tiger.planning.heuristic import usual_plan
 from tiger.planning.incumbent import PlanIncumbent
@@ -79,13 +87,18 @@ class PlanResult:
 
 
 class SearchInputs(NamedTuple):
-    """Hold a model, a cluster, what is asked, who judges the choices of several islands, and the plan given."""
+    """Hold a model, a cluster, what is asked, who judges the choices of several islands, and plans that there are.
+
+    `given` is the plan that somebody has, `starts` are plans for another batch, and `cuts` those known from that.
+    """
 
     model: Model
     cluster: Cluster
     params: PlanParams
     executor: Executor | None = None
     given: Choice | None = None
+    starts: tuple[Attempt, ...] = ()
+    cuts: KnownCuts | None = None
 
     def layers(self, choice: Choice) -> Layers:
         """Return the layers of a microbatch of a choice, as its ranks hold them."""
@@ -120,6 +133,9 @@ def explore(request: SearchInputs, stop: Callable[[], bool], watch: Callable[[Pr
     with incumbent.stage("heuristic"):
         _judge_usual_plan(request, incumbent)
     given = _judge_given_plan(request, incumbent)
+    if request.starts:
+        with incumbent.stage("starts"):
+            _judge_starts(request, incumbent)
     with incumbent.stage("bounds"):
         _bound_choices(request, incumbent)
     with incumbent.stage("simulation"):
@@ -147,9 +163,24 @@ def _judge_given_plan(request: SearchInputs, incumbent: PlanIncumbent) -> Attemp
     return attempt
 
 
+def _judge_starts(request: SearchInputs, incumbent: PlanIncumbent) -> None:
+    """Judge plans for another batch with as many microbatches as this one has, where that can be."""
+    batch = batch_of(request.model, request.cluster, request.params)
+    for start in request.starts:
+        choice = resize(start.choice, batch)
+        if choice is None or start.plan is None:
+            continue
+        value = make_evaluator(request.layers(choice), request.cluster, choice).value(start.plan)
+        if value < np.inf:
+            candidate = Candidate(choice=choice, bound_s=0.0, bound="work")
+            near = start.plan if start.placed is not None else None
+            attempt = Attempt(candidate=candidate, plan=start.plan, iteration_s=value, near=near, polls=start.polls)
+            incumbent.keep(attempt)
+
+
 def _list_choices(request: SearchInputs) -> Iterator[list[tuple[Family, list[Choice]]]]:
     """Yield all choices by families, those of the same degrees together; last the plan given if it is no such."""
-    model, cluster, params, _, given = request
+    model, cluster, params, given = request.model, request.cluster, request.params, request.given
     other = given if given is not None and request.is_searched(given) else None
     for _, ways in groupby(families(model, cluster, params), key=lambda family: replace(family.degrees, expert=1)):
         group = []
@@ -221,13 +252,23 @@ def _bound_family(
             incumbent.add(_make_candidate(choice, work_s, 0.0))
     for schedule, some in left.items():
         deepest = max(each.pipeline for each in some)
-        held, cuts = bounds.cut_bytes(schedule, deepest), best_cuts.seconds(schedule, deepest)
+        held, cuts = _bound_bytes(bounds, schedule, some, most_bytes), best_cuts.seconds(schedule, deepest)
         for choice in some:
             at = choice.pipeline - 1
             if held[at] > most_bytes * (1 + TOO_LARGE):
                 incumbent.rule_out("memory", choice, float(held[at]))
             else:
                 incumbent.add(_make_candidate(choice, work[choice.pipeline], float(cuts[at])))
+
+
+def _bound_bytes(bounds: FamilyBounds, schedule: Schedule, some: Sequence[Choice], most_bytes: float) -> FloatArray:
+    """Return bounds on the bytes of pipelines of 1, 2, .. positions by the best of all cuts, 0 where they will do."""
+    deepest = max(each.pipeline for each in some)
+    fits = bounds.fits_cuts(schedule, deepest, most_bytes * (1 + TOO_LARGE))
+    open_ = max((each.pipeline for each in some if not fits[each.pipeline - 1]), default=0)
+    found = np.zeros(deepest)
+    found[:open_] = bounds.cut_bytes(schedule, open_) if open_ else 0.0
+    return found
 
 
 def _make_candidate(choice: Choice, work_s: float, cuts_s: float) -> Candidate:
@@ -266,7 +307,9 @@ def _simulate_group(request: SearchInputs, incumbent: PlanIncumbent, group: Sequ
     shares = [share for k in range(request.params.islands) if (share := group[k :: request.params.islands])]
     layers = [[request.layers(each.choice) for each in share] for share in shares]
     stop = incumbent.stop if incumbent.attempts else never_stop
-    for attempts in request.run(partial(_simulate_share, stop), layers, shares):
+    # What another process learns of cuts is lost.
+    known_cuts = request.cuts if request.params.islands == 1 else None
+    for attempts in request.run(partial(_simulate_share, stop, known_cuts), layers, shares):
         for attempt in attempts:
             incumbent.keep(attempt)
     for candidate in group:
@@ -275,11 +318,15 @@ def _simulate_group(request: SearchInputs, incumbent: PlanIncumbent, group: Sequ
 
 
 def _simulate_share(
-    stop: Callable[[], bool], cluster: Cluster, layers: Sequence[Layers], share: Sequence[Candidate]
+    stop: Callable[[], bool],
+    known_cuts: KnownCuts | None,
+    cluster: Cluster,
+    layers: Sequence[Layers],
+    share: Sequence[Candidate],
 ) -> list[Attempt]:
     """Simulate plans of an island's choices, each with the layers of its microbatches, until time is up."""
     given = zip(layers, share, strict=True)
-    return [simulate_choice(each, cluster, candidate) for each, candidate in given if not stop()]
+    return [simulate_choice(each, cluster, candidate, known_cuts) for each, candidate in given if not stop()]
 
 
 def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:
@@ -290,7 +337,7 @@ def _place_best(request: SearchInputs, incumbent: PlanIncumbent) -> None:
     islands, allotted = request.params.islands, 0
     meter = Meter(PARAMS.searched * request.params.effort * islands, incumbent.stop)
     attempts = incumbent.attempts.values()
-    waiting = sorted(attempts, key=lambda each: (each.iteration_s, each.lacking_bytes, each.choice))
+    waiting = sorted(attempts, key=lambda each: (each.simulated_s, each.lacking_bytes, each.choice))
     done = placed = 0
     while done < len(waiting) and not (meter.spent and incumbent.stop()):
         group, left = list[Attempt](), meter.left
@@ -333,14 +380,26 @@ def _place(
         return attempt, 0
     meter = Meter(0, stop)
     choice = attempt.choice
-    placed = solve.place_layers(layers, cluster, choice.params(params), meter.stop_for(choice), answers=answers)
+    stop_here = meter.stop_for(choice)
+    placed = solve.place_layers(layers, cluster, choice.params(params), stop_here, answers=answers, near=attempt.near)
+    # A search from a plan of another batch counts as that one did, so that as many choices are searched as without it.
+    polls = meter.spent // _work(choice) if attempt.near is None else attempt.polls
     value = np.inf if placed.iteration_s is None else placed.iteration_s
     if placed.plan is None or value > attempt.iteration_s:
-        return replace(attempt, violations=placed.violations, warnings=placed.warnings), meter.spent
-    found = Attempt(
-        candidate=attempt.candidate, plan=placed.plan, iteration_s=value, placed=placed, warnings=placed.warnings
+        return replace(attempt, violations=placed.violations, warnings=placed.warnings, polls=polls), polls * _work(
+            choice
+        )
+    found = replace(
+        attempt,
+        plan=placed.plan,
+        iteration_s=value,
+        lacking_bytes=0.0,
+        placed=placed,
+        roomy=False,
+        warnings=placed.warnings,
+        polls=polls,
     )
-    return found, meter.spent
+    return found, polls * _work(choice)
 
 
 def _make_result(incumbent: PlanIncumbent, solver: str) -> PlanResult:
@@ -388,7 +447,9 @@ class Meter:
 
 def _flight(choice: Choice) -> tuple[Schedule, int, int]:
     """Return what the microbatches that a choice holds at once depend on."""
-    return choice.schedule, min(choice.virtual, 2), choice.pipeline
+    # With one stage a position, zero-bubble schedules need as much as 1F1B.
+    schedule: Schedule = "1f1b" if choice.schedule == "zero-bubble" else choice.schedule
+    return schedule, min(choice.virtual, 2), choice.pipeline
 
 
 def _work(choice: Choice) -> int:

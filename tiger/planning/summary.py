@@ -17,11 +17,18 @@ def plan_summary(report: "PlanReport") -> str:
     """Return the best plan beside the usual one, the ranked ones, why the next lost, and what bounds ruled out."""
     if report.best is None or report.placement is None:
         unmet = describe_unmet(report.violations, "plan") + list_remedies(report.remedies)
-        return unmet + _judge_given(report) + warnings(report.warnings) + _tabulate_pruned(report)
+        return (
+            _tabulate_sweep(report)
+            + unmet
+            + _judge_given(report)
+            + warnings(report.warnings)
+            + _tabulate_pruned(report)
+        )
     rows: list[tuple[str, RankedPlan | GivenPlan]] = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
     rows += [] if report.heuristic is None else [("usual", report.heuristic)]
     rows += [] if report.given is None else [("yours", report.given)]
     parts = [
+        _tabulate_sweep(report),
         _headline(report),
         _judge_given(report),
         warnings(report.warnings),
@@ -34,6 +41,26 @@ def plan_summary(report: "PlanReport") -> str:
         placement_summary(report.placement),
     ]
     return "".join(parts)
+
+
+def _tabulate_sweep(report: "PlanReport") -> str:
+    """Return the best plan of every batch, nothing without a sweep."""
+    if not report.sweep:
+        return ""
+    head = ("batch", "PP x TP x DP", "schedule", "microbatches", *HELD, "iteration", "bubble", "memory", "a second")
+    rows = [
+        (
+            str(each.batch),
+            *(("-",) * 5 if each.degrees is None else _say_degrees(each.degrees)),
+            "-" if each.iteration_s is None else seconds_text(each.iteration_s),
+            "-" if each.bubble is None else f"{each.bubble:.1%}",
+            "-" if each.memory_share is None else f"{each.memory_share:.0%}",
+            "-" if each.batch_per_s is None else f"{each.batch_per_s:,.4g}",
+            "-" if each.tokens_per_s is None else f"{each.tokens_per_s:,.0f}",
+        )
+        for each in report.sweep
+    ]
+    return f"{table((*head, 'tokens/s'), rows)}\nbatch {report.batch}\n"
 
 
 def _describe_samples(report: "PlanReport") -> str:
@@ -74,19 +101,25 @@ def _judge_given(report: "PlanReport") -> str:
 
 def _row(name: str, plan: "RankedPlan | GivenPlan") -> tuple[str, ...]:
     """Return a plan as a row."""
-    degrees = plan.degrees
-    size = f" of {degrees.microbatch}" if degrees.microbatch is not None else ""
     return (
         name,
+        *_say_degrees(plan.degrees),
+        "-" if plan.iteration_s is None else seconds_text(plan.iteration_s),
+        "-" if plan.bubble is None else f"{plan.bubble:.1%}",
+        f"{plan.memory_share:.0%}",
+        "-" if plan.tokens_per_s is None else f"{plan.tokens_per_s:,.0f}",
+    )
+
+
+def _say_degrees(degrees: "Degrees") -> tuple[str, ...]:
+    """Return the cells of degrees: groups, schedule, microbatches, and what is held."""
+    size = f" of {degrees.microbatch}" if degrees.microbatch is not None else ""
+    return (
         f"{degrees.pipeline} x {degrees.tensor} x {degrees.data}" + _groups(degrees),
         _schedule(degrees),
         f"{degrees.microbatches}{size}",
         degrees.sharding,
         degrees.recompute + ("" if degrees.recompute_layers is None else f" {degrees.recompute_layers}"),
-        "-" if plan.iteration_s is None else seconds_text(plan.iteration_s),
-        "-" if plan.bubble is None else f"{plan.bubble:.1%}",
-        f"{plan.memory_share:.0%}",
-        "-" if plan.tokens_per_s is None else f"{plan.tokens_per_s:,.0f}",
     )
 
 

@@ -88,11 +88,11 @@ def test_equal_parts_are_evaluated_once(transformer, regular):
     )
     grids = neighbour_grids(np.arange(16).reshape(degrees.shape), cluster.machine)
     estimates.seconds(grids, len(grids))
-    # Each of 16 ranks or of 4 groups on the other machine, both positions there, and rank order.
-    assert len(estimates.places.keys) == 16 + 4 + 2 + 2
-    before = estimates.places.keys
+    # Exchanges of one rank or one group of either position, both of these, and rank order.
+    assert len(estimates.places.by_pattern.keys) == 2 * 2 + 2 + 2
+    before = estimates.places.by_key.keys
     estimates.seconds(grids, len(grids))
-    assert estimates.places.keys is before
+    assert estimates.places.by_key.keys is before
 
 
 def test_memory_of_unequal_devices_counts(transformer, regular):

@@ -9,16 +9,35 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.placement.ranks.cost_model import GridCostModel
+from tiger.placement.ranks.grid_changes import Changes, PlaceChanges
 from tiger.placement.ranks.grid_moves import Grids
 from tiger.placement.ranks.known_costs import KnownCosts
+from tiger.placement.ranks.machine_patterns import AlikeRanks, MachinePatterns
 from tiger.placement.ranks.position_keys import PositionKeys, draw_factors, mix_keys, row_batches
 
 
 class Parts(NamedTuple):
-    """Hold the `row[N, c]` of the costs of c parts of each grid, and a `label[N]` that is equal for equal rows."""
+    """Hold the rows of the costs of parts: `own[c]` of the base's, `other[m]` of what changes of grids lead to.
 
-    row: IntArray
+    `label[N]` is equal for grids of equal rows.
+    """
+
+    changes: Changes
+    own: IntArray
+    other: IntArray
     label: IntArray
+
+    def rows(self, grids: IntArray) -> IntArray:
+        """Return the rows `[k, c]` of some different grids."""
+        at = np.full(len(self.label), -1)
+        at[grids] = np.arange(len(grids))
+        row, some = np.tile(self.own, (len(grids), 1)), np.flatnonzero(at[self.changes.grid] >= 0)
+        row[at[self.changes.grid[some]], self.changes.column[some]] = self.other[some]
+        return row
+
+
+# The ranks `[k, r, t]` of parts in columns `[k]` of grids, -1 for the base.
+PartRanks = Callable[[IntArray, IntArray], IntArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,6 +50,7 @@ class GridEstimates:
 
     cost_model: GridCostModel
     keys: PositionKeys
+    patterns: MachinePatterns | None
     places: KnownCosts
     pairs: KnownCosts
     ties: tuple[KnownCosts, ...]
@@ -42,6 +62,7 @@ class GridEstimates:
         return cls(
             cost_model=cost_model,
             keys=keys,
+            patterns=MachinePatterns.of(cost_model.cluster),
             places=KnownCosts(np.empty((0, width + 2))),
             pairs=KnownCosts(np.empty((0, width))),
             ties=tuple(KnownCosts(np.empty((0, 1))) for _ in cost_model.closing.ties),
@@ -49,20 +70,33 @@ class GridEstimates:
 
     def seconds(self, grids: Grids, count: int) -> FloatArray:
         """Return what `cost_model.estimates` does of the first so many grids."""
-        cost_model, keys = self.cost_model, self.keys.keys(grids)[: 1 + count]
-        hops = np.arange(cost_model.hops)
-        ends = keys[:, hops], keys[:, (hops + 1) % keys.shape[1]]
-        places = self._find(self.places, keys, partial(self._position_costs, grids))
-        pairs = self._find(self.pairs, mix_keys(ends), partial(self._messages_s, grids))
-        ties = [
-            self._find(known, mix_keys(keys[:, at].T)[:, None], partial(self._tied_s, grids, number))
-            for number, (known, (at, _)) in enumerate(zip(self.ties, cost_model.closing.ties, strict=True))
-        ]
-        sums = mix_keys([parts.label for parts in (places, pairs, *ties)])
+        grids = grids.first(count)
+        parts = self._find_parts(grids)
+        sums = mix_keys([each.label for each in parts])
         _, first, which = np.unique(sums, return_index=True, return_inverse=True)
-        batches = (first[part] for part in row_batches(len(first), keys.shape[1] * self.places.values.shape[1]))
-        found = [self._join(places.row[at], pairs.row[at], [tie.row[at, 0] for tie in ties]) for at in batches]
+        places, pairs, *ties = [each.rows(first) for each in parts]
+        batches = row_batches(len(first), self.keys.shape[0] * self.places.values.shape[1])
+        found = [self._join(places[at], pairs[at], [tie[at, 0] for tie in ties]) for at in batches]
         return np.concatenate(found)[which]
+
+    def _find_parts(self, grids: Grids) -> list[Parts]:
+        """Return where the costs of positions, of pairs of them and of ties are."""
+        hops, exchanged, count = self.cost_model.hops, len(grids.low), len(grids)
+        base, whole = self.keys.keys(grids.base[None])[0], self.keys.keys(grids.whole)
+        moved, ahead = PlaceChanges.of(grids, self.keys), np.arange(1, hops + 1) % len(base)
+        places = moved.places(base, self._compare(grids.base)).behind(Changes.by_keys(base, whole), exchanged)
+        pairs = moved.pairs(base, hops, self._compare(np.stack([grids.base[:hops], grids.base[ahead]], axis=1)))
+        pairs = pairs.behind(Changes.by_keys(pairs.base, mix_keys((whole[:, :hops], whole[:, ahead]))), exchanged)
+        found = [
+            self._find(self.places, places, count, partial(_place_ranks, grids), partial(self._position_costs, grids)),
+            # Messages of a pair take no longer to evaluate than patterns to tell apart.
+            self._find(self.pairs, pairs, count, None, partial(self._messages_s, grids)),
+        ]
+        for number, (known, (at, _)) in enumerate(zip(self.ties, self.cost_model.closing.ties, strict=True)):
+            tied = np.append(moved.ties(base, exchanged, at), mix_keys(whole[:, at].T))[:, None]
+            changes = Changes.by_keys(mix_keys(base[at][:, None]), tied)
+            found.append(self._find(known, changes, count, None, partial(self._tied_s, grids, number)))
+        return found
 
     def _join(self, places: IntArray, pairs: IntArray, ties: Sequence[IntArray]) -> FloatArray:
         """Return the estimates of grids by the rows of their places `[N, p]`, pairs `[N, hops]` and ties `[N]`."""
@@ -76,29 +110,49 @@ class GridEstimates:
             at[..., -1],
         )
 
-    def _find(self, known: KnownCosts, keys: IntArray, evaluate: Callable[[IntArray, IntArray], FloatArray]) -> Parts:
-        """Return where the costs of parts are by their `keys[1 + N, c]`, of which the first are the base's.
+    def _compare(self, ranks: IntArray) -> AlikeRanks | None:
+        """Return what is alike in parts with ranks `[c, .., t]`, None where that is not known."""
+        if self.patterns is None:
+            return None
+        rows, tensor = int(np.prod(ranks.shape[1:-1])), ranks.shape[-1]
+        return self.patterns.compare(ranks.reshape(len(ranks), rows, tensor), self.keys.label)
+
+    def _find(
+        self,
+        known: KnownCosts,
+        changes: Changes,
+        count: int,
+        ranks: PartRanks | None,
+        evaluate: Callable[[IntArray, IntArray], FloatArray],
+    ) -> Parts:
+        """Return where the costs of the parts of so many grids are.
 
         `evaluate` returns the costs of parts by the numbers of their grid, -1 for the base, and of their column.
         """
-        base, others = keys[0], keys[1:]
-        grid, column = np.nonzero(others != base)
-        distinct, first, which = np.unique(others[grid, column], return_index=True, return_inverse=True)
-        every = np.arange(len(base))
-        grids, columns = np.append(np.full(len(base), -1), grid[first]), np.append(every, column[first])
+        own = len(changes.base)
+        grids = np.append(np.full(own, -1), changes.grid[changes.first])
+        columns = np.append(np.arange(own), changes.column[changes.first])
+        keys = np.append(changes.base, changes.key)
 
         def evaluate_parts(unknown: IntArray) -> FloatArray:
             parts = (unknown[part] for part in row_batches(len(unknown), self.keys.shape[1] * self.keys.shape[2]))
             return np.concatenate([evaluate(grids[part], columns[part]) for part in parts])
 
-        row = known.rows(np.append(base, distinct), evaluate_parts)
-        own, other = row[: len(base)], row[len(base) :][which]
-        found, factors = np.tile(own, (len(others), 1)), draw_factors(len(base))
-        found[grid, column] = other
-        label = np.full(len(others), (known.label[own] * factors).sum())
+        def find_patterns(unknown: IntArray) -> IntArray:
+            if self.patterns is None or ranks is None:
+                return keys[unknown]
+            parts = [unknown[part] for part in row_batches(len(unknown), self.keys.shape[1] * self.keys.shape[2])]
+            found = [self.patterns.keys(ranks(grids[part], columns[part]), columns[part]) for part in parts]
+            return np.concatenate(found)
+
+        row = known.rows(keys, find_patterns, evaluate_parts)
+        base, other = row[:own], row[own:][changes.part]
+        factors = draw_factors(own)
+        label = np.full(count, (known.label[base] * factors).sum())
         # Of most grids few parts differ from those of the base.
-        np.add.at(label, grid, (known.label[other] - known.label[own[column]]) * factors[column])
-        return Parts(found, label)
+        added = (known.label[other] - known.label[base[changes.column]]) * factors[changes.column]
+        np.add.at(label, changes.grid, added)
+        return Parts(changes, base, other, label)
 
     def _position_costs(self, grids: Grids, grid: IntArray, position: IntArray) -> FloatArray:
         """Return the seconds of both passes of stages and replicas, of what follows, and the memory of positions."""
@@ -115,3 +169,8 @@ class GridEstimates:
         """Return the seconds of a tie."""
         places = self.cost_model.closing.ties[number][0]
         return self.cost_model.closing.tied_s(number, grids.rows(grid[:, None], places))[:, None]
+
+
+def _place_ranks(grids: Grids, grid: IntArray, position: IntArray) -> IntArray:
+    """Return the ranks of positions."""
+    return grids.rows(grid, position)

@@ -1,7 +1,7 @@
 """Grids of ranks one move away from a grid: ranks, groups, stages, rank indices or machines change places."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -32,6 +32,13 @@ class Grids:
     def __len__(self) -> int:
         """Return N."""
         return len(self.low) + len(self.whole)
+
+    def first(self, count: int) -> "Grids":
+        """Return the first so many grids."""
+        exchanged = min(count, len(self.low))
+        return replace(
+            self, low=self.low[:exchanged], high=self.high[:exchanged], whole=self.whole[: count - exchanged]
+        )
 
     def take(self, index: IntArray) -> IntArray:
         """Return the grids of some numbers `[..]`, `[.., p, d, t]`."""

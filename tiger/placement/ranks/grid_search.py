@@ -82,10 +82,14 @@ def place_groups(
     keys = PositionKeys.of(cluster, degrees.shape)
     grids = GridSearch(layers=layers, cluster=cluster, degrees=degrees, functions=functions, search=search, keys=keys)
     start = grids.evaluate(rank_order(degrees.shape))
-    best = grids.search_starts(grids.alternate(start))
-    if not search.stop():
-        best = better_of(best, grids.alternate(grids.solve_assignment(start)))
-    best = grids.prefer_rank_order(grids.perturb(grids.descend_by_evaluation(best)))
+    if search.near is not None and search.near.shape == degrees.shape:
+        best = grids.descend_by_evaluation(grids.alternate(better_of(start, grids.evaluate(search.near))))
+    else:
+        best = grids.search_starts(grids.alternate(start))
+        if not search.stop():
+            best = better_of(best, grids.alternate(grids.solve_assignment(start)))
+        best = grids.perturb(grids.descend_by_evaluation(best))
+    best = grids.prefer_rank_order(best)
     return None if best.iteration_s == np.inf else Plan(cuts=best.cuts, grid=best.grid)
 
 

@@ -17,42 +17,78 @@ def _no_numbers() -> IntArray:
 
 
 @dataclass(slots=True, eq=False)
-class KnownCosts:
-    """Hold the costs of parts by their rising `keys[k]`: the `row[k]` of `values[m, w]` of each, equal ones the same.
+class KeyedRows:
+    """Hold the `row[k]` of each of rising `keys[k]`."""
 
-    `label[m]` is the key of the first part of each row, and `same` the row of values by their bytes.
-    """
-
-    values: FloatArray
     keys: IntArray = field(default_factory=_no_numbers)
     row: IntArray = field(default_factory=_no_numbers)
-    label: IntArray = field(default_factory=_no_numbers)
-    same: dict[bytes, int] = field(default_factory=dict)
 
-    def rows(self, keys: IntArray, evaluate: Callable[[IntArray], FloatArray]) -> IntArray:
-        """Return the row of each key; `evaluate` returns the costs `[k, w]` of those not known, by their numbers."""
-        if len(self.keys) > KEPT:
-            self.values, self.same = self.values[:0], {}
-            self.keys = self.row = self.label = _no_numbers()
-        at, known = np.searchsorted(self.keys, keys), np.zeros(len(keys), np.bool_)
-        inside = at < len(self.keys)
-        known[inside] = self.keys[at[inside]] == keys[inside]
+    def find(self, keys: IntArray, find_rows: Callable[[IntArray], IntArray]) -> IntArray:
+        """Return the row of each key; `find_rows` returns those of keys not known, by their numbers."""
+        # In rising order, neighbours are found in the same part of memory.
+        order = np.argsort(keys)
+        at = np.empty_like(order)
+        at[order] = np.searchsorted(self.keys, keys[order])
+        known = np.append(self.keys, 0)[at] == keys
+        known &= at < len(self.keys)
         unknown = np.flatnonzero(~known)
         if len(unknown):
             unknown = unknown[np.unique(keys[unknown], return_index=True)[1]]
-            self._add(keys[unknown], evaluate(unknown))
-            at = np.searchsorted(self.keys, keys)
+            fresh, row = keys[unknown], find_rows(unknown)
+            before = np.searchsorted(self.keys, fresh)
+            self.keys, self.row = np.insert(self.keys, before, fresh), np.insert(self.row, before, row)
+            at[order] = np.searchsorted(self.keys, keys[order])
         return self.row[at]
 
-    def _add(self, keys: IntArray, values: FloatArray) -> None:
-        """Add the costs of parts with rising keys."""
-        row, fresh = np.empty(len(keys), np.int64), []
-        for number, cells in enumerate(map(bytes, values)):
+
+@dataclass(slots=True, eq=False)
+class KnownCosts:
+    """Hold the costs of parts by their keys: the row of `values[m, w]` of each, equal ones the same.
+
+    Parts of one pattern cost the same as well, and are looked up by that where their key is not known. `label[m]` is
+    the pattern of the first part of each row, and `same` the row of values by their bytes.
+    """
+
+    values: FloatArray
+    by_key: KeyedRows = field(default_factory=KeyedRows)
+    by_pattern: KeyedRows = field(default_factory=KeyedRows)
+    label: IntArray = field(default_factory=_no_numbers)
+    same: dict[bytes, int] = field(default_factory=dict)
+
+    def rows(
+        self,
+        keys: IntArray,
+        patterns: Callable[[IntArray], IntArray],
+        evaluate: Callable[[IntArray], FloatArray],
+    ) -> IntArray:
+        """Return the row of each key; for some of them, by their numbers, there are `patterns` and costs `[k, w]`."""
+        if len(self.by_key.keys) > KEPT:
+            self.values, self.same, self.label = self.values[:0], {}, _no_numbers()
+            self.by_key, self.by_pattern = KeyedRows(), KeyedRows()
+
+        def find_rows(unknown: IntArray) -> IntArray:
+            pattern = patterns(unknown)
+            return self.by_pattern.find(pattern, lambda fresh: self._add(pattern[fresh], evaluate(unknown[fresh])))
+
+        return self.by_key.find(keys, find_rows)
+
+    def _add(self, pattern: IntArray, values: FloatArray) -> IntArray:
+        """Return the rows of the costs of different patterns, which are added unless they are known."""
+        first, which = _group_equal(values)
+        row, fresh = np.empty(len(first), np.int64), []
+        for number, cells in enumerate(map(bytes, values[first])):
             if cells not in self.same:
                 self.same[cells] = len(self.same)
                 fresh.append(number)
             row[number] = self.same[cells]
-        at = np.searchsorted(self.keys, keys)
-        self.keys, self.row = np.insert(self.keys, at, keys), np.insert(self.row, at, row)
-        self.values = np.concatenate([self.values, values[fresh]])
-        self.label = np.concatenate([self.label, keys[fresh]])
+        self.values = np.concatenate([self.values, values[first[fresh]]])
+        self.label = np.concatenate([self.label, pattern[first[fresh]]])
+        return row[which]
+
+
+def _group_equal(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the numbers of rows that differ, and of which of these each row is one, by sums of 64 bits."""
+    factors = np.random.default_rng(4).integers(2**63, size=values.shape[1])
+    key = (np.ascontiguousarray(values).view(np.int64) * factors).sum(axis=1)
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    return first, which

@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.placement.ranks.grid_moves import Grids
 from tiger.training.hardware.cluster import NO_LINK, Cluster
 
 # Numbers of a table at a time: 128 kB, which stay in the cache of a core.
@@ -35,25 +34,13 @@ class PositionKeys:
         size = int(np.prod(shape)), int(label.max()) + 1
         return cls(number=np.random.default_rng(0).integers(2**63, size=size), label=label, shape=shape)
 
-    def keys(self, grids: Grids) -> IntArray:
-        """Return the keys `[1 + N, p]` of the positions of the base of grids, and of all grids, modulo 2^64."""
-        swaps, beside = 1 + len(grids.low), self.shape[1] * self.shape[2]
-        keys = np.empty((1 + len(grids), self.shape[0]), np.int64)
-        for part in row_batches(len(grids.whole), grids.base.size):
-            keys[swaps:][part] = self._sum(grids.whole[part])
-        keys[:swaps] = self._sum(grids.base[None])
-        label = self.label[grids.order]
-        for here, other in ((grids.low, grids.high), (grids.high, grids.low)):
-            used = np.flatnonzero(here < grids.base.size)
-            at, new, old = here[used], label[other[used]], label[here[used]]
-            keys[1 + used, at // beside] += self.number[at, new] - self.number[at, old]
+    def keys(self, grids: IntArray) -> IntArray:
+        """Return the keys `[N, p]` of the positions of `grids[N, p, d, t]`, modulo 2^64."""
+        keys, (ranks, labels) = np.empty((len(grids), self.shape[0]), np.int64), self.number.shape
+        for part in row_batches(len(grids), ranks):
+            cells = self.label[grids[part].reshape(-1, ranks)] + np.arange(0, ranks * labels, labels)
+            keys[part] = self.number.ravel()[cells].reshape(len(cells), self.shape[0], -1).sum(axis=2)
         return keys
-
-    def _sum(self, grids: IntArray) -> IntArray:
-        """Return the keys `[N, p]` of `grids[N, p, d, t]`."""
-        ranks, labels = self.number.shape
-        cells = self.label[grids.reshape(-1, ranks)] + np.arange(0, ranks * labels, labels)
-        return np.asarray(self.number.ravel()[cells].reshape(len(grids), self.shape[0], -1).sum(axis=2))
 
 
 def exchange_labels(cluster: Cluster) -> IntArray:

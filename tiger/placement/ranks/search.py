@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tiger.model.arrays import IntArray
 from tiger.placement.chain.params import never_stop
 from tiger.run.answers import Answers
 
@@ -13,7 +14,7 @@ class OrderSearch:
 
     `solver` is a name of `tiger.solvers.registry.list_solvers`; `seed` >= 0; `effort` >= 1 multiplies trials;
     same seed and effort, same answer. `stop` is called now and then, and only ends a search early.
-    `answers` are those of a sampler so far.
+    `answers` are those of a sampler so far. With a grid that is `near` the best a search descends from it alone.
     """
 
     solver: str = "auto"
@@ -21,3 +22,4 @@ class OrderSearch:
     effort: int = 1
     stop: Callable[[], bool] = never_stop
     answers: Answers = field(default_factory=Answers)
+    near: IntArray | None = None

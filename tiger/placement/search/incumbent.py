@@ -25,6 +25,7 @@ class ChainIncumbent(Incumbent[Plan | None]):
     """
 
     problem: ChainProblem
+    near: Plan | None = None
     solution: Plan | None = None
     plans: dict[tuple[tuple[int, ...], bytes], tuple[float, Plan]] = field(default_factory=dict)
     closest: Plan | None = None
@@ -55,7 +56,12 @@ class ChainIncumbent(Incumbent[Plan | None]):
         """Return the settings of the searches for an order of devices and for places of ranks."""
         params = self.problem.params
         return OrderSearch(
-            solver=params.solver, seed=params.seed, effort=params.effort, stop=self.stop, answers=self.answers
+            solver=params.solver,
+            seed=params.seed,
+            effort=params.effort,
+            stop=self.stop,
+            answers=self.answers,
+            near=None if self.near is None else self.near.grid,
         )
 
     def bound_bottleneck(self, bound_s: float) -> None:

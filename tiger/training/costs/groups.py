@@ -5,6 +5,7 @@ rows, and experts are the same in every `expert`-th row.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self, TypeVar
 
 import numpy as np
@@ -16,6 +17,9 @@ from tiger.training.hardware.collectives import RingTable
 from tiger.training.hardware.messages import MessageTable
 from tiger.training.hardware.ring_links import RingLinks, nic_shares
 from tiger.training.models.layers import Layers
+
+# Axes of a grid `[p, d, t]`, and how many grids are kept of which something is known: searches for cuts ask for few.
+GRID_AXES, KEPT_GRIDS = 3, 16
 
 AnyArray = TypeVar("AnyArray", IntArray, FloatArray)
 
@@ -98,7 +102,7 @@ class GroupPasses:
         """
         if not table.sends:
             return np.zeros(())
-        links = RingLinks.of(self.cluster, _group(ranks, split), _group(share, split))
+        links = _find_links(self.cluster, ranks, share, split)
         spent = table.seconds(links, columns if columns is None else columns[..., None, None])
         # Axes are groups and rings of each, and x unless there are columns.
         slowest = spent.max(axis=-1 if columns is not None else -2)
@@ -115,6 +119,20 @@ class GroupPasses:
         spent = table.all_to_all_s(_group(ranks, split), _group(share, split), at)
         slowest = spent.max(axis=-1 if columns is not None else -2)
         return np.repeat(slowest, self.expert_size, axis=-1 if columns is not None else -2)
+
+
+def _find_links(cluster: Cluster, ranks: IntArray, share: FloatArray, split: tuple[int, int, int]) -> RingLinks:
+    """Return the links of the rings of `ranks[.., d, t]`; those of the last few single grids are kept."""
+    if ranks.ndim == GRID_AXES:
+        return _links_of_grid(cluster, ranks.tobytes(), ranks.shape, split)
+    return RingLinks.of(cluster, _group(ranks, split), _group(share, split))
+
+
+@lru_cache(maxsize=KEPT_GRIDS)
+def _links_of_grid(cluster: Cluster, content: bytes, shape: tuple[int, ...], split: tuple[int, int, int]) -> RingLinks:
+    """Return the links of the rings of a grid."""
+    ranks = np.frombuffer(content, np.int64).reshape(shape)
+    return RingLinks.of(cluster, _group(ranks, split), _group(nic_shares(cluster, ranks), split))
 
 
 def _join(ranks: AnyArray) -> AnyArray:
@@ -191,7 +209,7 @@ class ClosingRings:
         splits = ((self.dense, (1, replicas, 1)), (self.experts, (1, replicas // self.expert, self.expert)))
         for tables, split in splits:
             if any(table.sends for table in tables):
-                links = RingLinks.of(self.cluster, _group(ranks, split), _group(share, split))
+                links = _find_links(self.cluster, ranks, share, split)
                 for table in tables:
                     closing = closing + table.seconds(links, columns).max(axis=(-1, -2))
         return closing

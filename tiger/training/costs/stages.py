@@ -1,11 +1,12 @@
 """The costs of layers at the positions of a pipeline, and of the stages of a plan."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray, unset_array
-from tiger.training.costs.groups import ClosingRings, GroupPasses
+from tiger.model.arrays import FloatArray, IntArray, lock, unset_array
+from tiger.training.costs.groups import KEPT_GRIDS, ClosingRings, GroupPasses
 from tiger.training.costs.plan import Plan
 from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
@@ -110,7 +111,9 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     layers, cuts, grid = layers.between(plan.cuts), np.array(plan.cuts), plan.grid
     tensor, closing, every = grid.shape[2], closing_s(layers, cluster, plan), np.arange(plan.stages)
     stages = every % plan.positions
-    sums = np.add.reduceat(passes_s(layers, cluster, grid), cuts[:-1], axis=-1)[stages, :, :, every]
+    sums = np.add.reduceat(_passes_on_grid(layers, cluster, grid.tobytes(), grid.shape), cuts[:-1], axis=-1)[
+        stages, :, :, every
+    ]
     ends = grid[stages[:-1]], grid[stages[1:]]
     crossing = MessageTable(cluster=cluster, size_bytes=layers.crossing_bytes[cuts[1:-1]] / tensor)
     sent_s = crossing.seconds(ends, pair_shares(cluster, ends), every[:-1, None, None]).max(axis=2)
@@ -131,6 +134,12 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
         )
         for replica in range(grid.shape[1])
     )
+
+
+@lru_cache(maxsize=KEPT_GRIDS)
+def _passes_on_grid(layers: Layers, cluster: Cluster, content: bytes, shape: tuple[int, ...]) -> FloatArray:
+    """Return `passes_s` of a grid, kept for the last few, as searches for cuts ask for one again and again."""
+    return lock(passes_s(layers, cluster, np.frombuffer(content, np.int64).reshape(shape)))
 
 
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:

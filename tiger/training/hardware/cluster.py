@@ -227,7 +227,7 @@ class Cluster:
         each label is right, and two labels for one type as good as impossible (two sums of 64 bits that agree by
         chance). O(n^2).
         """
-        first = _first_equal_device(self.link, len(self.curves), self._properties())
+        first = _first_equal_device(self.link, len(self.curves), self.number_properties())
         return np.unique(first, return_inverse=True)[1].astype(np.int64)
 
     def take(self, devices: list[int]) -> "Cluster":
@@ -256,7 +256,7 @@ class Cluster:
                 part[seeds] = number
         return part
 
-    def _properties(self) -> IntArray:
+    def number_properties(self) -> IntArray:
         """Return a number per device, equal for devices of one kind, type, speed, memory, NICs and switch."""
         kinds = [get_args(DeviceKind).index(kind) for kind in self.kinds]
         numbers: dict[Accelerator | None, int] = {}

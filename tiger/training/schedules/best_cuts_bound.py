@@ -17,6 +17,8 @@ from tiger.training.schedules.pass_orders import Schedule
 WINDOWS = 24
 # Layers up to which tables [L + 1, L + 1] are made, 32 MB each, and steps p L^2 up to which those of all windows are.
 MOST_LAYERS, MOST_WINDOWED = 2000, 2_000_000
+# Schedules in which a stage runs forward passes that others wait for, before its first backward pass.
+EARLY: tuple[Schedule, ...] = ("1f1b", "interleaved")
 Paths = tuple[FloatArray, FloatArray, FloatArray]
 
 
@@ -78,11 +80,16 @@ def _sweep(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> Fl
     """Return the bounds of pipelines of one stage, two, .. for the paths of each, the last stage first."""
     size = len(stages[0][0]) - 1
     behind = np.where(np.arange(size + 1) == size, 0.0, np.inf)
-    bounds = np.empty(len(stages))
-    for after, (ahead, around, forward) in enumerate(stages):
+    bounds, longest, found = np.empty(len(stages)), np.empty((size + 1, size + 1)), np.empty((size + 1, size + 1))
+    known: tuple[Paths, int] | None = None
+    for after, paths in enumerate(stages):
+        ahead, around, forward = paths
+        count = _count_early_passes(schedule, microbatches, after) if schedule in EARLY else 0
+        if known is None or known[0] is not paths or known[1] != count:
+            np.maximum(ahead, around - count * forward, out=longest)
+            known = paths, count
         # Bellman's recursion on a longest path: row i begins with layer i, the stages behind begin at column j.
-        paths = np.maximum(ahead, around - _count_early_passes(schedule, microbatches, after) * forward)
-        behind = np.maximum(paths, behind).min(axis=1)
+        behind = np.maximum(longest, behind, out=found).min(axis=1)
         bounds[after] = behind[0]
     return bounds
 

@@ -15,6 +15,9 @@ from tiger.training.schedules.simulator import Timeline, zero_bubble_order
 
 # Shapes of schedules whose counts are kept: searches ask for a few in turn.
 KEPT_COUNTS = 32
+# Times p microbatches of p positions, after which what they hold repeats itself: a position runs at most (v + 1) p
+# passes before it alternates, and then groups of v p passes, by the end of the first of which it was at its fullest.
+PERIODS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,6 +85,8 @@ def count_peak_activations(schedule: Schedule, positions: int, virtual: int, mic
     of every stage. For "zero-bubble" it is what fits at the least, as in 1F1B. O(p v m). Raises InputError.
     """
     check_schedule(schedule, positions, virtual, microbatches)
+    if schedule != "gpipe" and microbatches > PERIODS * positions:
+        return count_peak_activations(schedule, positions, virtual, PERIODS * positions)
     return _peaks(static_table(schedule, positions, virtual, microbatches).key, positions, virtual, BACKWARD)
 
 
