@@ -98,3 +98,11 @@ def test_a_rate_holds_for_all_that_layers_do() -> None:
     part = decoder_of(LLAMA, NO_SETUP)
     assert layers.forward_s[1] == pytest.approx((part.weight_flops + part.other_flops) / 1e15)
     assert not len(layers.source_s)
+
+
+def test_bug_context_ranks_share_attention_of_a_window() -> None:
+    """Each of eight has an eighth of what its tokens see, whether a window is shorter than their share or not."""
+    for window in (512, 4096, 20_000):
+        shape = replace(LLAMA, sequence=32_768, window=window, vocabulary=64)
+        whole, some = (time_decoder(shape, TrainingSetup(context=ranks), USUAL_COSTS).forward_s for ranks in (1, 8))
+        assert 1 / 8 < some / whole < 1.3 / 8

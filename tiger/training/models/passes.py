@@ -6,7 +6,7 @@ in `moved_bytes`, one kernel for each, as Megatron-LM fuses them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from tiger.training.models.parts import count_key_copies, count_matrices
@@ -15,7 +15,7 @@ from tiger.training.models.shape import Shape
 from tiger.training.models.state import NUMBER_BYTES, USUAL_GRADIENTS
 from tiger.training.timings.operation_costs import OperationCosts
 from tiger.training.timings.operations import Attention, ExpertBlocks, Product
-from tiger.training.timings.roofline import LAUNCH_S
+from tiger.training.timings.roofline import LAUNCH_S, count_seen
 from tiger.training.timings.timed import SOURCES, Source, Timed
 
 # Kernels of a forward pass of a layer beside its products: two norms, two residuals, an activation and a rotation.
@@ -198,7 +198,8 @@ def _time_attention(
     heads = cut(shape.heads, setup)
     head, value = shape.head + (shape.rope_head_dim or 0), shape.v_head_dim or shape.head
     if shape.attention == "flash":
-        # Context ranks pass keys and values round: each meets as many blocks of tokens as there are ranks.
+        # Context ranks pass keys and values round: each meets as many blocks of tokens as there are ranks, or those
+        # that a window reaches back to.
         attention = Attention(
             sequences=shape.batch,
             tokens=-(-shape.sequence // setup.context),
@@ -210,7 +211,8 @@ def _time_attention(
             window=shape.window,
         )
         ahead, (back, _) = costs.forward(attention), costs.backward(attention)
-        return (_scale(ahead, setup.context),), (_scale(back, setup.context),)
+        blocks = count_seen(replace(attention, tokens=shape.sequence)) / count_seen(attention)
+        return (_scale(ahead, blocks),), (_scale(back, blocks),)
     # Every sequence and head has products of its own, of scores [s, s] with queries and keys, then with values.
     count, length = shape.batch * heads / setup.context, shape.sequence
     pairs = (
