@@ -13,7 +13,14 @@ from tiger.placement.entry.arguments import PlaceCall
 from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, fit_layout
+from tiger.placement.entry.request import (
+    ChainRequest,
+    OperatorRequest,
+    check_fit,
+    check_no_costs,
+    check_request,
+    fit_layout,
+)
 from tiger.placement.entry.start import count_moves, read_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceParams
@@ -69,6 +76,7 @@ def place(call: PlaceCall) -> PlacementReport:
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
+        check_no_costs(call.costs)
         graph = operators.read(call.model)
         cluster = cluster_of(call.cluster, narrow(HostArguments, call))
         request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)

@@ -14,7 +14,7 @@ from tiger.placement.entry import operators
 from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import check_request, fit_layout
+from tiger.placement.entry.request import check_no_costs, check_request, fit_layout
 from tiger.placement.entry.start import read_start, state_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceOptions, PlaceParams
@@ -47,6 +47,8 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
     params = check_request(
         narrow(PlaceParams, arguments, pinned=pinned, start=start, solver="auto"), narrow(Aim, arguments)
     )
+    if isinstance(params, OperatorParams):
+        check_no_costs(arguments.costs)
     hosts = narrow(HostArguments, arguments)
     if arguments.cluster is None:
         hosts.check_absent("none")
