@@ -9,6 +9,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.training.hardware.accelerators import ACCELERATORS, H100, Accelerator
 from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.training.models.layers import Layers
 from tiger.training.models.setup import NO_SETUP
 from tiger.training.models.sizes import Model
 from tiger.training.timings.costs import FIELD, NO_FACTORS, USUAL_SOURCE, CostSource, Factors
@@ -35,6 +36,20 @@ def pair_with_devices(model: Model, cluster: Cluster, source: CostSource = USUAL
             raise InputError(FIELD, f"expected none beside {stated}, which state the times of a model")
         return model, cluster
     return pair_by_tables(model, cluster, _tables_of(source), source.factors)
+
+
+def pair_layers(model: Model, cluster: Cluster) -> tuple[Layers, Cluster]:
+    """Return the layers of a model and devices, paired by a roofline, with times of a device of speed 1.
+
+    That is an H100, so that most devices keep the speed that they are stated with, by which measured times are read.
+    """
+    paired, devices = pair_with_devices(model, cluster)
+    if paired.costs is model.costs:
+        return paired.given, devices
+    speed = paired.costs.device.speed
+    names = ("forward_s", "backward_s", "weight_s", "hiding_s")
+    times = {name: speed * getattr(paired.given, name) for name in names}
+    return replace(paired.given, **times), replace(devices, speed=speed * devices.speed)
 
 
 def pair_by_tables(

@@ -1,0 +1,30 @@
+"""Models and the devices that they run on."""
+
+import numpy as np
+import pytest
+
+import tiger
+from tiger.training.models.sizes import model_of
+from tiger.training.pairing import pair_layers, pair_with_devices
+from tiger.training.sources import cluster_of, require_cluster
+
+LLAMA = "transformer:layers=6,hidden=4096,heads=32,kv_heads=8,vocabulary=32000,sequence=2048,gated=true"
+
+
+@pytest.mark.parametrize("spec", ["dgx-h100:1", "dgx-a100:1", "dgx-a100:1+l40s:1x4@200Gb/s"])
+def test_layers_take_as_long_by_either_pairing(spec: str) -> None:
+    """On every device, and most devices keep their speeds over that of an H100."""
+    model, cluster = model_of(LLAMA), require_cluster(cluster_of(spec))
+    (layers, known), (paired, devices) = pair_layers(model, cluster), pair_with_devices(model, cluster)
+    for own, other in ((layers.forward_s, paired.given.forward_s), (layers.weight_s, paired.given.weight_s)):
+        seconds = other[:, None] / devices.speed
+        assert own[:, None] / known.speed == pytest.approx(seconds)
+    assert known.speed[:8] == pytest.approx(cluster.speed[:8])
+
+
+def test_bug_rebalancers_know_the_types_of_devices() -> None:
+    """Before anything is measured, a layer on an A100 takes as long as a placement has it there."""
+    line = tiger.Rebalancer(LLAMA, "dgx-a100:1").line
+    seconds = (line.layers.forward_s + line.layers.backward_s) / line.cluster.speed[0]
+    assert seconds.sum() == pytest.approx(tiger.place(LLAMA, "dgx-a100:1", pipeline=1).bottleneck_s)
+    assert np.array_equal(line.cluster.speed, require_cluster(cluster_of("dgx-a100:1")).speed)
