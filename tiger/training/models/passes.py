@@ -105,16 +105,22 @@ def time_decoder(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> P
 
 
 def time_predictor(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> PassTimes:
-    """Return the times of a decoder layer behind a projection of two vectors, which each have a norm."""
-    decoder, tokens = time_decoder(shape, setup, costs), _tokens(shape, setup)
+    """Return the times of a decoder layer behind a projection of two vectors, which each have a norm.
+
+    One of these is the embedding of a token, which is looked up.
+    """
+    decoder, embedding = time_decoder(shape, setup, costs), time_embedding(shape, setup, costs)
+    tokens = _tokens(shape, setup)
     projection = Product(m=tokens, n=cut(shape.hidden, setup), k=2 * shape.hidden, dtype=shape.dtype)
     ahead, back, weight_s = _time_products((projection,), costs)
-    moves = move(costs, 4.0 * NUMBER_BYTES[shape.dtype] * tokens * shape.hidden / _holders(setup), 2)
+    moved = 4.0 * NUMBER_BYTES[shape.dtype] * tokens * shape.hidden / _holders(setup)
+    moves, moves_back = move(costs, moved, 2), move(costs, BACKWARD_MOVES * moved, BACKWARD_MOVES * 2)
+    sums = _sum_gradients(shape, setup, costs, float(projection.n * projection.k))
     again = (*ahead, moves) if setup.recompute == "full" else ()
     return PassTimes(
-        (*decoder.forward, *ahead, moves),
-        (*decoder.backward, *back, moves, *again),
-        decoder.weight_s + weight_s,
+        (*decoder.forward, *embedding.forward, *ahead, moves),
+        (*decoder.backward, *embedding.backward, *back, moves_back, sums, *again),
+        decoder.weight_s + embedding.weight_s + weight_s + sums.seconds,
         decoder.products_s + sum(each.seconds for each in ahead),
     )
 
@@ -221,7 +227,8 @@ def _time_attention(
     )
     products = [_scale(costs.forward(each), count) for each in pairs]
     # One launch for all of them.
-    products = [Timed(max(each.seconds - (count - 1) * LAUNCH_S, LAUNCH_S), each.source) for each in products]
+    launch_s = costs.factors.products * LAUNCH_S
+    products = [Timed(max(each.seconds - (count - 1) * launch_s, launch_s), each.source) for each in products]
     scores = count * length**2 / SCORE_SHARE
     number, masked = NUMBER_BYTES[shape.dtype] / 2, 0 if shape.gated else MASKED
     moves = move(costs, scores * (number * SCORE_MOVES + masked), 2)
