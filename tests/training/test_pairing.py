@@ -28,3 +28,12 @@ def test_bug_rebalancers_know_the_types_of_devices() -> None:
     seconds = (line.layers.forward_s + line.layers.backward_s) / line.cluster.speed[0]
     assert seconds.sum() == pytest.approx(tiger.place(LLAMA, "dgx-a100:1", pipeline=1).bottleneck_s)
     assert np.array_equal(line.cluster.speed, require_cluster(cluster_of("dgx-a100:1")).speed)
+
+
+def test_bug_types_are_compared_as_the_model_is_trained() -> None:
+    """In 8 bits, which A100 have not, and with sequences of another length, not as the model states itself."""
+    cluster = "dgx-h100:1x2+dgx-a100:1x2@200Gb/s"
+    eight, given = tiger.place(LLAMA + ",dtype=fp8", cluster), tiger.place(LLAMA, cluster, precision="fp8")
+    assert given.bottleneck_s == eight.bottleneck_s
+    long = tiger.place(LLAMA.replace("2048", "65536"), cluster, serve=64)
+    assert tiger.place(LLAMA, cluster, serve=64, sequence=65536).bottleneck_s == long.bottleneck_s

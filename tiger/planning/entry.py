@@ -69,7 +69,7 @@ def plan(call: PlanCall) -> PlanReport:
 
 def report_plan(request: PlanInputs) -> PlanReport:
     """Report the plans of a parsed model; raise InputError as `plan` does, except for its arguments."""
-    model, cluster = pair_with_devices(request.model, request.cluster, request.source)
+    model, cluster = pair_with_devices(request.model, request.cluster, request.source, request.options)
     options = request.options
     check_model(model, cluster, options)
     options, given = choose_given(model, cluster, options)

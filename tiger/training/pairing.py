@@ -10,8 +10,9 @@ from tiger.errors import InputError
 from tiger.training.hardware.accelerators import ACCELERATORS, H100, Accelerator
 from tiger.training.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.training.models.layers import Layers
-from tiger.training.models.setup import NO_SETUP
+from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.sizes import Model
+from tiger.training.options import TrainingOptions
 from tiger.training.timings.costs import FIELD, NO_FACTORS, USUAL_SOURCE, CostSource, Factors
 from tiger.training.timings.csvtimes import tables_of_csv
 from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
@@ -20,22 +21,26 @@ from tiger.training.timings.tables import TimeTable
 
 Tables = Mapping[str, TimeTable]
 NO_TABLES: Tables = {}
+USUAL_OPTIONS = TrainingOptions()
 
 
-def pair_with_devices(model: Model, cluster: Cluster, source: CostSource = USUAL_SOURCE) -> tuple[Model, Cluster]:
+def pair_with_devices(
+    model: Model, cluster: Cluster, source: CostSource = USUAL_SOURCE, options: TrainingOptions = USUAL_OPTIONS
+) -> tuple[Model, Cluster]:
     """Return a model with its times on the type that most devices are of, and a cluster with speeds relative to it.
 
-    Each other type has one speed, that of the whole model there, as its layers gain alike by products and by memory, or
-    nearly so; a stated speed other than that of the type multiplies it. Devices of which nobody says what they are
-    count as an H100 of their speed. Models whose layers or rates are stated stay as they are; raises InputError where
-    these have a `source` of times beside them, and of `costs` or below for what it is.
+    Each other type has one speed, that of the whole model there in the precision and with the sequences of `options`,
+    as its layers gain alike by products and by memory, or nearly so; a stated speed other than that of the type
+    multiplies it. Devices of which nobody says what they are count as an H100 of their speed. Models whose layers or
+    rates are stated stay as they are; raises InputError where these have a `source` of times beside them, and of
+    `costs` or below for what it is.
     """
     if model.described is None or model.described.shape.flops is not None:
         if source != USUAL_SOURCE:
             stated = "a table of layers" if model.described is None else "flops"
             raise InputError(FIELD, f"expected none beside {stated}, which state the times of a model")
         return model, cluster
-    return pair_by_tables(model, cluster, _tables_of(source), source.factors)
+    return pair_by_tables(model, cluster, _tables_of(source), source.factors, options)
 
 
 def pair_layers(model: Model, cluster: Cluster) -> tuple[Layers, Cluster]:
@@ -53,7 +58,11 @@ def pair_layers(model: Model, cluster: Cluster) -> tuple[Layers, Cluster]:
 
 
 def pair_by_tables(
-    model: Model, cluster: Cluster, tables: Tables = NO_TABLES, factors: Factors = NO_FACTORS
+    model: Model,
+    cluster: Cluster,
+    tables: Tables = NO_TABLES,
+    factors: Factors = NO_FACTORS,
+    options: TrainingOptions = USUAL_OPTIONS,
 ) -> tuple[Model, Cluster]:
     """Return what `pair_with_devices` does, by tables that are read, and factors; the model has a shape alone."""
     types = [known or H100 for known in cluster.types]
@@ -63,7 +72,8 @@ def pair_by_tables(
     if len(counts) == 1:
         rate = {usual: 1.0}
     else:
-        spent = {known: _spend_s(model.with_costs(_costs_of(known, tables, factors))) for known in counts}
+        setup = TrainingSetup(precision=options.precision, sequence=options.sequence)
+        spent = {known: _spend_s(model.with_costs(_costs_of(known, tables, factors)), setup) for known in counts}
         rate = {known: spent[usual] / spent[known] for known in counts}
     speed = [rate[known] * stated / known.speed for known, stated in zip(types, cluster.speed.tolist(), strict=True)]
     return paired, _slow_links(replace(cluster, speed=np.array(speed)), factors)
@@ -84,9 +94,9 @@ def _costs_of(device: Accelerator, tables: Tables, factors: Factors) -> Operatio
     return OperationCosts(device=device, table=table, factors=factors)
 
 
-def _spend_s(model: Model) -> float:
+def _spend_s(model: Model, setup: TrainingSetup) -> float:
     """Return the seconds that one device computes for a microbatch."""
-    layers = model.layers_for(NO_SETUP)
+    layers = model.layers_for(setup)
     return float(layers.forward_s.sum() + layers.backward_s.sum())
 
 

@@ -94,7 +94,7 @@ def pair_chain(
     """Return the request to place a model on the devices of a cluster; raise InputError as `Model.layers`."""
     # Options that do not go with the model are told before anything of devices.
     model.layers_for(narrow(TrainingSetup, params))
-    paired, devices = pair_with_devices(model, cluster, source)
+    paired, devices = pair_with_devices(model, cluster, source, params)
     return ChainRequest(paired.layers_for(narrow(TrainingSetup, params)), devices, params, watch, paired)
 
 

@@ -69,7 +69,10 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
     model, _ = model_document(arguments.model)
     chain, known = pair_with_devices(
-        chain_model_of(arguments.model).serve(params.serve), require_cluster(devices), read_source(arguments.costs)
+        chain_model_of(arguments.model).serve(params.serve),
+        require_cluster(devices),
+        read_source(arguments.costs),
+        params,
     )
     layers = chain.layers_for(narrow(TrainingSetup, params))
     fit_layout(params, layers, known)
