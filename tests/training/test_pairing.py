@@ -5,8 +5,9 @@ import pytest
 
 import tiger
 from tiger.training.models.sizes import model_of
-from tiger.training.pairing import pair_layers, pair_with_devices
+from tiger.training.pairing import pair_by_tables, pair_layers, pair_with_devices
 from tiger.training.sources import cluster_of, require_cluster
+from tiger.training.timings.costs import Factors
 
 LLAMA = "transformer:layers=6,hidden=4096,heads=32,kv_heads=8,vocabulary=32000,sequence=2048,gated=true"
 
@@ -37,3 +38,12 @@ def test_bug_types_are_compared_as_the_model_is_trained() -> None:
     assert given.bottleneck_s == eight.bottleneck_s
     long = tiger.place(LLAMA.replace("2048", "65536"), cluster, serve=64)
     assert tiger.place(LLAMA, cluster, serve=64, sequence=65536).bottleneck_s == long.bottleneck_s
+
+
+def test_bug_slower_networks_made_wires_inside_machines_count_more() -> None:
+    """Of the links of MI300X seven are wires, however long messages between machines take."""
+    model, cluster = model_of(LLAMA), require_cluster(cluster_of("mi300x:2"))
+    _, slow = pair_by_tables(model, cluster, factors=Factors(inside=2.0, between=100.0))
+    assert slow.most_wires == cluster.most_wires == 7
+    for factor, pair in ((2.0, (0, 1)), (100.0, (0, 8))):
+        assert slow.seconds(*pair, 1e6) == pytest.approx(factor * cluster.seconds(*pair, 1e6))

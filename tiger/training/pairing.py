@@ -111,5 +111,8 @@ def _slow_links(cluster: Cluster, factors: Factors) -> Cluster:
         for factor in (factors.inside, factors.between)
         for curve in cluster.curves
     ]
-    moved = np.where(inside, cluster.link, cluster.link + size)
-    return replace(cluster, curves=tuple(curves), link=np.where(cluster.link == NO_LINK, NO_LINK, moved))
+    moved = np.where(cluster.link == NO_LINK, NO_LINK, np.where(inside, cluster.link, cluster.link + size))
+    # Bounds count on the slowest of the curves, so that none may stay that joins nothing.
+    used = np.unique(moved[moved != NO_LINK])
+    link = np.where(moved == NO_LINK, NO_LINK, np.searchsorted(used, moved))
+    return replace(cluster, curves=tuple(curves[k] for k in used.tolist()), link=link)
