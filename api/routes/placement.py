@@ -26,7 +26,7 @@ def answer(
     as a file, and both are within the limit of tasks.
     """
     from tiger.placement.entry import operators, place
-    from tiger.placement.entry.request import OperatorRequest, check_request
+    from tiger.placement.entry.request import OperatorRequest, check_no_costs, check_request
     from tiger.placement.entry.start import read_start
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
@@ -39,6 +39,7 @@ def answer(
     params = check_request(narrow(PlaceParams, request, start=start, time_limit_s=limit_s), narrow(Aim, request))
     model = read_model(request.model, limits)
     if isinstance(params, OperatorParams):
+        check_no_costs(request.costs)
         stated = operators_of_document(model, limits.max_tasks)
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))

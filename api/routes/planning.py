@@ -33,7 +33,7 @@ def answer(
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
     model = model_of_document(read_model(request.model, limits), limits.max_tasks).serve(options.serve)
     cluster = read_cluster(request.cluster, limits)
-    model, cluster = pair_with_devices(model, cluster, source_of_document(request.costs))
+    model, cluster = pair_with_devices(model, cluster, source_of_document(request.costs), options)
     shared = share(request, executor)
     report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
     return Solution(encode(report), () if report.placement is None else placement_files(report.placement))

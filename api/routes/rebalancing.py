@@ -49,11 +49,12 @@ def check_step(body: bytes, _: Limits) -> StepRequest:
 def begin(body: bytes, limits: Limits) -> bytes:
     """Return the first state of the rebalancer that a checked body asks for; raise InputError that names the field."""
     from tiger.rebalancing.rebalancer import Rebalancer
-    from tiger.training.models.reading import model_of_document
+    from tiger.training.models.sizes import model_of_document
+    from tiger.training.pairing import pair_layers
 
     request = check(body, limits)
-    layers = model_of_document(read_model(request.model, limits), limits.max_tasks)
-    cluster = read_cluster(request.cluster, limits)
+    model = model_of_document(read_model(request.model, limits), limits.max_tasks)
+    layers, cluster = pair_layers(model, read_cluster(request.cluster, limits))
     stated = request.plan
     plan = None if stated is None else plan_by_names(stated.cuts, stated.devices, cluster.names, "plan")
     return _state(Rebalancer(layers, cluster, plan=plan, options=narrow(RebalanceOptions, request)))
@@ -65,11 +66,13 @@ def take_step(request: bytes, state: bytes, body: bytes, limits: Limits) -> Step
     The rebalancer is the one that a request came to in some steps, as its state says.
     """
     from tiger.rebalancing.rebalancer import Rebalancer
-    from tiger.training.models.reading import model_of_document
+    from tiger.training.models.sizes import model_of_document
+    from tiger.training.pairing import pair_layers
 
     asked = check(request, limits)
-    layers = model_of_document(read_model(asked.model, limits), limits.max_tasks)
-    cluster, before = read_cluster(asked.cluster, limits), RebalancerState.from_dict(json.loads(state))
+    model = model_of_document(read_model(asked.model, limits), limits.max_tasks)
+    layers, cluster = pair_layers(model, read_cluster(asked.cluster, limits))
+    before = RebalancerState.from_dict(json.loads(state))
     rebalancer = Rebalancer.restore(layers, cluster, before, options=narrow(RebalanceOptions, asked))
     return Stepped(encode(_decide(rebalancer, check_step(body, limits))), _state(rebalancer))
 

@@ -46,6 +46,8 @@ def plan(call: PlanCall) -> PlanReport:
     model = model_of(call.model).serve(options.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     with open_executor(call.executor) as executor:
-        request = PlanInputs(*pair_with_devices(model, cluster, read_source(call.costs)), options, watch, executor)
+        request = PlanInputs(
+            *pair_with_devices(model, cluster, read_source(call.costs), options), options, watch, executor
+        )
         report = report_plan(request) if sweep is None else report_sweep(request, sweep)
     return replace(report, seconds=time.perf_counter() - begun)

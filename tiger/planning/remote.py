@@ -35,7 +35,7 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
     document, _ = model_document(arguments.model)
     hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
     model, cluster = pair_with_devices(
-        model_of(arguments.model).serve(arguments.serve), cluster, read_source(arguments.costs)
+        model_of(arguments.model).serve(arguments.serve), cluster, read_source(arguments.costs), arguments
     )
 
     def complete(report: PlanReport) -> PlanReport:

@@ -26,7 +26,8 @@ from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.layers import Layers
-from tiger.training.sources import cluster_of, layers_of, require_cluster
+from tiger.training.pairing import pair_layers
+from tiger.training.sources import chain_model_of, cluster_of, require_cluster
 
 DEFAULTS = RebalanceOptions()
 NO_PLAN = "no plan was found on the devices that are left"
@@ -59,7 +60,7 @@ class Rebalancer:
         plan: Plan | None = None,
         options: RebalanceOptions = DEFAULTS,
     ) -> None:
-        layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
+        layers, devices = pair_layers(chain_model_of(model), require_cluster(cluster_of(cluster)))
         _check_kinds(plan, options)
         _check_sizes(layers, devices)
         self._options, self._times, self._lost = options, LayerTimes.of(layers), set[int]()

@@ -20,11 +20,6 @@ def chain_model_of(source: ModelSource) -> Model:
     return model_of(cast("Layers | Path | str | Mapping[str, object] | list[object]", source))
 
 
-def layers_of(source: ModelSource) -> Layers:
-    """Return the layers of a model in any of its forms."""
-    return chain_model_of(source).given
-
-
 def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:
     """Return a cluster in any of its forms, None where none is given; raise InputError, and TypeError."""
     if source is None or isinstance(source, Cluster):

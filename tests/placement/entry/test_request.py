@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+import tiger
 from tiger.errors import InputError
-from tiger.placement.entry.request import ChainRequest, check_fit, check_params
+from tiger.placement.entry.request import ChainRequest, check_fit, check_no_costs, check_params
 from tiger.placement.params import PlaceParams
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
@@ -120,3 +121,14 @@ def test_ranks_have_to_divide_what_is_cut(chain: Layers, pair: Cluster) -> None:
     with pytest.raises(InputError, match="tensor: expected a divisor of 16, as heads and feed-forward block are cut"):
         check_fit(ChainRequest(shaped, pair, PlaceParams(tensor=3)))
     check_fit(ChainRequest(shaped, pair, PlaceParams(tensor=2)))
+
+
+def test_bug_costs_beside_operators_were_not_looked_at() -> None:
+    """Operators state their times; sources that do not exist went unnoticed."""
+    check_no_costs(None)
+    with pytest.raises(InputError) as caught:
+        tiger.place({"operators": [{"name": "a", "seconds": 1.0}]}, "dgx:1", mode="dag", costs="none.csv")
+    assert (caught.value.field, caught.value.reason) == (
+        "costs",
+        "expected the mode chain beside it, got 'none.csv' in the mode dag",
+    )

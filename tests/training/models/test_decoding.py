@@ -8,6 +8,8 @@ from tiger.training.models.cache import cached_bytes
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.transformer import layers_of_shape
+from tiger.training.timings.costs import Factors
+from tiger.training.timings.operation_costs import OperationCosts
 
 LLAMA = Shape(
     layers=2,
@@ -66,3 +68,29 @@ def test_a_latent_vector_is_read_once_for_all_heads() -> None:
     latent = replace(LLAMA, kv_heads=None, kv_lora_rank=512, rope_head_dim=64, head_dim=128)
     long, short = (layers_of_shape(replace(latent, sequence=tokens)).forward_s[1] for tokens in (100_000, 1000))
     assert long - short == pytest.approx(2 * 576 * 99_000 / BANDWIDTH, rel=0.01)
+
+
+def test_bug_attention_is_read_in_16_bits_beside_experts_in_mxfp4() -> None:
+    """Of one sequence that goes through one narrow expert of 64, attention is most of what is read."""
+    shape = replace(LLAMA, experts=64, top_k=1, ffn=512, sequence=1, weights="mxfp4")
+    attention, expert = 2 * 4096 * (4096 + 1024), 3 * 4096 * 512
+    read = 2 * (attention + 64 * 4096) + 17 / 32 * expert
+    assert layers_of_shape(shape).forward_s[1] == pytest.approx(read / BANDWIDTH, abs=60e-6)
+    assert layers_of_shape(shape).forward_s[1] > read / BANDWIDTH
+
+
+def test_bug_factors_of_products_hold_with_quantized_weights() -> None:
+    """A head takes twice as long at twice the time of products."""
+    shape = replace(LLAMA, weights="q4_k", batch=64)
+    once, twice = (
+        layers_of_shape(shape, costs=OperationCosts(factors=Factors(products=factor))).forward_s[-1]
+        for factor in (1.0, 2.0)
+    )
+    assert twice == pytest.approx(2 * once)
+
+
+def test_bug_a_latent_vector_is_multiplied_twice() -> None:
+    """With 128 queries for its 576 numbers, and for 512 of them as values, at 78 % of the peak, in caches of 8 bits."""
+    latent = replace(LLAMA, heads=128, kv_heads=None, kv_lora_rank=512, rope_head_dim=64, head_dim=128, kv="fp8")
+    long, short = (layers_of_shape(replace(latent, sequence=tokens)).forward_s[1] for tokens in (100_000, 1000))
+    assert long - short == pytest.approx(2 * 128 * (576 + 512) * 99_000 / (0.78 * 989.4e12), rel=0.01)

@@ -254,3 +254,14 @@ def test_bug_layers_without_tensors_were_free(tmp_path: Path) -> None:
         path = write(tmp_path / f"{count}.gguf", lambda writer, count=count: writer.add_block_count(count))
         with pytest.raises(InputError, match=reason):
             read_model(path)
+
+
+def test_bug_steps_read_weights_as_they_are_stored(tmp_path: Path) -> None:
+    """A layer whose file has a billion bytes more takes as long as these are read, whatever its shape."""
+    shape = model_of(write(tmp_path / "model.gguf")).shape
+    assert shape is not None
+    few, many = (
+        layers_of_shape(shape, stored_bytes=(10**6, stored, 10**9, 10**6)).forward_s[1] for stored in (10**9, 2 * 10**9)
+    )
+    norms = 1 + 2 * HIDDEN / sum(rows * columns for rows, columns in MATRICES.values())
+    assert many - few == pytest.approx(10**9 / norms / (0.8 * 3350e9), rel=1e-3)

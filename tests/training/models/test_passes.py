@@ -7,10 +7,11 @@ import pytest
 
 from tiger.training.hardware.accelerators import ACCELERATORS
 from tiger.training.models.parts import decoder_of
-from tiger.training.models.passes import list_products, time_decoder, time_head
+from tiger.training.models.passes import list_products, time_decoder, time_embedding, time_head, time_predictor
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.transformer import layers_of_shape
+from tiger.training.timings.costs import Factors
 from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 from tiger.training.timings.operations import ExpertBlocks, Product
 
@@ -98,3 +99,34 @@ def test_a_rate_holds_for_all_that_layers_do() -> None:
     part = decoder_of(LLAMA, NO_SETUP)
     assert layers.forward_s[1] == pytest.approx((part.weight_flops + part.other_flops) / 1e15)
     assert not len(layers.source_s)
+
+
+def test_bug_context_ranks_share_attention_of_a_window() -> None:
+    """Each of eight has an eighth of what its tokens see, whether a window is shorter than their share or not."""
+    for window in (512, 4096, 20_000):
+        shape = replace(LLAMA, sequence=32_768, window=window, vocabulary=64)
+        whole, some = (time_decoder(shape, TrainingSetup(context=ranks), USUAL_COSTS).forward_s for ranks in (1, 8))
+        assert 1 / 8 < some / whole < 1.3 / 8
+
+
+def test_bug_predictors_look_tokens_up_and_add_gradients() -> None:
+    """Beside a decoder layer they have an embedding, and a projection whose gradients are read and written."""
+    parts = [time(LLAMA, NO_SETUP, USUAL_COSTS) for time in (time_decoder, time_embedding)]
+    predictor, projection = time_predictor(LLAMA, NO_SETUP, USUAL_COSTS), 2 * 4096**2
+    flop_s = 2 * 4096 * projection / (0.78 * 989.4e12)
+    # Norms read and write two vectors of 16 bits each, there, and twice that back.
+    moved_s, added_s = 4 * 2 * 4096**2 / (0.8 * 3350e9), 2 * 4 * projection / (0.8 * 3350e9)
+    ahead = sum(each.forward_s for each in parts) + flop_s + moved_s
+    back = sum(each.backward_s for each in parts) + 2 * flop_s + 2 * moved_s + added_s
+    assert predictor.forward_s == pytest.approx(ahead, abs=50e-6)
+    assert predictor.backward_s == pytest.approx(back, abs=50e-6)
+    assert predictor.weight_s == pytest.approx(sum(each.weight_s for each in parts) + flop_s + added_s, abs=50e-6)
+
+
+def test_bug_factors_scale_products_of_full_attention_as_a_whole() -> None:
+    """Heads have one launch among them, whatever products take."""
+    once, twice = (
+        time_decoder(GPT, NO_SETUP, OperationCosts(factors=Factors(products=factor, memory=1e-3))).forward_s
+        for factor in (1.0, 2.0)
+    )
+    assert twice == pytest.approx(2 * once, rel=5e-3)

@@ -101,6 +101,20 @@ def test_a_window_of_all_tokens_is_the_row_without_one():
         tables_of_csv(header + rows.format(2), KNOWN)
 
 
+def test_bug_a_part_may_not_be_more_than_the_whole():
+    """Heads with keys are some of all heads, and experts of a rank some of all."""
+    header = "device,operation,dtype,seconds,sequences,tokens,heads,kv_heads,head\n"
+    with pytest.raises(InputError) as caught:
+        tables_of_csv(header + "a100,attention,bf16,1,1,64,8,16,64\n", KNOWN)
+    assert (caught.value.field, caught.value.reason) == (
+        "costs/kv_heads",
+        "line 2: expected at most 8 (heads), got 16",
+    )
+    header = "device,operation,dtype,seconds,tokens,hidden,width,active,experts,routed\n"
+    with pytest.raises(InputError, match=r"costs/experts: line 2: expected at most 32 \(routed\), got 64"):
+        tables_of_csv(header + "a100,expert_blocks,bf16,1,1,8,8,2,64,32\n", KNOWN)
+
+
 WORDS = st.one_of(
     st.text(max_size=4), st.sampled_from(["a100", "product", "attention", "bf16", "1", "2", "1e-5", "-1"])
 )

@@ -89,3 +89,10 @@ def test_few_tokens_touch_few_experts() -> None:
 def test_memory_moves_at_four_fifths_of_its_bandwidth() -> None:
     """864 GB/s on an L40S."""
     assert moved_s(L40S, 864e9) == pytest.approx(1.25)
+
+
+def test_bug_attention_in_32_bits_is_no_quicker_than_their_peak() -> None:
+    """A V100 has an eighth of the peak there."""
+    v100 = ACCELERATORS["v100"]
+    half, single = (attention_s(v100, replace(ATTENTION, dtype=dtype)) - LAUNCH_S for dtype in ("fp16", "fp32"))
+    assert single == pytest.approx(half * 125 / 15.7)

@@ -13,7 +13,14 @@ from tiger.placement.entry.arguments import PlaceCall
 from tiger.placement.entry.given import GivenLayout
 from tiger.placement.entry.remedies import Remedy, find_remedies
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, fit_layout
+from tiger.placement.entry.request import (
+    ChainRequest,
+    OperatorRequest,
+    check_fit,
+    check_no_costs,
+    check_request,
+    fit_layout,
+)
 from tiger.placement.entry.serving import figures_of
 from tiger.placement.entry.start import count_moves, read_start
 from tiger.placement.operators.params import OperatorParams
@@ -73,6 +80,7 @@ def place(call: PlaceCall) -> PlacementReport:
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
+        check_no_costs(call.costs)
         graph = operators.read(call.model)
         cluster = cluster_of(call.cluster, narrow(HostArguments, call))
         request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
@@ -90,7 +98,7 @@ def pair_chain(
     """Return the request to place a model on the devices of a cluster; raise InputError as `Model.layers`."""
     # Options that do not go with the model are told before anything of devices.
     model.layers_for(narrow(TrainingSetup, params))
-    paired, devices = pair_with_devices(model, cluster, source)
+    paired, devices = pair_with_devices(model, cluster, source, params)
     return ChainRequest(paired.layers_for(narrow(TrainingSetup, params)), devices, params, watch, paired)
 
 

@@ -14,7 +14,7 @@ from tiger.placement.entry import operators
 from tiger.placement.entry.arguments import PlaceArguments
 from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
-from tiger.placement.entry.request import check_request, fit_layout
+from tiger.placement.entry.request import check_no_costs, check_request, fit_layout
 from tiger.placement.entry.start import read_start, state_start
 from tiger.placement.operators.params import OperatorParams
 from tiger.placement.params import Aim, PlaceOptions, PlaceParams
@@ -48,6 +48,8 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
     params = check_request(
         narrow(PlaceParams, arguments, pinned=pinned, start=start, solver="auto"), narrow(Aim, arguments)
     )
+    if isinstance(params, OperatorParams):
+        check_no_costs(arguments.costs)
     hosts = narrow(HostArguments, arguments)
     if arguments.cluster is None:
         hosts.check_absent("none")
@@ -68,7 +70,10 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
     model, _ = model_document(arguments.model)
     chain, known = pair_with_devices(
-        chain_model_of(arguments.model).serve(params.serve), require_cluster(devices), read_source(arguments.costs)
+        chain_model_of(arguments.model).serve(params.serve),
+        require_cluster(devices),
+        read_source(arguments.costs),
+        params,
     )
     layers = chain.layers_for(narrow(TrainingSetup, params))
     fit_layout(params, layers, known)

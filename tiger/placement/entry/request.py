@@ -75,6 +75,12 @@ def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams
     return narrow(OperatorParams, params, objective=aim.objective, contiguous=aim.contiguous)
 
 
+def check_no_costs(costs: object) -> None:
+    """Raise InputError for a source of times beside operators, which state theirs."""
+    if costs is not None:
+        raise InputError("costs", f"expected the mode chain beside it, got {describe(costs)} in the mode dag")
+
+
 def _check_objective(params: PlaceParams) -> PlaceParams:
     """Return parameters, or raise InputError for those that go with the bottleneck or the schedule alone."""
     if params.experts_on_cpu and params.objective != "latency":

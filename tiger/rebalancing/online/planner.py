@@ -23,7 +23,8 @@ from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.limits import COST_LIMIT
 from tiger.training.models.layers import Layers
-from tiger.training.sources import cluster_of, layers_of, require_cluster
+from tiger.training.pairing import pair_layers
+from tiger.training.sources import chain_model_of, cluster_of, require_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ class OnlinePlanner:
         self, model: Model, cluster: Hardware, *, seed: int = 0, tolerance: float = 0.02, noise: float = 0.02
     ) -> None:
         check_values(SearchOptions(seed=seed))
-        layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
+        layers, devices = pair_layers(chain_model_of(model), require_cluster(cluster_of(cluster)))
         self._tolerance, self._count = _share("tolerance", tolerance), devices.size
         self._terms = FixedCosts.of(layers, devices)
         self._targets = Targets(layers, devices, self._terms, tolerance)

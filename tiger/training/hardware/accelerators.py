@@ -40,20 +40,23 @@ class Accelerator:
         """Return the memory in bytes."""
         return self.memory_gb * GIGABYTE
 
+    def peak(self, dtype: Precision) -> float:
+        """Return the peak of a type of 16 bits or more, in FLOP a second."""
+        return (self.tflops if dtype != "fp32" else self.tflops_32 or self.tflops / 2) * TERA
+
     @property
     def speed(self) -> float:
-        """Return the peak in 16 bits over that of an H100."""
-        return round(self.tflops / H100.tflops, 4)
+        """Return the peak in 16 bits over that of an H100, of a type with a name in a few digits."""
+        share = self.tflops / H100.tflops
+        return round(share, 4) if self.name else share
 
     def products(self, dtype: Precision) -> float:
         """Return the FLOP that large products of a type do a second."""
         match dtype:
             case "fp8" if self.tflops_8 is not None:
                 return self.share_8 * self.tflops_8 * TERA
-            case "fp32":
-                return self.share * (self.tflops_32 or self.tflops / 2) * TERA
             case _:
-                return self.share * self.tflops * TERA
+                return self.share * self.peak(dtype)
 
     def casts(self, dtype: Precision) -> bool:
         """Return whether operands are cast before products of a type."""

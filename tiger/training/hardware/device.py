@@ -92,6 +92,9 @@ def _accelerator(field: str, fields: Mapping[str, object]) -> Accelerator | None
     flops = check_positive(f"{field}/flops", fields["flops"])
     room = f"{field}/memory_bandwidth"
     bandwidth = check_positive(room, convert_quantity(room, fields["memory_bandwidth"], "bytes/s"))
+    if not 1 / COST_LIMIT <= bandwidth <= COST_LIMIT:
+        limits = f"from {1 / COST_LIMIT:g} to {COST_LIMIT:g}"
+        raise InputError(room, f"expected a number {limits}, got {describe(fields['memory_bandwidth'])}")
     made = Accelerator(name="", memory_gb=0, tflops=flops / TERA, bandwidth_gb=bandwidth / GIGABYTE)
     _speed(f"{field}/flops", made.tflops / H100.tflops)
     return made

@@ -4,10 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from tiger.model.values import suggest_name
-from tiger.training.models.cache import cache_column
 from tiger.training.models.configs import is_config, shape_of_config
 from tiger.training.models.gguf_models import read_stored_model
 from tiger.training.models.layers import Layers
@@ -45,12 +42,7 @@ class Description:
         self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP, costs: OperationCosts = USUAL_COSTS
     ) -> Layers:
         """Return the layers of the shape; raise InputError as `layers_of_shape`."""
-        layers = layers_of_shape(self.shape, max_layers, setup, costs)
-        if self.weight_bytes is None:
-            return layers
-        stored, cache = np.array(self.weight_bytes, np.float64), cache_column(setup.adapt(self.shape), setup.tensor)
-        served = layers.served and layers.served.store(layers.state_bytes - cache, stored)
-        return replace(layers, state_bytes=stored + cache, served=served)
+        return layers_of_shape(self.shape, max_layers, setup, costs, self.weight_bytes)
 
 
 def is_description(text: str) -> bool:

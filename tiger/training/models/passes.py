@@ -6,7 +6,7 @@ in `moved_bytes`, one kernel for each, as Megatron-LM fuses them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from tiger.training.models.parts import count_key_copies, count_matrices
@@ -15,7 +15,7 @@ from tiger.training.models.shape import Shape
 from tiger.training.models.state import NUMBER_BYTES, USUAL_GRADIENTS
 from tiger.training.timings.operation_costs import OperationCosts
 from tiger.training.timings.operations import Attention, ExpertBlocks, Product
-from tiger.training.timings.roofline import LAUNCH_S
+from tiger.training.timings.roofline import LAUNCH_S, count_seen
 from tiger.training.timings.timed import SOURCES, Source, Timed
 
 # Kernels of a forward pass of a layer beside its products: two norms, two residuals, an activation and a rotation.
@@ -107,16 +107,22 @@ def time_decoder(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> P
 
 
 def time_predictor(shape: Shape, setup: TrainingSetup, costs: OperationCosts) -> PassTimes:
-    """Return the times of a decoder layer behind a projection of two vectors, which each have a norm."""
-    decoder, tokens = time_decoder(shape, setup, costs), _tokens(shape, setup)
+    """Return the times of a decoder layer behind a projection of two vectors, which each have a norm.
+
+    One of these is the embedding of a token, which is looked up.
+    """
+    decoder, embedding = time_decoder(shape, setup, costs), time_embedding(shape, setup, costs)
+    tokens = _tokens(shape, setup)
     projection = Product(m=tokens, n=cut(shape.hidden, setup), k=2 * shape.hidden, dtype=shape.dtype)
     ahead, back, weight_s = _time_products((projection,), costs)
-    moves = move(costs, 4.0 * NUMBER_BYTES[shape.dtype] * tokens * shape.hidden / _holders(setup), 2)
+    moved = 4.0 * NUMBER_BYTES[shape.dtype] * tokens * shape.hidden / _holders(setup)
+    moves, moves_back = move(costs, moved, 2), move(costs, BACKWARD_MOVES * moved, BACKWARD_MOVES * 2)
+    sums = _sum_gradients(shape, setup, costs, float(projection.n * projection.k))
     again = (*ahead, moves) if setup.recompute == "full" else ()
     return PassTimes(
-        (*decoder.forward, *ahead, moves),
-        (*decoder.backward, *back, moves, *again),
-        decoder.weight_s + weight_s,
+        (*decoder.forward, *embedding.forward, *ahead, moves),
+        (*decoder.backward, *embedding.backward, *back, moves_back, sums, *again),
+        decoder.weight_s + embedding.weight_s + weight_s + sums.seconds,
         decoder.products_s + sum(each.seconds for each in ahead),
     )
 
@@ -200,7 +206,8 @@ def _time_attention(
     heads = cut(shape.heads, setup)
     head, value = shape.head + (shape.rope_head_dim or 0), shape.v_head_dim or shape.head
     if shape.attention == "flash":
-        # Context ranks pass keys and values round: each meets as many blocks of tokens as there are ranks.
+        # Context ranks pass keys and values round: each meets as many blocks of tokens as there are ranks, or those
+        # that a window reaches back to.
         attention = Attention(
             sequences=shape.batch,
             tokens=-(-shape.sequence // setup.context),
@@ -212,7 +219,8 @@ def _time_attention(
             window=shape.window,
         )
         ahead, (back, _) = costs.forward(attention), costs.backward(attention)
-        return (_scale(ahead, setup.context),), (_scale(back, setup.context),)
+        blocks = count_seen(replace(attention, tokens=shape.sequence)) / count_seen(attention)
+        return (_scale(ahead, blocks),), (_scale(back, blocks),)
     # Every sequence and head has products of its own, of scores [s, s] with queries and keys, then with values.
     count, length = shape.batch * heads / setup.context, shape.sequence
     pairs = (
@@ -221,7 +229,8 @@ def _time_attention(
     )
     products = [_scale(costs.forward(each), count) for each in pairs]
     # One launch for all of them.
-    products = [Timed(max(each.seconds - (count - 1) * LAUNCH_S, LAUNCH_S), each.source) for each in products]
+    launch_s = costs.factors.products * LAUNCH_S
+    products = [Timed(max(each.seconds - (count - 1) * launch_s, launch_s), each.source) for each in products]
     scores = count * length**2 / SCORE_SHARE
     number, masked = NUMBER_BYTES[shape.dtype] / 2, 0 if shape.gated else MASKED
     moves = move(costs, scores * (number * SCORE_MOVES + masked), 2)

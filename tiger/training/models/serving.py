@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,24 @@ from tiger.training.models.weights import FORMATS
 PASSES = 2
 # The bytes of a weight that is in the type of the model: fp8 has no copy in bf16.
 WEIGHT_BYTES = {**NUMBER_BYTES, "fp8": 1}
+
+
+class MatrixBytes(NamedTuple):
+    """Hold the bytes of a number in matrices that all tokens go through, and in those of experts."""
+
+    shared: float
+    experts: float
+
+
+def matrix_bytes(shape: Shape) -> tuple[MatrixBytes, MatrixBytes] | None:
+    """Return what matrices of the decoder and of the head are stored in, None where it is what they are computed in."""
+    if shape.weights is None:
+        return None
+    number, covered = FORMATS[shape.weights]
+    usual = NUMBER_BYTES[shape.dtype]
+    head = number if covered == "all" else usual
+    shared = usual if covered == "experts" and shape.experts else number
+    return MatrixBytes(shared, number), MatrixBytes(head, head)
 
 
 def weight_bytes(shape: Shape, parts: Sequence[Part]) -> FloatArray:

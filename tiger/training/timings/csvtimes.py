@@ -26,6 +26,8 @@ SIZE_COLUMNS = tuple(dict.fromkeys(size for sizes in SIZES.values() for size in 
 COLUMNS = (*REQUIRED, "pass", *SIZE_COLUMNS)
 # Sizes that a cell may leave open, and the one they are then equal to, or none.
 OPEN = {"kv_heads": "heads", "value_head": "head", "window": None}
+# Sizes that are parts of another.
+WHOLES = {"kv_heads": "heads", "active": "routed", "experts": "routed"}
 # Work and times beyond rows stay inside float64.
 SIZE_LIMIT, SECONDS_LIMIT = 10**12, 1e9
 TABLE = CsvTable(field=FIELD, columns=COLUMNS, required=REQUIRED)
@@ -82,6 +84,11 @@ def _operation(line: int, cells: Cells) -> Operation:
     name = cells["operation"]
     sizes = {column: _size(line, cells, column) for column in SIZES[name] if column in cells or column not in OPEN}
     filled = {column: sizes.get(other) for column, other in OPEN.items() if column in SIZES[name] and other}
+    odd = next((part for part, whole in WHOLES.items() if sizes.get(part, 0) > sizes.get(whole, SIZE_LIMIT)), None)
+    if odd is not None:
+        whole = WHOLES[odd]
+        reason = f"line {line}: expected at most {sizes[whole]} ({whole}), got {sizes[odd]}"
+        raise InputError(f"{FIELD}/{odd}", reason)
     _choose(line, cells, "dtype", get_args(Precision))
     make: Callable[..., Operation] = KINDS[name]
     return make(dtype=cells["dtype"], **(filled | sizes))

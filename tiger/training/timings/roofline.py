@@ -7,7 +7,7 @@ bits both are added up, as operands are read and cast first. Source of the form:
 """
 
 from tiger.model.units import GIGABYTE
-from tiger.training.hardware.accelerators import TERA, Accelerator
+from tiger.training.hardware.accelerators import Accelerator
 from tiger.training.precision import Precision
 from tiger.training.timings.operations import Attention, Decoding, ExpertBlocks, Product
 
@@ -43,7 +43,7 @@ def attention_s(device: Accelerator, attention: Attention) -> float:
     width = attention.heads * (attention.head + attention.value_head)
     flops = 2.0 * attention.sequences * attention.tokens * count_seen(attention) * width
     ramp = attention.tokens / (attention.tokens + HALF_TOKENS)
-    return LAUNCH_S + flops / (ATTENTION_SHARE * ramp * device.tflops * TERA)
+    return LAUNCH_S + flops / (ATTENTION_SHARE * ramp * device.peak(attention.dtype))
 
 
 def decoding_s(device: Accelerator, decoding: Decoding) -> float:
