@@ -60,7 +60,7 @@ def plan(call: PlanCall) -> PlanReport:
     options = check_plan_options(narrow(PlanOptions, call))
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
-    model = model_of(call.model).serve(options.serve)
+    model = model_of(call.model, options.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     with open_executor(call.executor) as executor:
         report = report_plan(PlanInputs(model, cluster, options, watch, executor, read_source(call.costs)))

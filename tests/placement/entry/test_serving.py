@@ -64,11 +64,12 @@ CARDS, MIXTURE = EXAMPLES / "clusters/cards_and_host.json", "gpt-oss-120b:weight
 
 
 def test_layers_on_the_cpu_count_at_its_speed() -> None:
-    """Without experts apart, 18 of 38 layers are there; their time is their own over the speed of the CPU."""
+    """Without experts apart, some of the layers are there; their time is their own over the speed of the CPU."""
     report = tiger.place(MIXTURE, CARDS, objective="latency")
-    first, layers = report.stages[0], report.deployment.layers
-    assert (first.device, report.optimal) == ("host", True)
-    assert first.compute_s == pytest.approx(layers.forward_s[: len(first.ops)].sum() / 0.06)
+    layers, own = report.deployment.layers, next(stage for stage in report.stages if stage.device == "host")
+    begin = layers.names.index(own.ops[0])
+    assert report.optimal
+    assert own.compute_s == pytest.approx(layers.forward_s[begin : begin + len(own.ops)].sum() / 0.06)
 
 
 def test_experts_on_the_cpu_are_quicker_than_layers_there() -> None:

@@ -1,5 +1,6 @@
 """Models that are described and not listed layer by layer: by a shape, a name, or a configuration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -16,7 +17,7 @@ from tiger.training.models.named import MODELS, QUANTIZED
 from tiger.training.models.quantization import weights_of_quantization
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
-from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec, values_of_spec
+from tiger.training.models.spec import PREFIX, shape_of_document, values_of_spec
 from tiger.training.models.transformer import layers_of_shape
 from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 
@@ -58,18 +59,24 @@ def is_description(text: str) -> bool:
     return text.startswith(PREFIX) or _name_of(text) in MODELS
 
 
-def describe_model(document: object) -> Description | None:
-    """Return the description that a document or a text is, None for any other; raise InputError of `model` or below."""
+def describe_model(document: object, sequences: int | None = None) -> Description | None:
+    """Return the description that a document or a text is, None for any other; raise InputError of `model` or below.
+
+    With a number of `sequences` the model serves as many at once, whatever it says itself.
+    """
+    own: Mapping[str, object] = {} if sequences is None else {"serve": True, "batch": sequences}
     if isinstance(document, str):
         if document.startswith(PREFIX):
-            return Description(shape_of_spec(document))
-        return _describe_named(document) if is_description(document) else None
+            return Description(shape_of_document({**values_of_spec(document.removeprefix(PREFIX)), **own}))
+        return _describe_named(document, own) if is_description(document) else None
     if isinstance(document, dict) and is_config(document):
         shape = shape_of_config(document)
         taken = f"the configuration states no length of training sequences: {shape.sequence:,} tokens are taken"
-        return Description(shape, document.get("quantization_config"), (f"{taken}, state another as sequence",))
+        found = Description(shape, document.get("quantization_config"), (f"{taken}, state another as sequence",))
+        return found if sequences is None else found.serve(sequences)
     if isinstance(document, dict) and document.keys() == {"transformer"}:
-        return Description(shape_of_document(document["transformer"]))
+        stated = document["transformer"]
+        return Description(shape_of_document({**stated, **own} if isinstance(stated, dict) else stated))
     return None
 
 
@@ -95,14 +102,14 @@ def _name_of(text: str) -> str:
     return text.partition(":")[0]
 
 
-def _describe_named(text: str) -> Description:
-    """Return the model of a name, with other numbers where they follow it as in a SPEC."""
+def _describe_named(text: str, own: Mapping[str, object]) -> Description:
+    """Return the model of a name, with other numbers where they follow it as in a SPEC, or are its own."""
     name, colon, keys = text.partition(":")
-    given = values_of_spec(keys) if colon else {}
+    given = {**(values_of_spec(keys) if colon else {}), **own}
     quantization = QUANTIZED.get(name)
     # Weights are as the checkpoint has them, unless others are given; none but models that serve have such.
-    own = {"weights": weights_of_quantization(quantization)} if given.get("serve") is True else {}
-    shape = shape_of_document({**MODELS[name], **own, **given})
+    stored = {"weights": weights_of_quantization(quantization)} if given.get("serve") is True else {}
+    shape = shape_of_document({**MODELS[name], **stored, **given})
     taken = f"nothing says how long sequences of {name} are: {shape.sequence:,} tokens are taken"
     remarks = () if "sequence" in given else (f"{taken}, state another as sequence",)
     return Description(shape, quantization, remarks)
