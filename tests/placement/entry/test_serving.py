@@ -73,13 +73,14 @@ def test_layers_on_the_cpu_count_at_its_speed() -> None:
 
 
 def test_experts_on_the_cpu_are_quicker_than_layers_there() -> None:
-    """Attention and caches stay on the GPUs; what each device holds adds up to the model."""
+    """Attention and caches stay on the GPUs; what each device holds adds up to the model, the host's in its stage."""
     plain, apart = (tiger.place(MIXTURE, CARDS, objective="latency", experts_on_cpu=flag) for flag in (False, True))
     hosted = apart.serving.experts_on_cpu
     assert (apart.latency_s < 0.85 * plain.latency_s, apart.optimal) == (True, True)
     assert (hosted.device, len(hosted.layers)) == ("host", 17)
-    held = sum(stage.memory_bytes for stage in apart.stages) + hosted.memory_bytes
-    assert held == pytest.approx(apart.deployment.layers.state_bytes.sum())
+    held = {stage.device: stage.memory_bytes for stage in apart.stages}
+    assert held["host"] > hosted.memory_bytes
+    assert sum(held.values()) == pytest.approx(apart.deployment.layers.state_bytes.sum())
     assert all(stage.memory_bytes <= stage.capacity_bytes for stage in apart.stages)
     assert sum(stage.compute_s for stage in apart.stages) == pytest.approx(apart.latency_s, rel=1e-2)
 
