@@ -69,9 +69,11 @@ def place_layers(
 def _host_experts(incumbent: ChainIncumbent) -> PlaceResult:
     """Place layers and experts for the least latency, whatever simpler plans there are."""
     with incumbent.stage("experts on cpu") as detail:
-        found = search_hosting(incumbent.problem)
+        problem = incumbent.problem
+        found = search_hosting(problem)
         if isinstance(found, HostedPlan):
             detail["layers"] = len(found.hosted)
+            incumbent.take(found.plan, found.latency_s(problem.layers, problem.cluster))
     return report_hosted(incumbent, found)
 
 

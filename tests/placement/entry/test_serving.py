@@ -131,3 +131,24 @@ def test_plans_that_serve_are_explained() -> None:
     assert "28 sequences fit at once." in many.found
     assert any("have room for 28." in each for each in many.quality)
     assert not any("--schedule" in each for each in (*many.advice, *apart.advice))
+
+
+def test_bug_the_step_of_experts_on_the_cpu_ends_at_their_latency() -> None:
+    """It was said to leave the time where it was."""
+    apart = tiger.place(MIXTURE, CARDS, objective="latency", experts_on_cpu=True)
+    assert apart.progress[-1].cost == apart.latency_s
+
+
+def test_bug_models_that_serve_are_given_advice_of_their_own() -> None:
+    """They have no activations to compute again, and no states of an optimizer."""
+    report = tiger.place("llama-3-70b", "rtx4090:1", serve=1, sequence=4096)
+    assert (
+        "smaller types of weights and cache, or fewer and shorter sequences take less" in report.violations[0].message
+    )
+
+
+def test_bug_most_sequences_are_explained_as_such() -> None:
+    """Not as speed."""
+    report = tiger.place("llama-3-8b:serve=true,weights=q4_k,sequence=4096", HOME, objective="cache")
+    told = explain_placement(report)
+    assert "No placement of this kind has room for more: it is proved optimal." in told.quality
