@@ -94,4 +94,5 @@ def _place_most_sequences(
         result = replace(found, split=result.split, uniform_feasible=result.uniform_feasible, stages=result.stages)
     if result.plan is None:
         return result
-    return replace(result, sequences=capacity.sequences, most_sequences=capacity.most)
+    # A plan was found for one sequence at least, whatever was proved in time.
+    return replace(result, sequences=max(capacity.sequences, 1), most_sequences=capacity.most)
