@@ -254,3 +254,24 @@ def test_bug_layers_without_tensors_were_free(tmp_path: Path) -> None:
         path = write(tmp_path / f"{count}.gguf", lambda writer, count=count: writer.add_block_count(count))
         with pytest.raises(InputError, match=reason):
             read_model(path)
+
+
+def test_bug_experts_take_the_bytes_of_their_own_tensors(tmp_path: Path) -> None:
+    """Where they are of another type than the rest, a share of the layer as counted was not what leaves a GPU."""
+
+    def mixture(writer: GGUFWriter) -> None:
+        writer.add_expert_count(8)
+        writer.add_expert_used_count(2)
+        writer.add_expert_feed_forward_length(128)
+        add(writer, "blk.1.ffn_up_exps.weight", (8 * 128, HIDDEN), GGMLQuantizationType.Q6_K, Q6_K)
+
+    made = model_of(write(tmp_path / "m.gguf", mixture, architecture="qwen3moe")).given
+    assert made.served is not None
+    assert made.served.expert_bytes.tolist() == [0, 0, 8 * 128 * HIDDEN // 256 * Q6_K, 0]
+
+
+def test_bug_steps_read_weights_as_stored(tmp_path: Path) -> None:
+    """They took as long as in 16 bits."""
+    shape = model_of(write(tmp_path / "m.gguf")).shape
+    assert shape is not None
+    assert shape.weights in ("q4_k", "q5_k")

@@ -18,7 +18,9 @@ from tiger.training.models.quantization import weights_of_quantization
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, values_of_spec
+from tiger.training.models.state import NUMBER_BYTES
 from tiger.training.models.transformer import layers_of_shape
+from tiger.training.models.weights import FORMATS, Weights
 from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 
 
@@ -26,13 +28,15 @@ from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 class Description:
     """Hold a shape, what its checkpoint states of quantized weights, and what its reader took that nobody stated.
 
-    `weight_bytes[L + 2]` are those of embedding, decoder and head as a file has them, which serves.
+    `weight_bytes[L + 2]` are those of embedding, decoder and head as a file has them, which serves, and
+    `expert_bytes[L + 2]` the part of them that experts take.
     """
 
     shape: Shape
     quantization: object = None
     remarks: tuple[str, ...] = ()
     weight_bytes: tuple[int, ...] | None = None
+    expert_bytes: tuple[int, ...] = ()
 
     def serve(self, sequences: int) -> Self:
         """Return the model that serves so many sequences at once, with the weights of its checkpoint.
@@ -50,7 +54,7 @@ class Description:
         if self.weight_bytes is None:
             return layers
         stored, cache = np.array(self.weight_bytes, np.float64), cache_column(setup.adapt(self.shape), setup.tensor)
-        served = layers.served and layers.served.store(layers.state_bytes - cache, stored)
+        served = layers.served and replace(layers.served, expert_bytes=np.array(self.expert_bytes, np.float64))
         return replace(layers, state_bytes=stored + cache, served=served)
 
 
@@ -84,7 +88,23 @@ def describe_file(path: Path) -> Description:
     """Return the model of a GGUF file, which serves one sequence; raise InputError of `model` or below."""
     stored = read_stored_model(path)
     taken = f"the file says nothing of how long sequences are: {stored.shape.sequence:,} tokens are taken"
-    return Description(stored.shape, None, (f"{taken}, state another as sequence",), stored.weight_bytes)
+    # A step reads what is stored, so that its seconds are those of the type that takes most nearly as much.
+    shape = replace(stored.shape, weights=_find_type(sum(stored.weight_bytes) / _count_parameters(stored.shape)))
+    remarks = (f"{taken}, state another as sequence",)
+    return Description(shape, None, remarks, stored.weight_bytes, stored.expert_bytes)
+
+
+def _count_parameters(shape: Shape) -> float:
+    """Return the parameters of a model that serves in 16 bits."""
+    layers = layers_of_shape(shape)
+    cache = 0.0 if layers.served is None else float(layers.served.cache_bytes.sum())
+    return (float(layers.state_bytes.sum()) - cache) / NUMBER_BYTES[shape.dtype]
+
+
+def _find_type(number_bytes: float) -> Weights:
+    """Return the type of all weights that takes most nearly so many bytes a parameter."""
+    whole = [name for name, each in FORMATS.items() if each.covered == "all"]
+    return min(whole, key=lambda name: abs(FORMATS[name].number_bytes - number_bytes))
 
 
 def list_names() -> str:
