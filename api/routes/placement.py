@@ -44,7 +44,7 @@ def answer(
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
-        chain = model_of_document(model, limits.max_tasks).serve(params.serve)
+        chain = model_of_document(model, limits.max_tasks, params.serve)
         cluster = require_cluster(_cluster(request, limits))
         report = place.report_placement(
             place.pair_chain(chain, cluster, params, source_of_document(request.costs), watch)

@@ -31,7 +31,7 @@ def answer(
 
     limit_s = request.time_limit_s or limits.max_time_s
     options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
-    model = model_of_document(read_model(request.model, limits), limits.max_tasks).serve(options.serve)
+    model = model_of_document(read_model(request.model, limits), limits.max_tasks, options.serve)
     cluster = read_cluster(request.cluster, limits)
     model, cluster = pair_with_devices(model, cluster, source_of_document(request.costs), options)
     shared = share(request, executor)

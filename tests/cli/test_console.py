@@ -80,6 +80,8 @@ def test_progress_shows_the_bound_and_the_gap(
         ("expected a divisor of 32, as heads are cut, got 3", ""),
         ("expected KIND:.. with a kind out of grid, torus (such as x), got 'tours:4'", "; did you mean torus?"),
         ("expected one of dgx:n, dgx-1v:n, got 'dxg:1'", "; did you mean dgx?"),
+        ("expected one of vllm, llama.cpp, torch, got 'llamacpp'", "; did you mean llama.cpp?"),
+        ("expected one of 1, 2, got 1.5", ""),
         ("expected one of grid, torus, got 'halo:4'", ""),
         ("expected one of grid, torus, got 'tours'; did you mean 'torus'?", ""),
         ("expected TASK=NODE, got 'TASK'", ""),

@@ -35,7 +35,7 @@ HARDWARE = ("--topology", "--coupling", "--device", "--cluster")
 _QUOTE = "'"
 _CHOICE = re.compile(r"(?:Value error, )?(?P<got>.*) is not one of (?P<known>'.*')\.", re.DOTALL)
 # How a message lists the words that could have stood in the place of another, which it quotes or describes.
-_LISTED = re.compile(r"(?:expected|of) (?P<known>[\w:-]+(?:, [\w:-]+)+).*, got (?P<got>[\w-]+|'[\w-]+)", re.DOTALL)
+_LISTED = re.compile(r"(?:expected|of) (?P<known>[\w:.-]+(?:, [\w:.-]+)+).*, got (?P<got>[\w.-]+|'[\w.-]+)", re.DOTALL)
 
 Shown = TypeVar("Shown", bound="Document")
 
@@ -133,7 +133,7 @@ def warn(text: str) -> None:
 def _suggest(reason: str) -> str:
     """Return a question about the nearest word that could have stood there, if any is near and none is named yet."""
     found = _LISTED.search(reason)
-    if found is None or found["got"].isdecimal() or "; did you mean " in reason:
+    if found is None or found["got"].replace(".", "").isdecimal() or "; did you mean " in reason:
         return ""
     known = [word.partition(":")[0] for word in found["known"].split(", ")]
     got = found["got"].lstrip(_QUOTE)

@@ -73,9 +73,11 @@ def place_layers(
 def _host_experts(incumbent: ChainIncumbent) -> PlaceResult:
     """Place layers and experts for the least latency, whatever simpler plans there are."""
     with incumbent.stage("experts on cpu") as detail:
-        found = search_hosting(incumbent.problem)
+        problem = incumbent.problem
+        found = search_hosting(problem)
         if isinstance(found, HostedPlan):
             detail["layers"] = len(found.hosted)
+            incumbent.take(found.plan, found.latency_s(problem.layers, problem.cluster))
     return report_hosted(incumbent, found)
 
 
@@ -96,4 +98,5 @@ def _place_most_sequences(
         result = replace(found, split=result.split, uniform_feasible=result.uniform_feasible, stages=result.stages)
     if result.plan is None:
         return result
-    return replace(result, sequences=capacity.sequences, most_sequences=capacity.most)
+    # A plan was found for one sequence at least, whatever was proved in time.
+    return replace(result, sequences=max(capacity.sequences, 1), most_sequences=capacity.most)

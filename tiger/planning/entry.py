@@ -43,7 +43,7 @@ def plan(call: PlanCall) -> PlanReport:
     sweep = None if call.sweep is None else check_sweep(call.sweep, options, call.workers)
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
-    model = model_of(call.model).serve(options.serve)
+    model = model_of(call.model, options.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     with open_executor(call.executor) as executor:
         request = PlanInputs(

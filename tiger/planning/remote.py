@@ -10,7 +10,7 @@ from tiger.planning.params import PlanOptions
 from tiger.planning.report import Degrees, PlanReport
 from tiger.planning.request import check_plan_options
 from tiger.run.use import REFUSED, RemoteCall, solver_name
-from tiger.training.documents import cluster_document, model_document
+from tiger.training.documents import cluster_document, state_model
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import CHOSEN, TrainingSetup
 from tiger.training.models.sizes import model_of
@@ -32,10 +32,10 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
         raise InputError("workers", f"{REFUSED}, got {arguments.workers}")
     # Which solvers there are is for the service to say.
     check_plan_options(narrow(PlanOptions, arguments, solver="auto"))
-    document, _ = model_document(arguments.model)
+    document = state_model(arguments.model)
     hardware, cluster = cluster_document(arguments.cluster, narrow(HostArguments, arguments))
     model, cluster = pair_with_devices(
-        model_of(arguments.model).serve(arguments.serve), cluster, read_source(arguments.costs), arguments
+        model_of(arguments.model, arguments.serve), cluster, read_source(arguments.costs), arguments
     )
 
     def complete(report: PlanReport) -> PlanReport:

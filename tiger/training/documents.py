@@ -27,18 +27,23 @@ from tiger.training.models.reading import model_of_document, read_model
 
 def model_document(source: Model) -> tuple[object, Layers]:
     """Return a model as a document, and its layers; raise InputError of `model`, and TypeError."""
+    document = state_model(source)
+    return document, source if isinstance(source, Layers) else model_of_document(document)
+
+
+def state_model(source: Model) -> object:
+    """Return a model as a document; raise InputError of `model` where a file cannot be read, and TypeError."""
     if isinstance(source, Layers):
         if source.group_traffic is not None or source.working_bytes.any():
             reason = "expected layers as they are on one replica, of which nothing is shared out or sent in passes"
             raise InputError("model", f"{reason}, to make a document of them, got others: describe the model instead")
         scattered = {"scattered": True} if source.scattered else {}
         rows = {"layers": _rows(source), "tied": _tied_groups(source), "slices": source.slices}
-        return {**rows, **scattered}, source
+        return {**rows, **scattered}
     if not isinstance(source, str | Path | Mapping | list):
         raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
     document = _model_of_file(source) if isinstance(source, str | Path) else source
-    document = dict(document) if isinstance(document, Mapping) else document
-    return document, model_of_document(document)
+    return dict(document) if isinstance(document, Mapping) else document
 
 
 def cluster_document(source: Hardware, hosts: HostArguments = NO_ARGUMENTS) -> tuple[object, Cluster]:

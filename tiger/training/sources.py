@@ -14,10 +14,10 @@ from tiger.training.models.layers import Layers
 from tiger.training.models.sizes import Model, model_of
 
 
-def chain_model_of(source: ModelSource) -> Model:
-    """Return a model of layers in any of its forms; raise InputError of `model` or below, and TypeError."""
+def chain_model_of(source: ModelSource, sequences: int | None = None) -> Model:
+    """Return a model of layers in any of its forms as `model_of` does; raise InputError, and TypeError."""
     # Of operators, and anything else that is no model of layers, the reader says so.
-    return model_of(cast("Layers | Path | str | Mapping[str, object] | list[object]", source))
+    return model_of(cast("Layers | Path | str | Mapping[str, object] | list[object]", source), sequences)
 
 
 def cluster_of(source: Hardware | None, hosts: HostArguments = NO_ARGUMENTS) -> Cluster | None:

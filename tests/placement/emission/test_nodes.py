@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.placement.emission import deepspeed, megatron
+from tiger.placement.emission import deepspeed, llamacpp, megatron, sglang, vllm
 from tiger.placement.emission.deployment import Deployment
-from tiger.placement.emission.nodes import node_lines
+from tiger.placement.emission.nodes import node_lines, order_lines
 
 Deploy = Callable[..., Deployment]
 
@@ -50,3 +50,14 @@ def test_a_cpu_is_not_numbered(deploy: Deploy) -> None:
     assert node_lines(made) == ["# node rank 0: machine 0 ('gpu0')", "# node rank 1: machine 1 ('gpu1', 'gpu2')"]
     others = on_machines(deploy((0, 2, 4), [[[1]], [[2]]]), 0, 0, 0, kinds=("cpu", "accelerator", "accelerator"))
     assert node_lines(others) == ["# node rank 0: machine 0 ('gpu1', 'gpu2'), CUDA_VISIBLE_DEVICES=0,1"]
+
+
+def test_bug_unlike_devices_are_numbered_by_their_bus(deploy: Deploy) -> None:
+    """CUDA numbers the fastest first by itself, so that layers were on other cards than planned."""
+    made = deploy((0, 2, 4), [[[1]], [[0]]])
+    unlike = replace(made, cluster=replace(made.cluster, speed=np.array([0.4, 1.0])))
+    assert (order_lines(made), order_lines(unlike)) == ([], ["export CUDA_DEVICE_ORDER=PCI_BUS_ID"])
+    assert order_lines(on_machines(unlike, 0, 1)) == []
+    for system in (llamacpp, sglang, vllm):
+        shown = system.write(unlike)
+        assert "export CUDA_DEVICE_ORDER=PCI_BUS_ID\nexport CUDA_VISIBLE_DEVICES=1,0\n" in shown

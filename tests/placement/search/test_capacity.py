@@ -8,6 +8,7 @@ import pytest
 import tiger
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.capacity import fit_most_sequences
+from tiger.placement.search.memory_split import count_sequences
 from tiger.training.hardware.reading import read_cluster
 from tiger.training.models.reading import read_model
 
@@ -25,10 +26,11 @@ def test_groups_share_what_they_hold() -> None:
 
 
 def test_a_stop_leaves_a_number_that_fits_and_a_bound() -> None:
-    """None is tried, so that nothing is known to fit, and nothing is ruled out."""
+    """That of the split by memory or the uniform plan, as no other is tried, and nothing is ruled out."""
     layers, cluster = read_model(MODEL), read_cluster("rtx4090:2")
     found = fit_most_sequences(layers, cluster, PlaceParams(objective="cache"), lambda: True)
-    assert (found.sequences, found.most) == (0, 10**9)
+    assert found.plan is not None
+    assert (found.sequences, found.most) == (count_sequences(layers, cluster, found.plan), 10**9)
 
 
 def test_devices_that_differ_are_tried_in_some_orders() -> None:
@@ -48,3 +50,12 @@ def test_no_room_for_one_is_infeasible() -> None:
     """With the memory that is missing."""
     report = tiger.place("llama-3-70b:serve=true,sequence=4096", "rtx4090:1x2", objective="cache")
     assert (report.feasible, [each.kind for each in report.violations]) == (False, ["memory"])
+
+
+def test_bug_time_that_is_up_leaves_the_room_of_the_plan() -> None:
+    """A plan that ran was reported to have room for no sequence, less than the split beside it."""
+    report = tiger.place(MODEL, "rtx4090:1x4", objective="cache", time_limit_s=1e-9)
+    figures = report.serving
+    assert figures.sequences >= figures.split.sequences > 0
+    assert all(stage.memory_bytes <= stage.capacity_bytes for stage in report.stages)
+    assert report.deployment.layers.served.sequences == figures.sequences

@@ -8,6 +8,7 @@ import pytest
 
 from tests.placement.chain.instances import all_cuts, cluster_of, layers_of
 from tiger.model.violation import Violation
+from tiger.placement.chain.hosted_experts import added_seconds
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.hosting import HostedPlan, search_hosting
 from tiger.placement.search.problem import ChainProblem
@@ -100,3 +101,12 @@ def test_other_layers_are_hosted_within_the_bound(seed: int) -> None:
         assert latency_s(layers, cluster, at, found.hosted) == pytest.approx(found.latency_s(layers, cluster))
         assert found.bound_s <= least * (1 + 1e-9)
         assert found.latency_s(layers, cluster) <= 1.5 * least
+
+
+def test_bug_experts_are_not_on_a_host_without_a_link() -> None:
+    """Nothing is sent to the first layer, which was taken for a message that takes no time."""
+    layers, cluster = draw(3, alike=True)
+    layers = replace(layers, served=replace(layers.served, expert_bytes=np.full(layers.size, 1.0)))
+    apart = replace(cluster, link=np.full((3, 3), -1))
+    assert np.isinf(added_seconds(layers, apart, 0, 2)).all()
+    assert np.isfinite(added_seconds(layers, cluster, 0, 2)).all()

@@ -27,6 +27,8 @@ def test_a_row_is_a_plan_with_its_seconds(tmp_path: Path) -> None:
         ("gbs,seconds\n2,0\n", "measured/seconds", "line 2: expected a finite number > 0, got '0'"),
         ("gbs,seconds\n# x\n2,-1\n", "measured/seconds", "line 3: expected a finite number > 0, got '-1'"),
         ("gbs,seconds\n2,1e999\n", "measured/seconds", "line 2: expected a finite number > 0, got '1e999'"),
+        ("gbs,seconds\n2,5e-324\n", "measured/seconds", "line 2: expected a number from 1e-09 to 1e+09, got '5e-324'"),
+        ("gbs,seconds\n2,1e308\n", "measured/seconds", "line 2: expected a number from 1e-09 to 1e+09, got '1e308'"),
         ("gbs,seconds\n2,2 s\n", "measured/seconds", "line 2: expected a finite number > 0, got '2 s'"),
         ("gbs,seconds\n2,\n", "measured/seconds", "line 2: expected a finite number > 0, got ''"),
         ("tp,gbs,seconds\n1,,1\n", "measured/gbs", "line 2: expected the sequences of an iteration, got none"),

@@ -265,3 +265,17 @@ def test_bug_steps_read_weights_as_they_are_stored(tmp_path: Path) -> None:
     )
     norms = 1 + 2 * HIDDEN / sum(rows * columns for rows, columns in MATRICES.values())
     assert many - few == pytest.approx(10**9 / norms / (0.8 * 3350e9), rel=1e-3)
+
+
+def test_bug_experts_take_the_bytes_of_their_own_tensors(tmp_path: Path) -> None:
+    """Where they are of another type than the rest, a share of the layer as counted was not what leaves a GPU."""
+
+    def mixture(writer: GGUFWriter) -> None:
+        writer.add_expert_count(8)
+        writer.add_expert_used_count(2)
+        writer.add_expert_feed_forward_length(128)
+        add(writer, "blk.1.ffn_up_exps.weight", (8 * 128, HIDDEN), GGMLQuantizationType.Q6_K, Q6_K)
+
+    made = model_of(write(tmp_path / "m.gguf", mixture, architecture="qwen3moe")).given
+    assert made.served is not None
+    assert made.served.expert_bytes.tolist() == [0, 0, 8 * 128 * HIDDEN // 256 * Q6_K, 0]

@@ -139,3 +139,21 @@ def test_an_option_makes_a_model_serve() -> None:
     assert latent.stages[0].memory_bytes > 16 * 8192 * 31_104
     plan = tiger.plan("llama-3-8b", "dgx-h100:1", serve=8, batch=8)
     assert plan.feasible
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "llama-3-8b:weights=q4_k,kv=int8",
+        "transformer:layers=2,hidden=8,heads=4,vocabulary=10,sequence=3,weights=q4_k,kv=int8",
+        {"transformer": dict(SMALL, weights="q4_k", kv="int8")},
+    ],
+)
+def test_bug_types_of_weights_beside_the_option_that_serves(model: str | dict[str, object]) -> None:
+    """They were refused unless the model itself said serve=true."""
+    report = tiger.place(model, "dgx-h100:1", serve=2, pipeline=1, sequence=4096)
+    with pytest.raises(InputError, match="weights: expected serve=true beside it or the option serve"):
+        tiger.place(model, "dgx-h100:1")
+    assert report.deployment is not None
+    assert report.deployment.layers.served is not None
+    assert (report.deployment.layers.served.sequences, report.deployment.layers.served.cache_type) == (2, "int8")

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.placement.chain.layered_graph import LayeredGraph
 from tiger.training.costs.tolerances import MEMORY
-from tiger.training.hardware.cluster import Cluster
+from tiger.training.hardware.cluster import NO_LINK, Cluster
 from tiger.training.models.layers import Layers
 
 # What is left of a need is rounding below this share of it.
@@ -152,12 +152,12 @@ def expert_bytes_of(layers: Layers) -> FloatArray:
 
 
 def added_seconds(layers: Layers, cluster: Cluster, device: int, host: int) -> FloatArray:
-    """Return what each layer on a device takes longer with its experts on the host, infinite where it has none there.
+    """Return what each layer on a device takes longer with its experts on the host, infinite where none can be there.
 
     The host computes their part of the forward pass; what goes into a layer is sent there, and as much comes back.
     """
     served = layers.served
-    if served is None or device == host:
+    if served is None or device == host or cluster.link[device, host] == NO_LINK:
         return np.full(layers.size, np.inf)
     slower = 1 / float(cluster.speed[host]) - 1 / float(cluster.speed[device])
     sent = cluster.seconds(device, host, layers.crossing_bytes[:-1])

@@ -20,6 +20,7 @@ from tiger.training.models.layers import Layers
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
 ADVICE = "a larger tensor degree, recomputed activations or states offloaded to the host take less"
+SERVED_ADVICE = "a larger tensor degree, smaller types of weights and cache, or fewer and shorter sequences take less"
 # Messages that take no time: only whether devices are linked counts.
 INSTANT = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
 
@@ -31,7 +32,7 @@ class Shortfall:
     "stages": there are fewer layers or devices than stages. "pinned": no line keeps all pins, which are those of
     `layers` on `devices`. "unlinked": if all devices, such as these two, were linked, there would be room. "memory":
     there would be room with `missing_bytes` more on every device; `layers` is the first one without a place when the
-    devices are filled in order, and `oversize` one that is too large for any device.
+    devices are filled in order, `oversize` one that is too large for any device, and `advice` says what takes less.
     """
 
     kind: Cause
@@ -39,6 +40,7 @@ class Shortfall:
     layers: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     oversize: str | None = None
+    advice: str = ADVICE
 
     @property
     def violation(self) -> Violation:
@@ -59,7 +61,7 @@ class Shortfall:
             parts.append(f"filled in order, the devices have no room from layer {self.layers[0]!r} on")
         if self.oversize is not None:
             parts.append(f"layer {self.oversize!r} alone is larger than any of them")
-        return "; ".join([*parts, ADVICE])
+        return "; ".join([*parts, self.advice])
 
 
 def find_shortfall(
@@ -144,6 +146,7 @@ def _missing_memory(
         missing_bytes=high,
         layers=_unplaced_layer(layers, cluster, in_flight),
         oversize=layers.names[largest] if need[largest] > cluster.memory_bytes.max() else None,
+        advice=ADVICE if layers.served is None else SERVED_ADVICE,
     )
 
 

@@ -10,7 +10,7 @@ README; the head has counted first since pull request 18148 of December 2025.
 from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.placement.emission.deployment import FIELD, Deployment
-from tiger.placement.emission.nodes import VISIBLE
+from tiger.placement.emission.nodes import VISIBLE, order_lines
 from tiger.placement.emission.pipeline_split import comment_training
 from tiger.placement.emission.reasons import comments
 
@@ -105,7 +105,7 @@ def _remarks(deployment: Deployment, kinds: tuple[str, ...]) -> list[str]:
 
 
 def _devices(deployment: Deployment) -> list[str]:
-    """Return the line that makes the GPUs of the stages visible, in their order."""
+    """Return the lines that make the GPUs of the stages visible, in their order."""
     own = deployment.cuda_indices
     listed = [str(own[device]) for device in deployment.plan.grid.ravel().tolist() if device in own]
-    return [f"export {VISIBLE}={','.join(listed)}"]
+    return [*order_lines(deployment), f"export {VISIBLE}={','.join(listed)}"]

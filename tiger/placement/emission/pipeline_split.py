@@ -3,7 +3,7 @@
 from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.placement.emission.deployment import FIELD, Deployment
-from tiger.placement.emission.nodes import VISIBLE
+from tiger.placement.emission.nodes import VISIBLE, order_lines
 from tiger.placement.emission.ranges import ranges
 from tiger.training.models.transformer import is_made_of_shape
 
@@ -39,11 +39,11 @@ def comment_training(deployment: Deployment) -> list[str]:
 def list_devices(deployment: Deployment) -> list[str]:
     """Return a line for the devices of every replica.
 
-    Accelerators are numbered in the order of the cluster, within their machine. A replica that spans machines gets its
-    devices as comments, since its ranks are not in one process.
+    Accelerators are numbered in the order of the cluster, which is that of nvidia-smi, within their machine. A replica
+    that spans machines gets its devices as comments, since its ranks are not in one process.
     """
     grid, own = deployment.plan.grid, deployment.cuda_indices
-    lines = []
+    lines = order_lines(deployment)
     for replica in range(grid.shape[1]):
         ranks = grid[:, replica].ravel()
         homes = deployment.ranks_by_machine(ranks)

@@ -74,7 +74,8 @@ def _say_placed(report: PlacementReport) -> Iterator[str]:
 def _say_served(figures: ServingFigures) -> Iterator[str]:
     """Yield how many sequences fit, and what is on a CPU."""
     if figures.sequences is not None:
-        yield f"{count(figures.sequences, 'sequence')} fit at once."
+        fit = "fits" if figures.sequences == 1 else "fit"
+        yield f"{count(figures.sequences, 'sequence')} {fit} at once."
     apart = figures.experts_on_cpu
     if apart is not None and apart.layers:
         held = f"{bytes_text(apart.memory_bytes)}, {seconds_text(apart.seconds)} of a microbatch"
@@ -86,6 +87,8 @@ def _compare_split(report: PlacementReport, figures: ServingFigures) -> Iterator
     split = figures.split
     if report.objective == "cache":
         yield f"Layers in proportion to memory, as llama.cpp cuts them, have room for {split.sequences or 0:,}."
+        if figures.most_sequences is not None and not report.optimal:
+            yield f"No placement of this kind has room for more than {figures.most_sequences:,}."
     elif report.objective == "latency" and not split.feasible:
         yield "Layers in proportion to memory, as llama.cpp cuts them, do not fit."
     elif report.objective == "latency" and split.latency_s:
@@ -123,7 +126,8 @@ def _say_quality(report: PlacementReport) -> Iterator[str]:
     if report.given is not None:
         yield f"The layout given: {report.given.verdict}."
     if report.optimal:
-        yield "No placement of this kind is faster: it is proved optimal."
+        better = "has room for more" if report.objective == "cache" else "is faster"
+        yield f"No placement of this kind {better}: it is proved optimal."
     elif value and bound:
         left = percent_at_most((value - bound) / value)
         yield f"The {name} is never below {seconds_text(bound)}, so that at most {left} can still be gained."

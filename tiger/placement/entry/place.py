@@ -86,7 +86,7 @@ def place(call: PlaceCall) -> PlacementReport:
         request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
         report = operators.report_placement(request)
     else:
-        model = chain_model_of(call.model).serve(params.serve)
+        model = chain_model_of(call.model, params.serve)
         cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
         report = report_placement(pair_chain(model, cluster, params, read_source(call.costs), watch))
     return replace(report, seconds=time.perf_counter() - begun)

@@ -21,7 +21,7 @@ from tiger.placement.params import Aim, PlaceOptions, PlaceParams
 from tiger.run.use import RemoteCall, solver_name
 from tiger.training.arguments import Model
 from tiger.training.costs.plan import Plan
-from tiger.training.documents import cluster_document, model_document
+from tiger.training.documents import cluster_document, state_model
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.dnnpartitioning import Devices
@@ -68,9 +68,9 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
         model, graph = operators_document(arguments.model)
         on, line = operators.pair_with_cluster(*graph, devices), params.contiguous
         return RemoteCall({**document, "model": model}, lambda report: _add_arrangement(report, *on, contiguous=line))
-    model, _ = model_document(arguments.model)
+    model = state_model(arguments.model)
     chain, known = pair_with_devices(
-        chain_model_of(arguments.model).serve(params.serve),
+        chain_model_of(arguments.model, params.serve),
         require_cluster(devices),
         read_source(arguments.costs),
         params,

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from tiger.errors import InputError
 from tiger.placement.chain.device_types import device_types_of, group_equal_devices
 from tiger.placement.chain.dp_states import WORK_LIMIT, steps_of
@@ -12,6 +14,7 @@ from tiger.placement.chain.params import never_stop
 from tiger.placement.chain.shortfall import has_line
 from tiger.placement.params import PlaceParams
 from tiger.placement.search.latency import LATENCY_LIMIT, list_grids, quickest_along
+from tiger.placement.search.memory_split import count_sequences, plan_by_memory
 from tiger.placement.search.problem import ChainProblem
 from tiger.placement.search.reasons import merge_groups
 from tiger.training.costs.plan import Plan
@@ -61,22 +64,36 @@ def fit_most_sequences(
         plans = (quickest_along(resized, grid[: params.pipeline]) for grid in list_grids(resized))
         return next((plan for plan in plans if plan is not None), None)
 
-    held, most = _bisect(may_fit, SEQUENCE_LIMIT, stop)
+    simple = _count_simple(ChainProblem.of(with_sequences(layers, 1), cluster, params))
+    known = max((count for count, _ in simple), default=0)
+    held, most = _bisect(may_fit, (known, SEQUENCE_LIMIT), stop)
     if exact:
         resized = with_sequences(layers, max(held, 1))
         types = device_types_of(resized, cluster, groups)
         line = quickest_line(latency_graph(resized, types, problem.line)) if held else None
         return ServingCapacity(resized, held, most, None if line is None else Plan.line(line.cuts, line.devices))
-    count = _bisect(lambda number: find(number) is not None, most, stop)[0]
-    return ServingCapacity(with_sequences(layers, max(count, 1)), count, most, find(count) if count else None)
+    count = _bisect(lambda number: find(number) is not None, (known, most), stop)[0]
+    plan = next((each for number, each in simple if number == count), None) or (find(count) if count else None)
+    return ServingCapacity(with_sequences(layers, max(count, 1)), count, most, plan)
 
 
-def _bisect(fits: Callable[[int], bool], most: int, stop: Callable[[], bool]) -> tuple[int, int]:
-    """Return the largest number up to `most` that fits, 0 where none does, and again as the bound on it.
+def _count_simple(problem: ChainProblem) -> list[tuple[int, Plan]]:
+    """Return how many sequences the uniform plan and the split by memory have room for, where they hold one at all."""
+    layers, cluster = problem.layers, problem.cluster
+    plans = [problem.uniform_plan, plan_by_memory(problem)]
+    allowed = [plan for plan in plans if problem.params.pipeline in (None, plan.positions)]
+    fitting = [plan for plan in allowed if problem.evaluator.value(plan) < np.inf]
+    return [(count_sequences(layers, cluster, plan) or 0, plan) for plan in fitting]
 
-    What fits a number fits smaller ones. If stopped, a number that fits, and one above which none may.
+
+def _bisect(fits: Callable[[int], bool], limits: tuple[int, int], stop: Callable[[], bool]) -> tuple[int, int]:
+    """Return the largest number up to a limit that fits, and again as the bound on it; the first limit is known to fit.
+
+    What fits a number fits smaller ones, and 0 stands for none. If stopped, a number that fits, and one above which
+    none may.
     """
-    low, high = 0, 1
+    low, most = limits
+    high = max(2 * low, 1)
     while high <= most and not stop() and fits(high):
         low, high = high, 2 * high
     high = most + 1 if stop() else min(high, most + 1)

@@ -100,7 +100,7 @@ class _Sources(NamedTuple):
 
 def plan_runs(call: CalibrationCall, runs: list[MeasuredIteration], tables: Tables) -> list[PlannedRun]:
     """Return runs with their choices; raise InputError of the arguments, or of `measured` with the line."""
-    model = model_of(call.model).serve(call.serve)
+    model = model_of(call.model, call.serve)
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     sources = _Sources(model, cluster, Path(call.measured).parent)
     pairings: dict[tuple[str | None, str | None], Pairing] = {}
@@ -127,7 +127,7 @@ def _read_sources(sources: _Sources, run: MeasuredIteration, serve: int | None) 
     model_name, cluster_name = run.sources.get("model"), run.sources.get("cluster")
     if model_name is not None:
         with _name_line(run.line):
-            model = model_of(model_name if is_description(model_name) else sources.folder / model_name).serve(serve)
+            model = model_of(model_name if is_description(model_name) else sources.folder / model_name, serve)
     if cluster_name is not None:
         with _name_line(run.line):
             cluster = read_cluster(cluster_name if is_spec(cluster_name) else sources.folder / cluster_name)

@@ -19,6 +19,8 @@ BATCH = ("gbs", "batch")
 TABLE = CsvTable(field=FIELD, columns=(SECONDS, *SOURCES, *KEYS), required=(SECONDS,))
 # More runs than anybody measures for this; each is simulated some hundred times, and once more without it.
 MOST_RUNS = 200
+# Iterations are no shorter than a cycle of a clock, and no longer than thirty years.
+SECONDS_LIMITS = (1e-9, 1e9)
 
 
 class MeasuredIteration(NamedTuple):
@@ -49,6 +51,9 @@ def _run_of(line: int, cells: Cells) -> MeasuredIteration:
     seconds = float(word) if is_number(word) else 0.0
     if not (isfinite(seconds) and seconds > 0):
         raise InputError(f"{FIELD}/{SECONDS}", f"line {line}: expected a finite number > 0, got {describe(word)}")
+    if not SECONDS_LIMITS[0] <= seconds <= SECONDS_LIMITS[1]:
+        limits = f"from {SECONDS_LIMITS[0]:g} to {SECONDS_LIMITS[1]:g}"
+        raise InputError(f"{FIELD}/{SECONDS}", f"line {line}: expected a number {limits}, got {describe(word)}")
     if not any(key in cells for key in BATCH):
         raise InputError(f"{FIELD}/{BATCH[0]}", f"line {line}: expected the sequences of an iteration, got none")
     plan = {key: word for key, word in cells.items() if key in KEYS}

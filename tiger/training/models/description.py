@@ -1,8 +1,11 @@
 """Models that are described and not listed layer by layer: by a shape, a name, or a configuration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
+
+import numpy as np
 
 from tiger.model.values import suggest_name
 from tiger.training.models.configs import is_config, shape_of_config
@@ -13,7 +16,7 @@ from tiger.training.models.named import MODELS, QUANTIZED
 from tiger.training.models.quantization import weights_of_quantization
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
-from tiger.training.models.spec import PREFIX, shape_of_document, shape_of_spec, values_of_spec
+from tiger.training.models.spec import PREFIX, shape_of_document, values_of_spec
 from tiger.training.models.transformer import layers_of_shape
 from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 
@@ -22,13 +25,15 @@ from tiger.training.timings.operation_costs import USUAL_COSTS, OperationCosts
 class Description:
     """Hold a shape, what its checkpoint states of quantized weights, and what its reader took that nobody stated.
 
-    `weight_bytes[L + 2]` are those of embedding, decoder and head as a file has them, which serves.
+    `weight_bytes[L + 2]` are those of embedding, decoder and head as a file has them, which serves, and
+    `expert_bytes[L + 2]` the part of them that experts take.
     """
 
     shape: Shape
     quantization: object = None
     remarks: tuple[str, ...] = ()
     weight_bytes: tuple[int, ...] | None = None
+    expert_bytes: tuple[int, ...] = ()
 
     def serve(self, sequences: int) -> Self:
         """Return the model that serves so many sequences at once, with the weights of its checkpoint.
@@ -42,7 +47,10 @@ class Description:
         self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP, costs: OperationCosts = USUAL_COSTS
     ) -> Layers:
         """Return the layers of the shape; raise InputError as `layers_of_shape`."""
-        return layers_of_shape(self.shape, max_layers, setup, costs, self.weight_bytes)
+        layers = layers_of_shape(self.shape, max_layers, setup, costs, self.weight_bytes)
+        if layers.served is None or not self.expert_bytes:
+            return layers
+        return replace(layers, served=replace(layers.served, expert_bytes=np.array(self.expert_bytes, np.float64)))
 
 
 def is_description(text: str) -> bool:
@@ -50,18 +58,24 @@ def is_description(text: str) -> bool:
     return text.startswith(PREFIX) or _name_of(text) in MODELS
 
 
-def describe_model(document: object) -> Description | None:
-    """Return the description that a document or a text is, None for any other; raise InputError of `model` or below."""
+def describe_model(document: object, sequences: int | None = None) -> Description | None:
+    """Return the description that a document or a text is, None for any other; raise InputError of `model` or below.
+
+    With a number of `sequences` the model serves as many at once, whatever it says itself.
+    """
+    own: Mapping[str, object] = {} if sequences is None else {"serve": True, "batch": sequences}
     if isinstance(document, str):
         if document.startswith(PREFIX):
-            return Description(shape_of_spec(document))
-        return _describe_named(document) if is_description(document) else None
+            return Description(shape_of_document({**values_of_spec(document.removeprefix(PREFIX)), **own}))
+        return _describe_named(document, own) if is_description(document) else None
     if isinstance(document, dict) and is_config(document):
         shape = shape_of_config(document)
         taken = f"the configuration states no length of training sequences: {shape.sequence:,} tokens are taken"
-        return Description(shape, document.get("quantization_config"), (f"{taken}, state another as sequence",))
+        found = Description(shape, document.get("quantization_config"), (f"{taken}, state another as sequence",))
+        return found if sequences is None else found.serve(sequences)
     if isinstance(document, dict) and document.keys() == {"transformer"}:
-        return Description(shape_of_document(document["transformer"]))
+        stated = document["transformer"]
+        return Description(shape_of_document({**stated, **own} if isinstance(stated, dict) else stated))
     return None
 
 
@@ -69,7 +83,8 @@ def describe_file(path: Path) -> Description:
     """Return the model of a GGUF file, which serves one sequence; raise InputError of `model` or below."""
     stored = read_stored_model(path)
     taken = f"the file says nothing of how long sequences are: {stored.shape.sequence:,} tokens are taken"
-    return Description(stored.shape, None, (f"{taken}, state another as sequence",), stored.weight_bytes)
+    remarks = (f"{taken}, state another as sequence",)
+    return Description(stored.shape, None, remarks, stored.weight_bytes, stored.expert_bytes)
 
 
 def list_names() -> str:
@@ -87,14 +102,14 @@ def _name_of(text: str) -> str:
     return text.partition(":")[0]
 
 
-def _describe_named(text: str) -> Description:
-    """Return the model of a name, with other numbers where they follow it as in a SPEC."""
+def _describe_named(text: str, own: Mapping[str, object]) -> Description:
+    """Return the model of a name, with other numbers where they follow it as in a SPEC, or are its own."""
     name, colon, keys = text.partition(":")
-    given = values_of_spec(keys) if colon else {}
+    given = {**(values_of_spec(keys) if colon else {}), **own}
     quantization = QUANTIZED.get(name)
     # Weights are as the checkpoint has them, unless others are given; none but models that serve have such.
-    own = {"weights": weights_of_quantization(quantization)} if given.get("serve") is True else {}
-    shape = shape_of_document({**MODELS[name], **own, **given})
+    stored = {"weights": weights_of_quantization(quantization)} if given.get("serve") is True else {}
+    shape = shape_of_document({**MODELS[name], **stored, **given})
     taken = f"nothing says how long sequences of {name} are: {shape.sequence:,} tokens are taken"
     remarks = () if "sequence" in given else (f"{taken}, state another as sequence",)
     return Description(shape, quantization, remarks)

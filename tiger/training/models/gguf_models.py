@@ -16,16 +16,19 @@ from tiger.training.models.shape import NUMBER_LIMIT, Shape
 ENDING = ".gguf"
 EMBEDDING, HEAD = "token_embd.weight", "output.weight"
 BLOCK = re.compile(r"blk\.([0-9]+)\..*")
+# What `-ot` of emitted commands moves: matrices of all experts of a layer, and biases.
+EXPERTS = re.compile(r"blk\.([0-9]+)\.ffn_(up|down|gate|gate_up)_exps\..*")
 # Architectures whose layers have windows, by the step of those without one; llama.cpp keeps all tokens of others.
 WINDOW_STEPS: Mapping[str, int] = {"gemma2": 2, "gemma3": 6, "gpt-oss": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredModel:
-    """Hold the shape of a file's model, which serves, and the bytes of weights of each of its L + 2 layers."""
+    """Hold the shape of a file's model, which serves, and the bytes of each of its L + 2 layers, and of its experts."""
 
     shape: Shape
     weight_bytes: tuple[int, ...]
+    expert_bytes: tuple[int, ...]
 
 
 def read_stored_model(path: Path) -> StoredModel:
@@ -69,7 +72,7 @@ def read_stored_model(path: Path) -> StoredModel:
         dtype="fp16",
         serve=True,
     )
-    return StoredModel(shape, _add_up(header, shape.layers))
+    return StoredModel(shape, _add_up(header, shape.layers), _add_up_experts(header, shape.layers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +135,13 @@ def _add_up(header: Header, layers: int) -> tuple[int, ...]:
         sums[-1] += header.tensors[EMBEDDING].size_bytes
     if 0 in sums:
         raise InputError("model", f"expected tensors of {layers} layers (block_count), got none of {sums.index(0) - 1}")
+    return tuple(sums)
+
+
+def _add_up_experts(header: Header, layers: int) -> tuple[int, ...]:
+    """Return the bytes of the tensors of experts of embedding, every decoder layer, and head."""
+    sums = [0] * (layers + 2)
+    for name, tensor in header.tensors.items():
+        if (block := EXPERTS.fullmatch(name)) is not None:
+            sums[int(block[1]) + 1] += tensor.size_bytes
     return tuple(sums)

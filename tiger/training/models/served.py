@@ -33,10 +33,6 @@ class Served:
         cache = self.cache_bytes / self.sequences * sequences
         return replace(self, sequences=sequences, cache_bytes=cache)
 
-    def store(self, counted_bytes: FloatArray, stored_bytes: FloatArray) -> Self:
-        """Return this for weights as a file has them: of each layer experts take as large a part as counted."""
-        return replace(self, expert_bytes=self.expert_bytes * stored_bytes / np.maximum(counted_bytes, 1.0))
-
 
 def served_of(shape: Shape, parts: Sequence[Part], cache_bytes: FloatArray, expert_share: FloatArray) -> Served:
     """Return what layers of a shape keep, of which `cache_bytes[L]` are the cache, and the share of experts [L]."""

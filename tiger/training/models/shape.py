@@ -125,7 +125,7 @@ class Shape:
             if (value := getattr(self, name)) is not None:
                 _check_choice(name, value, known)
                 if not self.serve:
-                    reason = "expected serve=true beside it, as weights that learn are in dtype"
+                    reason = "expected serve=true beside it or the option serve, as weights that learn are in dtype"
                     raise InputError(f"{FIELD}/{name}", f"{reason}, got {value}")
         self._check_sizes()
 

@@ -94,36 +94,39 @@ class Model:
         return None if self.shape is None else batch * (sequence or self.shape.sequence)
 
 
-def model_of(source: Layers | Path | str | Mapping[str, object] | list[object]) -> Model:
-    """Return a model in any of the forms that a placement takes; raise InputError of `model` or below."""
+def model_of(source: Layers | Path | str | Mapping[str, object] | list[object], sequences: int | None = None) -> Model:
+    """Return a model in any of the forms that a placement takes, which serves so many sequences if any are given.
+
+    Raises InputError of `model` or below, and of `serve` for layers of a table.
+    """
     if isinstance(source, Layers):
-        return Model(source)
+        return Model(source).serve(sequences)
     if isinstance(source, str) and is_description(source):
-        return model_of_document(source)
+        return model_of_document(source, sequences=sequences)
     if isinstance(source, str | Path):
-        return _model_of_file(source)
+        return _model_of_file(source, sequences=sequences)
     if isinstance(source, Mapping | list):
-        return model_of_document(source if isinstance(source, list) else dict(source))
+        return model_of_document(source if isinstance(source, list) else dict(source), sequences=sequences)
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Model:
-    """Return the model of a document or a SPEC; no string is opened as a file; raise InputError of `model` or below."""
-    if (described := describe_model(document)) is not None:
+def model_of_document(document: object, max_layers: int = LAYER_LIMIT, sequences: int | None = None) -> Model:
+    """Return the model of a document or a SPEC as `model_of` does; no string is opened as a file."""
+    if (described := describe_model(document, sequences)) is not None:
         return Model(described.layers(max_layers), described)
     file = find_file("model", document)
     if file is not None:
-        return _model_of_file(file, max_layers)
-    return Model(layers_of_document(document, max_layers))
+        return _model_of_file(file, max_layers, sequences)
+    return Model(layers_of_document(document, max_layers)).serve(sequences)
 
 
-def _model_of_file(source: Path | str | FileText, max_layers: int = LAYER_LIMIT) -> Model:
+def _model_of_file(source: Path | str | FileText, max_layers: int = LAYER_LIMIT, sequences: int | None = None) -> Model:
     """Return the model of a file or its text, of which JSON may state a shape."""
     name = source.file if isinstance(source, FileText) else str(source)
     ending = Path(name).suffix.lower()
     if ending == ENDING and not isinstance(source, FileText):
         described = describe_file(Path(source))
-        return Model(described.layers(max_layers), described)
+        return Model(described.layers(max_layers), described).serve(sequences)
     if ending != ".json":
-        return Model(read_model(source, max_layers))
-    return model_of_document(read_json(text_of(source, "model"), "model"), max_layers)
+        return Model(read_model(source, max_layers)).serve(sequences)
+    return model_of_document(read_json(text_of(source, "model"), "model"), max_layers, sequences)

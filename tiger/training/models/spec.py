@@ -17,11 +17,6 @@ _FLAGS = {"true": True, "false": False}
 _DIGITS = 32
 
 
-def shape_of_spec(spec: str) -> Shape:
-    """Return the shape that a SPEC states as `transformer:key=value,..`; raise InputError."""
-    return shape_of_document(values_of_spec(spec.removeprefix(PREFIX)))
-
-
 def values_of_spec(text: str) -> dict[str, object]:
     """Return the values by key that a text states as `key=value,..`; raise InputError."""
     given: dict[str, object] = {}

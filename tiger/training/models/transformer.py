@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray
+from tiger.model.arrays import BoolArray, FloatArray
 from tiger.training.models.cache import cache_column
 from tiger.training.models.decoding import time_decoder_step, time_embedding_step, time_head_step
 from tiger.training.models.layer_shapes import shapes_of_layers
@@ -66,21 +66,16 @@ def layers_of_shape(
     state = state_bytes_of(shape.dtype, setup)
     held = [sharded_state_bytes(state, setup, copies) for copies in (setup.copies, setup.expert_copies)]
     held_bytes = tokens * _column(parts, "held_bytes")
-    forward_s, backward_s = times.forward_s, times.backward_s
     working_bytes = tokens * _column(parts, "working_bytes")
     kinds = _list_kinds(shape.layers, shape.predictors)
     if setup.offload is not None:
         decoder = np.array([kind == "layer" for kind in kinds])
-        # Copies go both ways behind the work of other layers, and hold that up where they take longer.
-        moved_s = np.where(decoder, held_bytes / setup.offload, 0.0)
-        forward_s, backward_s = np.maximum(forward_s, moved_s), np.maximum(backward_s, moved_s)
-        working_bytes = working_bytes + FETCHED * np.where(decoder, held_bytes, 0.0)
-        held_bytes = np.where(decoder, 0.0, held_bytes)
+        times, working_bytes, held_bytes = _offload(times, decoder, (working_bytes, held_bytes), setup.offload)
     layers = Layers(
         names=module_names(shape.layers, shape.predictors),
-        forward_s=forward_s,
-        backward_s=backward_s,
-        weight_s=np.minimum(times.weight_s, backward_s),
+        forward_s=times.forward_s,
+        backward_s=times.backward_s,
+        weight_s=np.minimum(times.weight_s, times.backward_s),
         parameter_bytes=own.sum(axis=0) * NUMBER_BYTES[shape.dtype],
         gradient_bytes=own.sum(axis=0) * state.gradient,
         state_bytes=held[0] * own[0] + held[1] * own[1],
@@ -101,12 +96,9 @@ def layers_of_shape(
     )
     if not shape.serve:
         return layers
-    counted, cache = weight_bytes(shape, parts), cache_column(shape, setup.tensor)
-    served = served_of(shape, parts, cache, times.expert_share)
-    if stored_bytes is None:
-        return replace(serve(layers, shape, counted + cache), served=served)
-    weights = np.array(stored_bytes, np.float64)
-    return replace(serve(layers, shape, weights + cache), served=served.store(counted, weights))
+    weights = weight_bytes(shape, parts) if stored_bytes is None else np.array(stored_bytes, np.float64)
+    cache = cache_column(shape, setup.tensor)
+    return replace(serve(layers, shape, weights + cache), served=served_of(shape, parts, cache, times.expert_share))
 
 
 class _LayerTimes(NamedTuple):
@@ -195,6 +187,19 @@ def _sustain(shape: Shape, parts: Sequence[Part], setup: TrainingSetup, rate: fl
     experts = 2.0 * tokens * shape.tokens * shape.active / (shape.experts or 1) * _column(parts, "expert_weights")
     share = np.divide(experts, forward_flops, out=np.zeros(len(parts)), where=forward_flops > 0)
     return _LayerTimes(forward_flops / rate, backward_flops / rate, weight_s, weight_s, np.array([]), share)
+
+
+def _offload(
+    times: _LayerTimes, decoder: BoolArray, held: tuple[FloatArray, FloatArray], rate: float
+) -> tuple[_LayerTimes, FloatArray, FloatArray]:
+    """Return times, and the bytes at work and held, of layers of which those of the `decoder` go to the host."""
+    working_bytes, held_bytes = held
+    # Copies go both ways behind the work of other layers, and hold that up where they take longer.
+    moved_s = np.where(decoder, held_bytes / rate, 0.0)
+    slowed = times._replace(
+        forward_s=np.maximum(times.forward_s, moved_s), backward_s=np.maximum(times.backward_s, moved_s)
+    )
+    return slowed, working_bytes + FETCHED * np.where(decoder, held_bytes, 0.0), np.where(decoder, 0.0, held_bytes)
 
 
 def _recompute_first(shape: Shape, setup: TrainingSetup, first: int, costs: OperationCosts) -> Layers:
