@@ -284,7 +284,6 @@ README = (
     "record",
     "delivered",
     "noise",
-    "chains",
     "operators",
     "expert_loads",
     "plans",

@@ -35,7 +35,7 @@ from tiger.training.costs.tolerances import MEMORY, MET
 from tiger.training.hardware.reading import cluster_of_document as cluster_from
 from tiger.training.models.sizes import model_of
 from tiger.training.schedules.pass_orders import Schedule
-from tiger.training.sources import layers_of
+from tiger.training.sources import chain_model_of
 
 pytestmark = pytest.mark.slow
 
@@ -239,7 +239,7 @@ def grids(devices: int, tensor: int, data: int, layers: int, virtual: int) -> It
 
 def best_plan(model: Document, cluster: Document, wanted: PlaceParams) -> float:
     """Return the least seconds that the simulator gives any plan."""
-    layers, devices = layers_of(model), cluster_from(cluster)
+    layers, devices = chain_model_of(model).given, cluster_from(cluster)
     judge = Evaluator(layers=layers, cluster=devices, schedule=wanted.schedule, microbatches=wanted.microbatches or 1)
     size = wanted.tensor, wanted.data, layers.size, wanted.virtual or 1
     return min((judge.value(plan) for plan in grids(devices.size, *size)), default=math.inf)
