@@ -30,7 +30,8 @@ class GridParams:
     Moves that are evaluated in full are the `evaluated` most promising at a time. A perturbation draws `drawn` grids
     and descends from the `descents` most promising; the search ends after `failures` of them in a row without a gain,
     times effort. Work counts by how often a search asks whether to stop: once for as many grids as have `polled_ranks`
-    ranks, equal ones included. Costs of parts of grids are kept for `kept` cuts at most.
+    ranks, equal ones included. Costs of parts of grids are kept for `kept` cuts at most. Descents take as many times as
+    long as there are more ranks, so that of more than `whole_ranks` there are as many starts and failures fewer.
 
     In `python -m benchmarks.vary_plans tiger.placement.ranks.grid_search:GridParams.NAME .. --only groups` plans take
     up to 1.9 % longer without moves that are evaluated, and up to 0.5 % with two failures or none.
@@ -44,6 +45,11 @@ class GridParams:
     failures: int = 6
     polled_ranks: int = 1 << 14
     kept: int = 4
+    whole_ranks: int = 128
+
+    def scale(self, count: int, ranks: int) -> int:
+        """Return how many descents there are of so many, at least one, for a number of ranks."""
+        return -(-count * self.whole_ranks // max(ranks, self.whole_ranks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +127,9 @@ class GridSearch:
         orders = starts(self.cluster, self.search.seed)[:, : self.degrees.ranks]
         grids = Grids.of(orders.reshape(-1, *self.degrees.shape))
         for grid in self._most_promising(
-            self._estimates_between(best.cuts or self._even_cuts()), grids, self.params.starts
+            self._estimates_between(best.cuts or self._even_cuts()),
+            grids,
+            self.params.scale(self.params.starts, self.degrees.ranks),
         ):
             if not self.search.stop():
                 best = better_of(best, self.alternate(self.evaluate(grid)))
@@ -164,8 +172,8 @@ class GridSearch:
     def perturb(self, best: EvaluatedGrid) -> EvaluatedGrid:
         """Return the best of descents from the most promising of many grids further away, until that often fails."""
         rng = np.random.default_rng(derive(self.search.seed, 1 + self.degrees.ranks))
-        failed = 0
-        while failed < self.params.failures * self.search.effort and not self.search.stop():
+        failed, allowed = 0, self.params.scale(self.params.failures * self.search.effort, self.degrees.ranks)
+        while failed < allowed and not self.search.stop():
             cuts, known = best.cuts or self._even_cuts(), best
             grids = Grids.of(draw_grids(best.grid, self.cluster.machine, self.params.drawn, rng))
             for grid in self._most_promising(self._estimates_between(cuts), grids, self.params.descents):
