@@ -121,7 +121,7 @@ def test_rank_order_is_proved_on_regular_hardware() -> None:
 @pytest.mark.slow
 def test_ranks_on_irregular_links_beat_rank_order() -> None:
     """Rings of tensor-parallel ranks lie along the NVLinks of two DGX-1V."""
-    layers, cluster = read_model(SMALL), read_cluster("dgx-1v:2")
+    layers, cluster = read_model(f"{SMALL},flops=4e14"), read_cluster("dgx-1v:2")
     params = PlaceParams(schedule="1f1b", pipeline=4, tensor=2, data=2, microbatches=32)
     placed = place_layers(layers, cluster, params)
     judge = Evaluator(layers=layers, cluster=cluster, schedule="1f1b", microbatches=32)

@@ -120,7 +120,7 @@ def _say_quality(report: PlacementReport) -> Iterator[str]:
     given = {"latency": report.start_latency_s, "iteration": report.start_iteration_s}.get(
         name, report.start_bottleneck_s
     )
-    if given is not None and value:
+    if given is not None and value and report.moved is not None:
         times = f"{given / value:.2f} times as long" if given != value else "as long"
         yield f"With the plan given it is {seconds_text(given)}: {times}; {report.moved:,} have moved from there."
     if report.given is not None:

@@ -22,7 +22,7 @@ def explain_calibration(report: CalibrationReport) -> Explanation:
 
 def _say_factors(report: CalibrationReport) -> Iterator[str]:
     """Yield what times are multiplied by, and warnings."""
-    words = [f"{WORDS[each.name]} {each.factor:.2f}" for each in report.fitted if each.told >= HALF]
+    words = [f"{WORDS.get(each.name, each.name)} {each.factor:.2f}" for each in report.fitted if each.told >= HALF]
     what = f"Times are multiplied by: {', '.join(words)}" if words else "The runs tell no factor well"
     yield f"{what}, by {count(len(report.runs), 'measured run')}."
     yield from (f"Beware: {warning}." for warning in report.warnings)
@@ -40,7 +40,7 @@ def _say_errors(report: CalibrationReport) -> Iterator[str]:
 
 def _say_untold(report: CalibrationReport) -> Iterator[str]:
     """Yield which factors are mostly what they were before."""
-    words = [WORDS[each.name] for each in report.fitted if each.told < HALF]
+    words = [WORDS.get(each.name, each.name) for each in report.fitted if each.told < HALF]
     if words:
         yield f"The runs tell less than half of what is to know of: {', '.join(words)}."
 

@@ -22,7 +22,12 @@ WORDS = {
 def calibration_summary(report: "CalibrationReport") -> str:
     """Return the factors, how much the runs tell of each, and predicted over measured seconds of every run."""
     factors = (
-        (WORDS[each.name], f"{each.factor:.3f}", f"{each.least:.3f} to {each.most:.3f}", f"{each.told:.0%}")
+        (
+            WORDS.get(each.name, each.name),
+            f"{each.factor:.3f}",
+            f"{each.least:.3f} to {each.most:.3f}",
+            f"{each.told:.0%}",
+        )
         for each in report.fitted
     )
     parts = [
