@@ -11,6 +11,7 @@ from tiger.planning import search
 from tiger.planning.account import Account
 from tiger.planning.params import PlanParams
 from tiger.planning.report import PlanReport
+from tiger.planning.search_inputs import SearchInputs
 from tiger.run.progress import ignore
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.sizes import Model
@@ -20,9 +21,9 @@ Make = Callable[[tuple[int, ...]], Cluster]
 
 def report_of(model: Model, cluster: Cluster, params: PlanParams, stop: Callable[[], bool] = never_stop) -> PlanReport:
     """Return the report of a search."""
-    return Account(
-        model, cluster, params, search.explore(search.SearchInputs(model, cluster, params), stop, ignore)
-    ).report(10)
+    return Account(model, cluster, params, search.explore(SearchInputs(model, cluster, params), stop, ignore)).report(
+        10
+    )
 
 
 def test_what_no_bound_rules_out_may_fit_nowhere(model: Model, cluster_of: Make) -> None:

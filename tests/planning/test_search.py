@@ -13,7 +13,9 @@ from tiger.planning import search
 from tiger.planning.attempt import Attempt, make_evaluator
 from tiger.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.planning.params import PlanParams
-from tiger.planning.search import ASIDE, Meter, PlanResult, SearchInputs, explore
+from tiger.planning.search import PlanResult, explore
+from tiger.planning.search_inputs import SearchInputs
+from tiger.planning.work import ASIDE, Meter
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster, Curve

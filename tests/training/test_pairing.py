@@ -14,14 +14,14 @@ from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.sizes import Model, model_of
 from tiger.training.pairing import pair_by_tables, pair_layers, pair_with_devices
 from tiger.training.sources import cluster_of, require_cluster
-from tiger.training.timings.costs import CostSource, Factors
+from tiger.training.timings.costs import USUAL_SOURCE, CostSource, Factors
 
 SPEC = "transformer:layers=2,hidden=1024,heads=16,vocabulary=1000,sequence=2048"
 PAIR = TrainingSetup(tensor=2)
 LLAMA = "transformer:layers=6,hidden=4096,heads=32,kv_heads=8,vocabulary=32000,sequence=2048,gated=true"
 
 
-def pair(cluster: str = "dgx-h100:2", source: CostSource = CostSource(), **changes: float) -> tuple[Layers, Cluster]:  # noqa: B008 (frozen)
+def pair(cluster: str = "dgx-h100:2", source: CostSource = USUAL_SOURCE, **changes: float) -> tuple[Layers, Cluster]:
     """Return the layers of a small model on two ranks of some devices, and these, by factors."""
     factors = CostSource(Factors(**changes), source.tables, source.csv) if changes else source
     model, devices = pair_with_devices(model_of(SPEC), read_cluster(cluster), factors)

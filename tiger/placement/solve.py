@@ -12,7 +12,7 @@ from tiger.placement.search.hosting import HostedPlan, search_hosting
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.latency import search_latency
 from tiger.placement.search.orders import search_orders
-from tiger.placement.search.outcome import report_hosted, report_plan, report_too_few_layers, simulate_plan
+from tiger.placement.search.outcome import report_host_plan, report_plan, report_too_few_layers, simulate_plan
 from tiger.placement.search.problem import ChainProblem, most_positions
 from tiger.placement.search.refinement import refine_plans
 from tiger.placement.search.start import plan_layout, plan_start
@@ -78,7 +78,7 @@ def _host_experts(incumbent: ChainIncumbent) -> PlaceResult:
         if isinstance(found, HostedPlan):
             detail["layers"] = len(found.hosted)
             incumbent.take(found.plan, found.latency_s(problem.layers, problem.cluster))
-    return report_hosted(incumbent, found)
+    return report_host_plan(incumbent, found)
 
 
 def _place_most_sequences(

@@ -11,7 +11,8 @@ from tiger.planning.given import choose_given
 from tiger.planning.params import PlanOptions
 from tiger.planning.report import PlanReport
 from tiger.planning.request import check_model
-from tiger.planning.search import SearchInputs, explore
+from tiger.planning.search import explore
+from tiger.planning.search_inputs import SearchInputs
 from tiger.run.clock import measure_time
 from tiger.run.progress import Progress, ignore
 from tiger.training.hardware.cluster import Cluster

@@ -26,7 +26,7 @@ def test_known_factors_are_found_again(plan_all: Plan) -> None:
     assert fit.factors.products == pytest.approx(1.2, rel=0.03)
     assert fit.factors.between == pytest.approx(2.0, rel=0.03)
     assert (np.abs(fit.residuals[:6]) < 0.3).all()
-    told = dict(zip(NAMES, fit.told.tolist(), strict=True))
+    told = dict(zip(NAMES, fit.evidence.tolist(), strict=True))
     assert told["between"] > told["products"] > 0.8 > 0.2 > told["attention"]
 
 

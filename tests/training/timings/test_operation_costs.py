@@ -49,7 +49,7 @@ def test_factors_multiply_all_times() -> None:
     plain, scaled = OperationCosts(), OperationCosts(factors=Factors(products=2.0, attention=3.0, memory=5.0))
     assert scaled.forward(PRODUCT).seconds == 2 * plain.forward(PRODUCT).seconds
     assert scaled.forward(ATTENTION).seconds == 3 * plain.forward(ATTENTION).seconds
-    assert scaled.moved(1e9).seconds == 5 * plain.moved(1e9).seconds
+    assert scaled.time_moves(1e9).seconds == 5 * plain.time_moves(1e9).seconds
 
 
 def test_shares_are_said_in_words() -> None:

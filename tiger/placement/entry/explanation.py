@@ -67,11 +67,11 @@ def _say_placed(report: PlacementReport) -> Iterator[str]:
     if report.latency_s is not None:
         yield f"One microbatch alone takes {seconds_text(report.latency_s)} from begin to end."
     if report.serving is not None:
-        yield from _say_served(report.serving)
+        yield from _say_sequences(report.serving)
     yield from (f"Beware: {warning}." for warning in report.warnings)
 
 
-def _say_served(figures: ServingFigures) -> Iterator[str]:
+def _say_sequences(figures: ServingFigures) -> Iterator[str]:
     """Yield how many sequences fit, and what is on a CPU."""
     if figures.sequences is not None:
         fit = "fits" if figures.sequences == 1 else "fit"

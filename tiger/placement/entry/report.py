@@ -125,7 +125,7 @@ class PlacementReport(Answer):
             name, made, uniform = "iteration", self.iteration_s, self.uniform_iteration_s
         start = f"solved: {name}" if self.feasible else name
         if self.mode == "chain" and self.objective is not None and self.serving is not None:
-            return _say_served("solved: " if self.feasible else "", self.objective, self.serving)
+            return _say_sequences("solved: " if self.feasible else "", self.objective, self.serving)
         if self.objective == "latency":
             least = milliseconds_text(self.latency_bound_s)
             return f"solved: latency {milliseconds_text(self.latency_s)}, and no placement below {least}"
@@ -178,7 +178,7 @@ class PlacementReport(Answer):
         return write(self.deployment)
 
 
-def _say_served(solved: str, objective: Objective, figures: ServingFigures) -> str:
+def _say_sequences(solved: str, objective: Objective, figures: ServingFigures) -> str:
     """Return one sentence on what was asked for, and on what the split in proportion to memory comes to."""
     split, usual = figures.split, "the split by memory"
     if objective == "cache":

@@ -57,7 +57,7 @@ def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Pla
     )
 
 
-def report_hosted(incumbent: ChainIncumbent, found: HostedPlan | Violation) -> PlaceResult:
+def report_host_plan(incumbent: ChainIncumbent, found: HostedPlan | Violation) -> PlaceResult:
     """Return a plan with experts on a CPU and its figures beside those of simpler ones, or why none is known."""
     problem = incumbent.problem
     evaluator, cluster, layers = problem.evaluator, problem.cluster, problem.evaluator.layers

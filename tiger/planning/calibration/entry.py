@@ -63,7 +63,7 @@ def _check_source(source: CostSource) -> CostSource:
 
 def _list_factors(fit: Fit) -> Iterator[FittedFactor]:
     """Yield the factors, with what is known of each."""
-    for name, deviation, told in zip(NAMES, fit.deviation.tolist(), fit.told.tolist(), strict=True):
+    for name, deviation, told in zip(NAMES, fit.deviation.tolist(), fit.evidence.tolist(), strict=True):
         yield FittedFactor(name=name, factor=getattr(fit.factors, name), deviation=deviation, told=told)
 
 
@@ -88,7 +88,7 @@ def _warn_of_errors(report: CalibrationReport) -> Iterator[str]:
 
 def _list_warnings(runs: Sequence[PlannedRun], fit: Fit) -> Iterator[str]:
     """Yield which factors no run tells, and which runs our model cannot have run, or in seconds of another unit."""
-    untold = [name for name, told in zip(NAMES, fit.told.tolist(), strict=True) if told < LEAST_TOLD]
+    untold = [name for name, told in zip(NAMES, fit.evidence.tolist(), strict=True) if told < LEAST_TOLD]
     if untold:
         yield f"no run tells {', '.join(untold)}, which stay near 1: measure plans that spend more on them"
     for each in runs:

@@ -50,7 +50,7 @@ class Fit:
         return np.asarray(np.sqrt(np.diag(np.linalg.inv(self.jacobian.T @ self.jacobian))))
 
     @property
-    def told(self) -> FloatArray:
+    def evidence(self) -> FloatArray:
         """Return how much of the variance that each logarithm had before is told by the runs, from 0 to 1."""
         return np.clip(1 - (self.deviation / SPREAD) ** 2, 0.0, 1.0)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tiger.model.units import GIGABYTE
 from tiger.training.precision import Precision
 
+# FLOP of a TFLOP.
 TERA = 1e12
 # Of the peak in 16 bits, what products reach on devices without tables: that of most with tables.
 USUAL_SHARE = 0.78

@@ -254,12 +254,12 @@ def moved_bytes(shape: Shape, setup: TrainingSetup) -> float:
 def _sum_gradients(shape: Shape, setup: TrainingSetup, costs: OperationCosts, weights: float) -> Timed:
     """Return the time of adding gradients of a rank's weights to those of microbatches before: read and written."""
     number = NUMBER_BYTES[setup.gradients or USUAL_GRADIENTS[shape.dtype]]
-    return costs.moved(2.0 * number * weights)
+    return costs.time_moves(2.0 * number * weights)
 
 
 def move(costs: OperationCosts, size_bytes: float, kernels: int = 1) -> Timed:
     """Return the time of so many kernels that move some bytes in all."""
-    seconds, source = costs.moved(size_bytes)
+    seconds, source = costs.time_moves(size_bytes)
     return Timed(seconds + kernels * LAUNCH_S, source)
 
 

@@ -51,6 +51,7 @@ KERNEL_QUANTILE = 0.0
 # Products of both types of 16 bits run at one rate on all of these, and the package has only one of them.
 DTYPES: Mapping[Precision, str] = {"bf16": "bfloat16", "fp16": "bfloat16", "fp8": "fp8"}
 WINDOW, LATENCY = "window_size", "latency"
+# The package has latencies in milliseconds.
 MS = 1e-3
 Columns = Mapping[str, FloatArray]
 

@@ -16,10 +16,11 @@ from tiger.model.wording import describe
 FIELD = "costs"
 # The installed package of measured tables, as a word.
 PACKAGE = "aiconfigurator"
-# What a file of costs may state, and factors that are beyond any calibration.
+# What a file of costs may state.
 KEYS = ("factors", "tables", "csv")
 # The schema of reports of `tiger calibrate`, which have these among their members.
 CALIBRATION: Final = "tiger.calibration/1"
+# Factors beyond this are slips: no software is a thousand times slower than a roofline, or quicker.
 FACTOR_LIMIT = 1e3
 
 

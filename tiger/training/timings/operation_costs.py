@@ -53,7 +53,7 @@ class OperationCosts:
                 # Both take as many products of the same sizes.
                 return self.forward(operation), self.forward(operation)
 
-    def moved(self, size_bytes: float) -> Timed:
+    def time_moves(self, size_bytes: float) -> Timed:
         """Return the seconds in which memory moves so many bytes."""
         return Timed(self.factors.memory * moved_s(self.device, size_bytes), "counted")
 
