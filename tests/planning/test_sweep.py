@@ -119,3 +119,27 @@ def test_workers_find_what_one_process_does(swept: PlanReport, shape: dict[str, 
     other = tiger.plan(shape, small, sweep=BATCHES, workers=2, progress=seen.append)
     assert [replace(each, seconds=0.0) for each in other.sweep] == [replace(each, seconds=0.0) for each in swept.sweep]
     assert any(each.message.startswith("batch 16") for each in seen)
+
+
+def test_workers_plan_sweeps_alone(shape: dict[str, object], small: Cluster) -> None:
+    """One batch is planned in one process."""
+    with pytest.raises(InputError, match="workers: expected 1 without sweep, got 3"):
+        tiger.plan(shape, small, batch=4, workers=3)
+
+
+def test_a_plan_given_goes_with_all_batches(shape: dict[str, object], small: Cluster) -> None:
+    """It is read before anything is planned, and the sweep is named, as no batch was given."""
+    with pytest.raises(InputError, match="sweep: expected a multiple of 3"):
+        tiger.plan(shape, small, sweep="batch=4,6", given="pp=3,mbs=3")
+
+
+@pytest.mark.slow
+def test_bug_faults_of_who_watches_were_lost_among_workers(shape: dict[str, object], small: Cluster) -> None:
+    """They come back where the workers have ended."""
+
+    def fail(progress: Progress) -> None:
+        if (progress.message or "").startswith("batch"):
+            raise RuntimeError("seen enough")
+
+    with pytest.raises(RuntimeError, match="seen enough"):
+        tiger.plan(shape, small, sweep="batch=4,8", workers=2, progress=fail)

@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from tiger.errors import InputError
 from tiger.model.checking import check_values
 from tiger.model.options import from_fields, narrow
 from tiger.planning.answer import PlanInputs, report_plan
@@ -40,6 +41,8 @@ def plan(call: PlanCall) -> PlanReport:
     begun = time.perf_counter()
     options = check_plan_options(narrow(PlanOptions, call))
     check_values(narrow(SweepOptions, call))
+    if call.sweep is None and call.workers != 1:
+        raise InputError("workers", f"expected 1 without sweep, got {call.workers}")
     sweep = None if call.sweep is None else check_sweep(call.sweep, options, call.workers)
     watch = call.progress or ignore
     watch(Progress("reading", None, None))

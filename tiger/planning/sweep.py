@@ -14,6 +14,7 @@ from tiger.model.text import is_number
 from tiger.model.wording import describe
 from tiger.planning.answer import PlanInputs, report_attempts
 from tiger.planning.attempt import Attempt, KnownCuts
+from tiger.planning.given import choose_given
 from tiger.planning.params import MOST_BATCHES, PlanOptions
 from tiger.planning.report import PlanReport, SweptPlan
 from tiger.planning.request import check_model, check_plan_options
@@ -59,7 +60,9 @@ def report_sweep(request: PlanInputs, sweep: BatchSweep) -> PlanReport:
     """
     with _name_sweep():
         for batch in sweep.batches:
-            check_model(request.model, request.cluster, replace(request.options, batch=batch))
+            options = replace(request.options, batch=batch)
+            check_model(request.model, request.cluster, options)
+            choose_given(request.model, request.cluster, options)
     falling, chains = sorted(sweep.batches, reverse=True), _count_chains(len(sweep.batches))
     size = -(-len(falling) // chains)
     parts = [falling[begin : begin + size] for begin in range(0, len(falling), size)]
@@ -163,7 +166,8 @@ def _open_pool(request: PlanInputs, workers: int) -> Iterator[Executor]:
         return
     context = get_context("spawn")
     queue: SimpleQueue[Progress | None] = context.SimpleQueue()
-    passing = Thread(target=_pass_on, args=(queue, request.watch), daemon=True)
+    faults: list[Exception] = []
+    passing = Thread(target=_pass_on, args=(queue, request.watch, faults), daemon=True)
     passing.start()
     try:
         with ProcessPoolExecutor(workers, context, _Messages.connect, (queue,)) as pool:
@@ -171,12 +175,18 @@ def _open_pool(request: PlanInputs, workers: int) -> Iterator[Executor]:
     finally:
         queue.put(None)
         passing.join()
+    if faults:
+        raise faults[0]
 
 
-def _pass_on(queue: "SimpleQueue[Progress | None]", watch: Callable[[Progress], None]) -> None:
-    """Pass the messages of a queue on, up to None."""
+def _pass_on(queue: "SimpleQueue[Progress | None]", watch: Callable[[Progress], None], faults: list[Exception]) -> None:
+    """Pass the messages of a queue on, up to None; after a fault they are but read, so that no worker waits."""
     while (message := queue.get()) is not None:
-        watch(message)
+        if not faults:
+            try:
+                watch(message)
+            except Exception as error:  # noqa: BLE001 (raised again where the workers have ended)
+                faults.append(error)
 
 
 def _per_s(report: PlanReport) -> float | None:

@@ -15,6 +15,7 @@ import tiger
 from tiger.errors import InputError
 from tiger.training.documents import model_document
 from tiger.training.models.reading import model_of_document, read_model
+from tiger.training.models.serving import StoredBytes
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.models.sizes import model_of
 from tiger.training.models.transformer import layers_of_shape
@@ -260,9 +261,8 @@ def test_bug_steps_read_weights_as_they_are_stored(tmp_path: Path) -> None:
     """A layer whose file has a billion bytes more takes as long as these are read, whatever its shape."""
     shape = model_of(write(tmp_path / "model.gguf")).shape
     assert shape is not None
-    few, many = (
-        layers_of_shape(shape, stored_bytes=(10**6, stored, 10**9, 10**6)).forward_s[1] for stored in (10**9, 2 * 10**9)
-    )
+    files = [StoredBytes((10**6, stored, 10**9, 10**6), (0,) * 4) for stored in (10**9, 2 * 10**9)]
+    few, many = (layers_of_shape(shape, stored=each).forward_s[1] for each in files)
     norms = 1 + 2 * HIDDEN / sum(rows * columns for rows, columns in MATRICES.values())
     assert many - few == pytest.approx(10**9 / norms / (0.8 * 3350e9), rel=1e-3)
 

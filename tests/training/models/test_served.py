@@ -4,6 +4,7 @@ import pytest
 
 from tiger.training.models.reading import read_model
 from tiger.training.models.serving import forward_alone, with_sequences
+from tiger.training.models.sizes import model_of
 
 MIXTURE = "transformer:layers=3,hidden=64,heads=4,kv_heads=2,ffn=96,vocabulary=100,sequence=32,batch=2,gated=true"
 SERVED = f"{MIXTURE},experts=4,top_k=2,dense_layers=1,dense_ffn=128,serve=true"
@@ -60,3 +61,17 @@ def test_a_forward_pass_alone_has_its_messages_whole() -> None:
     assert forward_alone(served).crossing_bytes[1] == 2 * 64 * 2 == 2 * served.crossing_bytes[1]
     assert (forward_alone(learning).crossing_bytes == learning.crossing_bytes).all()
     assert not forward_alone(learning).backward_s.any()
+
+
+def test_bug_experts_in_8_bits_took_more_than_the_layer() -> None:
+    """A weight that serves in fp8 has no copy in 16 bits."""
+    layers = read_model(f"{SERVED},dtype=fp8")
+    assert layers.served is not None
+    assert layers.served.expert_bytes[2] == 4 * 3 * 64 * 96
+    assert (layers.served.expert_bytes <= layers.state_bytes - layers.served.cache_bytes).all()
+
+
+def test_bug_a_step_makes_a_token_of_each_sequence() -> None:
+    """Rates counted as many tokens as sequences have."""
+    assert model_of(SERVED).tokens(4) == 4
+    assert model_of(MIXTURE).tokens(4) == 128

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from tiger.model.values import suggest_name
 from tiger.training.models.configs import is_config, shape_of_config
 from tiger.training.models.gguf_models import read_stored_model
@@ -14,6 +12,7 @@ from tiger.training.models.layers import Layers
 from tiger.training.models.limits import LAYER_LIMIT
 from tiger.training.models.named import MODELS, QUANTIZED
 from tiger.training.models.quantization import weights_of_quantization
+from tiger.training.models.serving import StoredBytes
 from tiger.training.models.setup import NO_SETUP, TrainingSetup
 from tiger.training.models.shape import Shape
 from tiger.training.models.spec import PREFIX, shape_of_document, values_of_spec
@@ -47,10 +46,8 @@ class Description:
         self, max_layers: int = LAYER_LIMIT, setup: TrainingSetup = NO_SETUP, costs: OperationCosts = USUAL_COSTS
     ) -> Layers:
         """Return the layers of the shape; raise InputError as `layers_of_shape`."""
-        layers = layers_of_shape(self.shape, max_layers, setup, costs, self.weight_bytes)
-        if layers.served is None or not self.expert_bytes:
-            return layers
-        return replace(layers, served=replace(layers.served, expert_bytes=np.array(self.expert_bytes, np.float64)))
+        stored = None if self.weight_bytes is None else StoredBytes(self.weight_bytes, self.expert_bytes)
+        return layers_of_shape(self.shape, max_layers, setup, costs, stored)
 
 
 def is_description(text: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.training.models.parts import Part
 from tiger.training.models.shape import Shape
-from tiger.training.models.state import NUMBER_BYTES
+from tiger.training.models.state import WEIGHT_BYTES
 from tiger.training.models.weights import FORMATS, CacheType
 
 
@@ -37,7 +37,7 @@ class Served:
 def served_of(shape: Shape, parts: Sequence[Part], cache_bytes: FloatArray, expert_share: FloatArray) -> Served:
     """Return what layers of a shape keep, of which `cache_bytes[L]` are the cache, and the share of experts [L]."""
     matrices = np.array([part.expert_weights for part in parts], np.float64)
-    number = NUMBER_BYTES[shape.dtype] if shape.weights is None else FORMATS[shape.weights].number_bytes
+    number = WEIGHT_BYTES[shape.dtype] if shape.weights is None else FORMATS[shape.weights].number_bytes
     return Served(
         sequences=shape.batch,
         tokens=shape.sequence,

@@ -10,13 +10,18 @@ from tiger.model.arrays import FloatArray
 from tiger.training.models.layers import Layers
 from tiger.training.models.parts import Part
 from tiger.training.models.shape import Shape
-from tiger.training.models.state import NUMBER_BYTES
+from tiger.training.models.state import NUMBER_BYTES, WEIGHT_BYTES
 from tiger.training.models.weights import FORMATS
 
 # A schedule counts two passes of a microbatch, forward and backward; inference has one.
 PASSES = 2
-# The bytes of a weight that is in the type of the model: fp8 has no copy in bf16.
-WEIGHT_BYTES = {**NUMBER_BYTES, "fp8": 1}
+
+
+class StoredBytes(NamedTuple):
+    """Hold the bytes of the weights of L layers as a file has them, and the part of them that experts take."""
+
+    weights: Sequence[int]
+    experts: Sequence[int]
 
 
 class MatrixBytes(NamedTuple):

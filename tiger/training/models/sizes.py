@@ -90,8 +90,13 @@ class Model:
         return self.layers(1 if self.shape is None else self.shape.batch, setup)
 
     def tokens(self, batch: int, sequence: int | None = None) -> int | None:
-        """Return the tokens of so many sequences, of another length where one is given; None where nobody knows."""
-        return None if self.shape is None else batch * (sequence or self.shape.sequence)
+        """Return the tokens of so many sequences, of another length where one is given; None where nobody knows.
+
+        A model that serves makes one of each at a time.
+        """
+        if self.shape is None:
+            return None
+        return batch if self.shape.serve else batch * (sequence or self.shape.sequence)
 
 
 def model_of(source: Layers | Path | str | Mapping[str, object] | list[object], sequences: int | None = None) -> Model:

@@ -6,6 +6,8 @@ from tiger.training.models.setup import Gradients, Optimizer, TrainingSetup
 from tiger.training.precision import Precision
 
 NUMBER_BYTES: dict[str, int] = {"fp8": 2, "bf16": 2, "fp16": 2, "fp32": 4}
+# The bytes of a weight that serves in the type of the model: fp8 has no copy in bf16.
+WEIGHT_BYTES: dict[str, int] = {**NUMBER_BYTES, "fp8": 1}
 # Beside its weights in bf16, a layer in fp8 keeps two copies of a byte each, one of them transposed, as Hopper's
 # products take both operands by rows. Source: Transformer Engine's user guide on FP8 primary weights.
 COPY_BYTES = {"fp8": 2, "bf16": 0, "fp16": 0, "fp32": 0}

@@ -18,7 +18,7 @@ from tiger.training.models.parts import Part, decoder_of, embedding_of, head_of,
 from tiger.training.models.passes import PassTimes, time_decoder, time_embedding, time_head, time_predictor
 from tiger.training.models.recompute import PartialRecompute
 from tiger.training.models.served import served_of
-from tiger.training.models.serving import MatrixBytes, matrix_bytes, serve, weight_bytes
+from tiger.training.models.serving import MatrixBytes, StoredBytes, matrix_bytes, serve, weight_bytes
 from tiger.training.models.setup import NO_SETUP, SHARDINGS, TrainingSetup, check_setup
 from tiger.training.models.shape import FIELD, Shape
 from tiger.training.models.state import NUMBER_BYTES, StateBytes, sharded_state_bytes, state_bytes_of
@@ -35,7 +35,7 @@ def layers_of_shape(
     max_layers: int = LAYER_LIMIT,
     setup: TrainingSetup = NO_SETUP,
     costs: OperationCosts = USUAL_COSTS,
-    stored_bytes: Sequence[int] | None = None,
+    stored: StoredBytes | None = None,
 ) -> Layers:
     """Return the layers of a shape: embedding, decoder, those that predict further tokens, and head with norm and loss.
 
@@ -45,7 +45,7 @@ def layers_of_shape(
     18 bytes a parameter in bf16, 20 in fp16, 16 in fp32. A shape to `serve` does none of the training. O(L). Raises
     InputError for more than `max_layers`, and for a setup that does not go with the shape.
 
-    `stored_bytes[L]` (default: by the types that the shape states) are those of weights that serve as a file has them.
+    `stored` (default: by the types that the shape states) are the bytes of weights that serve as a file has them.
     Times are those of `costs` on one of the ranks, times the tensor-parallel ranks, or by the `flops` that the shape
     states. Layers that predict further tokens are not computed again where the first layers of a stage are, as in
     Megatron-LM.
@@ -59,7 +59,7 @@ def layers_of_shape(
         return _recompute_first(shape, setup, setup.recompute_layers, costs)
     alike = shapes_of_layers(shape)
     parts = _list_parts(shape, alike, setup)
-    tokens, times = 1 / setup.context, _time_layers(shape, alike, parts, (setup, costs), stored_bytes)
+    tokens, times = 1 / setup.context, _time_layers(shape, alike, parts, (setup, costs), stored)
     # Whole numbers may be beyond 2**63 here.
     parameters, experts = _column(parts, "parameters"), _column(parts, "expert_parameters") / setup.expert
     own = np.array([parameters - _column(parts, "expert_parameters"), experts])
@@ -96,9 +96,13 @@ def layers_of_shape(
     )
     if not shape.serve:
         return layers
-    weights = weight_bytes(shape, parts) if stored_bytes is None else np.array(stored_bytes, np.float64)
     cache = cache_column(shape, setup.tensor)
-    return replace(serve(layers, shape, weights + cache), served=served_of(shape, parts, cache, times.expert_share))
+    served = served_of(shape, parts, cache, times.expert_share)
+    weights = weight_bytes(shape, parts)
+    if stored is not None:
+        weights = np.array(stored.weights, np.float64)
+        served = replace(served, expert_bytes=np.array(stored.experts, np.float64))
+    return replace(serve(layers, shape, weights + cache), served=served)
 
 
 class _LayerTimes(NamedTuple):
@@ -120,13 +124,13 @@ def _time_layers(
     alike: Sequence[Shape],
     parts: Sequence[Part],
     on: tuple[TrainingSetup, OperationCosts],
-    stored_bytes: Sequence[int] | None,
+    stored: StoredBytes | None,
 ) -> _LayerTimes:
     """Return the times of all layers by operations, or at the rate that a shape states."""
     setup = on[0]
     if shape.flops is not None:
         return _sustain(shape, parts, setup, shape.flops)
-    every = _time_steps(shape, alike, on, stored_bytes) if shape.serve else _time_passes(shape, alike, on)
+    every = _time_steps(shape, alike, on, stored) if shape.serve else _time_passes(shape, alike, on)
 
     def column(name: str) -> FloatArray:
         return np.array([setup.tensor * getattr(each, name) for each in every])
@@ -157,22 +161,28 @@ def _time_steps(
     shape: Shape,
     alike: Sequence[Shape],
     on: tuple[TrainingSetup, OperationCosts],
-    stored_bytes: Sequence[int] | None,
+    stored: StoredBytes | None,
 ) -> list[PassTimes]:
     """Return the times of every layer of a shape that serves."""
     stated = matrix_bytes(shape)
-    stored: list[MatrixBytes | None] = [None if stated is None else stated[0]] * shape.layers
+    numbers: list[MatrixBytes | None] = [None if stated is None else stated[0]] * shape.layers
     head = None if stated is None else stated[1]
-    if stored_bytes is not None:
-        # Of a file each layer has a mean of its own, whichever ranks hold copies.
-        numbers = np.array(stored_bytes) / _column(_list_parts(shape, alike, NO_SETUP), "parameters")
-        every = [MatrixBytes(number, number) for number in numbers.tolist()]
-        stored, head = [*every[1:-1]], every[-1]
-    kinds = [(id(each), number) for each, number in zip(alike, stored, strict=True)]
+    if stored is not None:
+        every = _list_matrix_bytes(_list_parts(shape, alike, NO_SETUP), stored)
+        numbers, head = [*every[1:-1]], every[-1]
+    kinds = [(id(each), number) for each, number in zip(alike, numbers, strict=True)]
     shapes = {id(each): each for each in alike}
     decoders = {kind: time_decoder_step(shapes[kind[0]], *on, kind[1]) for kind in dict.fromkeys(kinds)}
     own = (decoders[kind] for kind in kinds)
     return [time_embedding_step(shape, on[1]), *own, time_head_step(shape, *on, head)]
+
+
+def _list_matrix_bytes(parts: Sequence[Part], stored: StoredBytes) -> list[MatrixBytes]:
+    """Return the mean bytes of a number in each layer of a file, of experts and of all else, whoever holds copies."""
+    experts, every = _column(parts, "expert_parameters"), _column(parts, "parameters")
+    weights, own = np.array(stored.weights, np.float64), np.array(stored.experts, np.float64)
+    shared = (weights - own) / np.maximum(every - experts, 1)
+    return [MatrixBytes(*pair) for pair in zip(shared.tolist(), (own / np.maximum(experts, 1)).tolist(), strict=True)]
 
 
 def _sustain(shape: Shape, parts: Sequence[Part], setup: TrainingSetup, rate: float) -> _LayerTimes:
