@@ -66,7 +66,11 @@ def test_what_is_left_out_is_as_frameworks_have_it() -> None:
         ("schedule=2f2b", "given/schedule", "expected one of gpipe"),
         ("vp=2,schedule=1f1b", "given/vp", "expected the schedule interleaved beside it"),
         ("dp=4,mbs=2,gbs=12", "given/gbs", "expected a multiple of 8 (data x microbatch), got 12"),
-        ("pp=2,vp=2,dp=4,gbs=4", "given/pp", "expected a divisor of the 1 microbatches of a replica"),
+        (
+            "pp=2,vp=2,dp=4,gbs=4",
+            "given/pp",
+            "expected devices in a row that can run 1 microbatches of a replica, got 2",
+        ),
         ("pp=7", "given/pp", "expected at most 6 stages, a layer each, got 7"),
         ("dp=1,gbs=65537", "given/gbs", "expected a whole number from 1 to 65536"),
     ],

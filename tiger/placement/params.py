@@ -37,12 +37,12 @@ class ChainOptions(SearchOptions, TrainingOptions):
 
     Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; with one, the
     simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
-    device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
-    device each); `tensor`, `data`, `context` and `expert` are the sizes of the other groups. `sharding`, `recompute`
-    and `recompute_layers` say what is shared out among replicas, what is computed again, and of how many layers of a
-    stage. `layout` is a plan that there is, as a framework is told it. `solver` orders devices where the order cannot
-    be enumerated; "auto" is the native search. `effort` counts iterations; same seed and effort, same answer.
-    `time_limit_s` only ends a search early.
+    device (interleaved: default 2; zb-v and dualpipe-v: 2; otherwise 1). `pipeline` is the number of stages (default:
+    as many as pay, at most a device each); `tensor`, `data`, `context` and `expert` are the sizes of the other groups.
+    `sharding`, `recompute` and `recompute_layers` say what is shared out among replicas, what is computed again, and of
+    how many layers of a stage. `layout` is a plan that there is, as a framework is told it. `solver` orders devices
+    where the order cannot be enumerated; "auto" is the native search. `effort` counts iterations; same seed and effort,
+    same answer. `time_limit_s` only ends a search early.
     """
 
     schedule: Schedule | None = field(
@@ -65,7 +65,7 @@ class ChainOptions(SearchOptions, TrainingOptions):
     virtual: int | None = field(
         default=None,
         metadata=about(
-            "Stages a device: 2 where they are interleaved, else 1.",
+            "Stages a device: 2 where they are interleaved or come back in a V, else 1.",
             Spelling("Stages a device where the schedule interleaves them, by default 2.", metavar="V"),
             **COUNT,
         ),

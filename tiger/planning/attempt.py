@@ -18,6 +18,7 @@ from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.memory import chunks_in_flight, in_flight
+from tiger.training.schedules.pass_orders import style_of
 
 Bound = Literal["work", "cuts"]
 
@@ -78,7 +79,7 @@ class KnownCuts:
         """Return the plans of a choice that are worth a look."""
         flying = _count_in_flight(choice)
         counts = tuple(flying(after) for after in range(choice.pipeline * choice.virtual))
-        key = id(layers), choice.shape, choice.virtual, counts
+        key = id(layers), choice.shape, choice.virtual, style_of(choice.schedule), counts
         # The layers are kept as well, so that their id stays theirs.
         if key not in self.known:
             self.known[key] = layers, tuple(_plans(layers, cluster, choice))
@@ -123,12 +124,14 @@ def simulate_even_plan(layers: Layers, cluster: Cluster, choice: Choice) -> Atte
 
 def even_plan(layers: Layers, choice: Choice) -> Plan:
     """Return the plan of as many layers in every stage, with devices in the order of the cluster."""
-    return Plan(cuts=uniform_cuts(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))
+    cuts = uniform_cuts(layers, choice.pipeline * choice.virtual)
+    return Plan(cuts=cuts, grid=rank_order(choice.shape), style=style_of(choice.schedule))
 
 
 def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
     """Yield plans that are worth a look."""
-    search = LineSearch(LineParams(in_flight=_count_in_flight(choice)), never_stop)
+    limits = LineParams(in_flight=_count_in_flight(choice), style=style_of(choice.schedule))
+    search = LineSearch(limits, never_stop)
     for grid in _grids(cluster, choice):
         yield from candidate_plans(layers, cluster, grid, choice.virtual, search)
 

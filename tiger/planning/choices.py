@@ -10,7 +10,7 @@ from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.setup import CHOSEN, RECOMPUTES, SHARDINGS, Recompute, Sharding, TrainingSetup
 from tiger.training.models.sizes import Model
-from tiger.training.schedules.pass_orders import MOST_PASSES, Schedule
+from tiger.training.schedules.pass_orders import MOST_PASSES, Schedule, stages_each, wanted_microbatches
 
 # Stages of a position that are tried with the interleaved schedule, and the most that are where layers divide evenly.
 VIRTUAL, MOST_VIRTUAL = (2, 4), 8
@@ -96,6 +96,12 @@ class Choice:
     def shape(self) -> tuple[int, int, int]:
         """Return the shape of the grid of ranks."""
         return self.pipeline, self.family.copies, self.family.tensor
+
+    @property
+    def runs(self) -> bool:
+        """Return whether the schedule can run the microbatches, within the passes that are simulated."""
+        count = self.family.microbatches
+        return wanted_microbatches(self.schedule, self.pipeline, count) is None and self.passes <= MOST_PASSES
 
     @property
     def passes(self) -> int:
@@ -185,8 +191,7 @@ def schedules_of(model: Model, params: PlanParams, family: Family, pipeline: int
             continue
         for virtual in _virtual_stages(model, params, schedule, pipeline):
             choice = Choice(family=family, pipeline=pipeline, schedule=schedule, virtual=virtual)
-            whole = schedule != "interleaved" or family.microbatches % pipeline == 0
-            if whole and choice.passes <= MOST_PASSES and pipeline * virtual <= model.given.size:
+            if choice.runs and pipeline * virtual <= model.given.size:
                 yield choice
 
 
@@ -195,8 +200,7 @@ def resize(choice: Choice, batch: int) -> Choice | None:
     family = choice.family
     count, rest = divmod(batch, family.data * family.microbatch)
     resized = replace(choice, family=replace(family, microbatches=count))
-    whole = choice.schedule != "interleaved" or count % choice.pipeline == 0
-    return resized if count and not rest and whole and count <= COUNT_LIMIT and resized.passes <= MOST_PASSES else None
+    return resized if count and not rest and resized.runs and count <= COUNT_LIMIT else None
 
 
 def _tensor_degrees(model: Model, cluster: Cluster, params: PlanParams) -> list[int]:
@@ -236,8 +240,8 @@ def _ways_to_hold(model: Model, params: PlanParams, family: Family) -> Iterator[
 
 def _virtual_stages(model: Model, params: PlanParams, schedule: Schedule, pipeline: int) -> list[int]:
     """Return how many stages a position may have: two, four, and up to 8 that cut the layers evenly."""
-    if schedule != "interleaved":
-        return [1]
+    if (each := stages_each(schedule)) is not None:
+        return [each]
     if params.virtual is not None:
         return [params.virtual]
     body = model.given.kinds.count("layer")

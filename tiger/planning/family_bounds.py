@@ -16,8 +16,8 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import RingTable
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
-from tiger.training.schedules.memory import in_flight
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.memory import count_whole_microbatches, in_flight
+from tiger.training.schedules.pass_orders import V_ORDERS, Schedule
 
 # Bounds by the best of all cuts take O(p L^2) time and L^2 memory, and are left out above this number of layers.
 MOST_LAYERS = 600
@@ -132,7 +132,9 @@ class FamilyBounds:
 
         with weights that make equal layers need equally much everywhere.
         """
-        if virtual > 1:
+        if schedule in V_ORDERS:
+            flying = _count_whole(schedule, self.family.microbatches, positions)
+        elif virtual > 1:
             # Before its first backward pass a position has dealt out so many forward passes; the last stage has least.
             flying = np.minimum(2.0 * np.arange(positions) + 1, positions)
         else:
@@ -234,6 +236,12 @@ def _count_flying(schedule: Schedule, microbatches: int, positions: int) -> IntA
     """Return the microbatches in flight at positions with 0, 1, .. behind them."""
     count = in_flight(schedule, microbatches)
     return lock(np.array([count(after) for after in range(positions)]))
+
+
+@lru_cache(maxsize=1024)
+def _count_whole(schedule: Schedule, microbatches: int, positions: int) -> IntArray:
+    """Return the microbatches that positions of two stages hold of both at a time."""
+    return lock(count_whole_microbatches(schedule, positions, 2, microbatches))
 
 
 def _ring_ways(links: LinkCurves, layers: Layers, family: Family) -> list[_RingWay]:

@@ -14,7 +14,7 @@ from tiger.planning.params import PlanOptions
 from tiger.planning.request import check_model, check_plan_options
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.sizes import Model
-from tiger.training.schedules.pass_orders import MOST_PASSES
+from tiger.training.schedules.pass_orders import MOST_PASSES, V_ORDERS, wanted_microbatches
 
 FIELD = "given"
 # What people call the options of a plan in short.
@@ -89,7 +89,7 @@ def _read_words(words: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[
 def _fill_in(model: Model, cluster: Cluster, options: PlanOptions, values: dict[str, object]) -> PlanOptions:
     """Return options in which the plan leaves nothing open but the batch."""
     virtual = values.get("virtual", 1)
-    stages = 1 if values.get("schedule", "1f1b") != "interleaved" else 2
+    stages = 2 if values.get("schedule") in ("interleaved", *V_ORDERS) else 1
     usual = dict.fromkeys(("tensor", "pipeline", "context", "expert"), 1) | {
         "sharding": "none",
         "recompute": "full" if "recompute_layers" in values else "none",
@@ -126,9 +126,9 @@ def _choose(model: Model, params: PlanOptions) -> Choice:
     stages = pipeline * virtual
     if stages > model.given.size:
         raise InputError("pipeline", f"expected at most {model.given.size} stages, a layer each, got {stages}")
-    if choice.schedule == "interleaved" and count % pipeline:
-        reason = f"expected a divisor of the {count} microbatches of a replica, as stages are interleaved"
-        raise InputError("pipeline", f"{reason}, got {pipeline}")
+    if (wanted := wanted_microbatches(choice.schedule, pipeline, count)) is not None:
+        reason = f"expected devices in a row that can run {count} microbatches of a replica"
+        raise InputError("pipeline", f"{reason}, got {pipeline}, which want {wanted}")
     if count > COUNT_LIMIT or choice.passes > MOST_PASSES:
         raise InputError("batch", f"expected at most {MOST_PASSES} passes of a replica, got {choice.passes}")
     return choice

@@ -66,8 +66,8 @@ def _resize(choice: Choice, family: Family) -> Choice | None:
     """Return the choice with the microbatches of another family, None where that differs in more."""
     own = choice.family
     same = family == replace(own, microbatch=family.microbatch, microbatches=family.microbatches)
-    whole = choice.schedule != "interleaved" or family.microbatches % choice.pipeline == 0
-    return replace(choice, family=family) if same and whole else None
+    resized = replace(choice, family=family)
+    return resized if same and resized.runs else None
 
 
 def _evaluate(model: Model, cluster: Cluster, choice: Choice, params: PlanParams) -> Attempt | None:

@@ -16,7 +16,7 @@ from tiger.run.drawing.artists import Artists
 from tiger.run.drawing.convergence import Course, costs_of, draw_convergence
 from tiger.run.drawing.panels import add_title, explain, label_axis
 from tiger.run.drawing.style import INK, LINE, PALE, SMALL_POINTS, VERMILION
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD
+from tiger.training.schedules.passes import BACKWARD, FORWARD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from tests.placement.emission.torch_parser import TorchSplit, parse
 from tiger.errors import InputError
 from tiger.placement.emission.deployment import Deployment
+from tiger.placement.emission.formats import WRITERS
 from tiger.placement.emission.torch import write
 from tiger.training.models.shape import Shape
 from tiger.training.models.transformer import layers_of_shape
+from tiger.training.schedules.pass_orders import Schedule
 
 Deploy = Callable[..., Deployment]
 
@@ -26,6 +28,7 @@ def test_a_plan_is_written(deploy: Deploy) -> None:
     chunks = [["tok_embeddings", "layers.0"], ["layers.1", "output"]]
     assert document["module_fqns_per_model_part"] == document["module_names_per_model_chunk"] == chunks
     assert (document["split_points"], document["stages_per_rank"]) == (["layers.1"], 1)
+    assert (document["pipeline_parallel_schedule"], document["stage_ranks"]) == (None, [0, 1])
     assert document["devices"] == ["gpu0", "gpu1"]
     assert document["why"] == ["the head costs as much as 1.00 decoder layers, and the last stage holds 1 of 2"]
 
@@ -39,6 +42,26 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> Non
     assert split.chunks == tuple(made.layers.modules[a:b] for a, b in pairwise(cuts))
     assert split.split_points == tuple(made.layers.modules[cut] for cut in cuts[1:-1])
     assert (split.stages_per_rank, split.devices) == (made.plan.virtual, made.devices)
+
+
+@pytest.mark.parametrize(("schedule", "name"), [("zb-v", "ZBVZeroBubble"), ("dualpipe-v", "DualPipeV")])
+def test_stages_that_come_back_are_written(deploy: Deploy, schedule: Schedule, name: str) -> None:
+    """With the rank of each stage, and the schedule as PyTorch calls it; Megatron-LM has none."""
+    made = deploy((0, 1, 2, 3, 4), [[[0]], [[1]]])
+    made = replace(made, plan=replace(made.plan, style="v"), schedule=schedule)
+    document = json.loads(write(made))
+    assert document["pipeline_parallel_schedule"] == name
+    assert (document["stages_per_rank"], document["stage_ranks"]) == (2, [0, 1, 1, 0])
+    for system in ("megatron", "deepspeed"):
+        with pytest.raises(InputError, match=r"^emit: expected"):
+            WRITERS[system](made)
+
+
+def test_a_schedule_that_torch_does_not_have_is_said(deploy: Deploy) -> None:
+    """As a reason beside the split."""
+    document = json.loads(write(replace(deploy((0, 2, 4)), schedule="zero-bubble")))
+    assert document["pipeline_parallel_schedule"] is None
+    assert "zero-bubble, which torch.distributed.pipelining has not: run 1F1B" in document["why"][-1]
 
 
 @given(st.sets(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4))

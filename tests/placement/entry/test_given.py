@@ -137,7 +137,7 @@ def test_a_published_layout_of_llama_405b() -> None:
         (
             {"layout": "Et|t|t|tL", "schedule": "interleaved", "microbatches": 3},
             "microbatches",
-            "expected a multiple of the 2 stages of the pipeline, got 3",
+            "expected a multiple of 2, the devices of an interleaved pipeline, got 3",
         ),
         ({"layout": "[0, 6]", "mode": "dag"}, "layout", "expected the mode chain beside it"),
     ],

@@ -75,14 +75,20 @@ def test_microbatches_go_with_a_schedule() -> None:
     """They mean nothing to a steady pipeline, and fill the stages of an interleaved one."""
     with pytest.raises(InputError, match="microbatches: expected a schedule beside it, got 8 without one"):
         check_params(PlaceParams(microbatches=8))
-    with pytest.raises(InputError, match="microbatches: expected a multiple of the 3 stages of the pipeline, got 8"):
+    with pytest.raises(InputError, match="microbatches: expected a multiple of 3, the devices of an interleaved"):
         check_params(PlaceParams(schedule="interleaved", microbatches=8, pipeline=3))
+    with pytest.raises(InputError, match="microbatches: expected at least 6, the stages of a pipeline of 3 devices"):
+        check_params(PlaceParams(schedule="dualpipe-v", microbatches=5, pipeline=3))
+    check_params(PlaceParams(schedule="zb-v", microbatches=1, pipeline=3))
 
 
 def test_virtual_stages_go_with_an_interleaved_schedule() -> None:
     """Others have one stage a device."""
     with pytest.raises(InputError, match="virtual: expected the schedule interleaved beside it, got 2 without"):
         check_params(PlaceParams(schedule="1f1b", virtual=2))
+    with pytest.raises(InputError, match="virtual: expected 2 beside the schedule zb-v, got 4"):
+        check_params(PlaceParams(schedule="zb-v", virtual=4))
+    check_params(PlaceParams(schedule="zb-v", virtual=2))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import dataclasses
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from tiger.training.costs.stages import position_of, workloads
 from tiger.training.hardware.cluster import Cluster, Curve
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.bound import PlanBounds, iteration_bound_s
+from tiger.training.schedules.pass_orders import Schedule, stages_each, style_of
 from tiger.training.schedules.simulator import iteration_s
 
-SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
+SCHEDULES = get_args(Schedule)
 
 
 def random_case(seed, size, positions):
@@ -55,8 +57,10 @@ def floors_of(layers, cluster, bottleneck):
 def test_no_cut_beats_the_bound(schedule, seed, positions, groups):
     """Tests every plan of six layers on devices in order."""
     layers, cluster = random_case(seed, 6, positions)
-    stages, m = positions * (2 if schedule == "interleaved" else 1), positions * groups
-    plans = [Plan.line((0, *cut, 6), tuple(range(positions))) for cut in combinations(range(1, 6), stages - 1)]
+    stages, m = positions * (stages_each(schedule) or 2), positions * (groups + (schedule == "dualpipe-v"))
+    grid = np.arange(positions).reshape(-1, 1, 1)
+    cuts = [(0, *inner, 6) for inner in combinations(range(1, 6), stages - 1)]
+    plans = [Plan(cuts=each, grid=grid, style=style_of(schedule)) for each in cuts]
     loads = [workloads(layers, cluster, plan)[0] for plan in plans]
     floors = floors_of(layers, cluster, min(load.loads_s.max() for load in loads))
     best = min(iteration_s(load, schedule, m) for load in loads)
@@ -75,10 +79,13 @@ def equal_stages(stages, positions):
     return layers, dataclasses.replace(random_case(0, 2, positions)[1], speed=np.ones(positions))
 
 
-@pytest.mark.parametrize(("schedule", "exact"), [("gpipe", 45), ("1f1b", 45), ("interleaved", 81), ("zero-bubble", 39)])
+@pytest.mark.parametrize(
+    ("schedule", "exact"),
+    [("gpipe", 45), ("1f1b", 45), ("interleaved", 81), ("zero-bubble", 39), ("zb-v", 75), ("dualpipe-v", 75)],
+)
 def test_the_bound_is_close_for_equal_stages(schedule, exact):
     """Tests four positions and twelve microbatches, where the closed forms are known."""
-    size = 8 if schedule == "interleaved" else 4
+    size = 4 * (stages_each(schedule) or 2)
     floors = floors_of(*equal_stages(size, 4), 3.0 * size / 4)
     bound = iteration_bound_s(floors, schedule, 4, 12)
     assert 0.94 * exact < bound <= exact * (1 + 1e-12)

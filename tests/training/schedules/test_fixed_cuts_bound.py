@@ -1,6 +1,7 @@
 """Tests of what cuts cannot go below on given devices."""
 
 from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tiger.training.costs.plan import Plan
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.fixed_cuts_bound import FixedCutsBound
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import Schedule, stages_each, style_of
 
 
 def test_the_last_position_waits_for_the_first_microbatch() -> None:
@@ -30,7 +31,7 @@ def test_the_last_position_waits_for_the_first_microbatch() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble"])
+@pytest.mark.parametrize("schedule", get_args(Schedule))
 @pytest.mark.parametrize("seed", range(4))
 def test_no_simulation_is_quicker(
     drawn_layers: Callable[[int, int], Layers],
@@ -40,15 +41,16 @@ def test_no_simulation_is_quicker(
 ) -> None:
     """Whatever the cuts, the groups and the schedule."""
     rng, layers, cluster = np.random.default_rng(seed), drawn_layers(9, seed), drawn_cluster(8, seed)
-    virtual, grid = 2 if schedule == "interleaved" else 1, rng.permutation(8).reshape(2, 2, 2)
+    virtual, grid, style = stages_each(schedule) or 2, rng.permutation(8).reshape(2, 2, 2), style_of(schedule)
     inner = np.sort(rng.choice(np.arange(1, 9), 2 * virtual - 1, replace=False)).tolist()
-    plan = Plan(cuts=(0, *inner, 9), grid=grid)
+    plan = Plan(cuts=(0, *inner, 9), grid=grid, style=style)
     evaluator = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=4)
-    assert FixedCutsBound.of(layers, cluster, grid, 4).seconds(plan.cuts) <= evaluator.seconds(plan) * (1 + 1e-12)
+    bound_s = FixedCutsBound.of(layers, cluster, grid, 4, style).seconds(plan.cuts)
+    assert bound_s <= evaluator.seconds(plan) * (1 + 1e-12)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble"])
+@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble", "zb-v"])
 def test_the_floor_changes_no_answer(
     drawn_layers: Callable[[int, int], Layers],
     drawn_cluster: Callable[[int, int], Cluster],

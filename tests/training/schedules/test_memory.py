@@ -1,6 +1,7 @@
 """Tests of what positions hold."""
 
 import dataclasses
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.training.schedules.memory import count_peak_activations, footprint, in_flight, peak_bytes
+from tiger.training.schedules.pass_orders import Schedule
 from tiger.training.schedules.simulator import iteration_s, simulate
 
-SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
+SCHEDULES = get_args(Schedule)
 
 
 def test_bytes_rise_with_forward_passes_and_fall_with_backward_ones(stages_of):
@@ -45,9 +47,9 @@ def test_fullest_moments_are_kept_for_stages_of_different_size():
 
 
 @given(schedule=st.sampled_from(SCHEDULES), seed=st.integers(0, 2**32 - 1), positions=st.integers(1, 4))
-def test_peaks_come_from_the_order_alone(random_stages, schedule, seed, positions):
+def test_peaks_come_from_the_order_alone(random_stages_for, schedule, seed, positions):
     """Tests that the bytes at the fullest moments are those of the simulated time line."""
-    workload = random_stages(seed, positions, 3 if schedule == "interleaved" else 1)
+    workload = random_stages_for(schedule, seed, positions, 3)
     held = footprint(simulate(workload, schedule, 2 * positions), workload)
     assert peak_bytes(workload, schedule, 2 * positions) == pytest.approx(held.peak_bytes)
 

@@ -1,13 +1,18 @@
 """Tests of the pass orders that are fixed beforehand."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, pass_orders
+from tiger.training.costs.stage_positions import stages_by_position
+from tiger.training.schedules.pass_orders import SPLIT, Schedule, pass_orders, stages_each, style_of
+from tiger.training.schedules.passes import BACKWARD, FORWARD, WEIGHT, WHOLE
 
-LETTERS = {FORWARD: "F", BACKWARD: "B", WEIGHT: "W"}
+LETTERS = {FORWARD: "F", BACKWARD: "B", WEIGHT: "W", WHOLE: "D"}
+PARTS = {WHOLE: (BACKWARD, WEIGHT)}
 
 
 def write(order):
@@ -49,20 +54,47 @@ def test_zero_bubble_starts_from_1f1b_with_its_backward_passes_split():
 
 
 @given(
-    schedule=st.sampled_from(["gpipe", "1f1b", "interleaved", "zero-bubble"]),
+    schedule=st.sampled_from(get_args(Schedule)),
     positions=st.integers(1, 6),
     virtual=st.integers(1, 4),
     groups=st.integers(1, 4),
 )
 def test_every_position_runs_each_of_its_passes_once(schedule, positions, virtual, groups):
-    """Tests that no pass is lost or run twice, and that backward follows forward."""
-    virtual = virtual if schedule == "interleaved" else 1
-    kinds = (FORWARD, BACKWARD, WEIGHT) if schedule == "zero-bubble" else (FORWARD, BACKWARD)
-    for at, order in enumerate(pass_orders(schedule, positions, virtual, positions * groups)):
-        stages = range(at, positions * virtual, positions)
-        assert sorted(order) == sorted((k, m, s) for k in kinds for m in range(positions * groups) for s in stages)
-        number = {step: count for count, step in enumerate(order)}
-        assert all(number[step] > number[FORWARD, step[1], step[2]] for step in order if step[0] == BACKWARD)
+    """Tests that no pass is lost or run twice, and that backward follows forward, and weights the rest of it."""
+    virtual = stages_each(schedule) or virtual
+    count = positions * groups + positions * (schedule == "dualpipe-v")
+    kinds = (FORWARD, BACKWARD, WEIGHT) if schedule in SPLIT else (FORWARD, BACKWARD)
+    places = stages_by_position(style_of(schedule), positions, positions * virtual).T.tolist()
+    for stages, order in zip(places, pass_orders(schedule, positions, virtual, count), strict=True):
+        # A whole backward pass is both parts of it.
+        parts = [(kind, *step[1:]) for step in order for kind in PARTS.get(step[0], step[:1])]
+        assert sorted(parts) == sorted((k, m, s) for k in kinds for m in range(count) for s in stages)
+        number = {step: place for place, step in enumerate(parts)}
+        assert all(number[step] > number[step[0] - 1, step[1], step[2]] for step in parts if step[0] != FORWARD)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 6])
+def test_stages_of_a_v_go_to_the_last_position_and_back(p):
+    """Tests that the first position has the first stage and the last, and the last the two in the middle."""
+    for schedule in ("zb-v", "dualpipe-v"):
+        for at, order in enumerate(pass_orders(schedule, p, 2, 2 * p)):
+            assert {stage for _, _, stage in order} == {at, 2 * p - 1 - at}
+
+
+def test_zb_v_puts_weights_off_at_the_end_alone():
+    """Tests both of two positions with four microbatches."""
+    orders = pass_orders("zb-v", 2, 2, 4)
+    assert write(orders[0]) == (
+        "F0 F1 F2 F0.3 B0.3 W0.3 F1.3 B1.3 W1.3 F3 B0 W0 F2.3 B2.3 W2.3 B1 W1 F3.3 B3.3 W3.3 B2 W2 B3 W3"
+    )
+    assert write(orders[1]).endswith("F3.2 B2.2 W2.2 B2.1 B3.2 B3.1 W2.1 W3.2 W3.1")
+
+
+def test_dualpipe_v_pairs_forward_and_whole_backward_passes():
+    """Tests the first of two positions with five microbatches: warm-up, pairs, and what is left."""
+    assert write(pass_orders("dualpipe-v", 2, 2, 5)[0]) == (
+        "F0 F1 F2 F0.3 B0.3 W0.3 F1.3 F3 D1.3 F2.3 D0 F4 D2.3 F3.3 D1 D3.3 F4.3 D2 D4.3 B3 W3 B4 W4"
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,6 +104,9 @@ def test_every_position_runs_each_of_its_passes_once(schedule, positions, virtua
         (("1f1b", 4, 1, 0), "microbatches"),
         (("gpipe", 2, 2, 4), "virtual"),
         (("zero-bubble", 2, 2, 4), "virtual"),
+        (("zb-v", 2, 1, 4), "virtual"),
+        (("dualpipe-v", 2, 4, 4), "virtual"),
+        (("dualpipe-v", 2, 2, 3), "microbatches"),
         (("interleaved", 2, 0, 4), "virtual"),
         (("1f1b", 4, 1, 2**18 + 1), "microbatches"),
         (("gpipe", 4, 1, 10**5000), "microbatches"),

@@ -2,13 +2,14 @@
 
 import sys
 import time
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.training.schedules.pass_orders import pass_orders
+from tiger.training.schedules.pass_orders import Schedule, pass_orders
 from tiger.training.schedules.simulator import iteration_s, simulate
 
 SHAPES = [(p, m) for p in (1, 2, 4, 8) for m in (p, 2 * p, 4 * p)]
@@ -84,26 +85,26 @@ def test_interleaving_needs_groups_of_microbatches(stages_of):
 
 
 @given(
-    schedule=st.sampled_from(["gpipe", "1f1b", "interleaved"]),
+    schedule=st.sampled_from(["gpipe", "1f1b", "interleaved", "zb-v", "dualpipe-v"]),
     seed=st.integers(0, 2**32 - 1),
     positions=st.integers(1, 5),
-    groups=st.integers(1, 3),
+    groups=st.integers(2, 3),
 )
 def test_unequal_stages_take_what_a_slow_simulator_says(
-    random_stages, naive_iteration, schedule, seed, positions, groups
+    random_stages_for, naive_iteration, schedule, seed, positions, groups
 ):
     """Tests both ways to an iteration, messages and all-reduces included, to the last digits."""
-    virtual, microbatches = (2 if schedule == "interleaved" else 1), positions * groups
-    workload = random_stages(seed, positions, virtual)
+    workload, microbatches = random_stages_for(schedule, seed, positions), positions * groups
+    virtual = len(workload.forward_s) // positions
     expected = naive_iteration(workload, pass_orders(schedule, positions, virtual, microbatches))
     assert iteration_s(workload, schedule, microbatches) == pytest.approx(expected, rel=1e-12)
     assert simulate(workload, schedule, microbatches).iteration_s == iteration_s(workload, schedule, microbatches)
 
 
-@given(schedule=st.sampled_from(["gpipe", "1f1b", "interleaved", "zero-bubble"]), seed=st.integers(0, 2**32 - 1))
-def test_a_position_does_one_thing_at_a_time(random_stages, schedule, seed):
+@given(schedule=st.sampled_from(get_args(Schedule)), seed=st.integers(0, 2**32 - 1))
+def test_a_position_does_one_thing_at_a_time(random_stages_for, schedule, seed):
     """Tests that no pass begins before what its position received, sent and ran before it is over."""
-    made = simulate(random_stages(seed, 3, 2 if schedule == "interleaved" else 1), schedule, 6)
+    made = simulate(random_stages_for(schedule, seed, 3), schedule, 6)
     for position in range(3):
         rows = made.position == position
         begins, ends = (made.start_s - made.received_s)[rows], (made.end_s + made.sent_s)[rows]

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.training.schedules.memory import footprint
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, pass_orders
+from tiger.training.schedules.pass_orders import pass_orders
+from tiger.training.schedules.passes import BACKWARD, FORWARD, WEIGHT
 from tiger.training.schedules.simulator import iteration_s, simulate, table_for
 
 KINDS = (FORWARD, BACKWARD, WEIGHT)

@@ -12,6 +12,7 @@ from tiger.placement.chain.fitting_runs import admitted_ends, fitting_ends, pref
 from tiger.placement.chain.layered_graph import LayeredGraph, StageStates
 from tiger.placement.chain.params import LineParams, never_stop
 from tiger.placement.chain.range_minima import Windows
+from tiger.training.costs.stage_positions import stage_positions
 from tiger.training.costs.stages import Position
 from tiger.training.models.layers import Layers
 
@@ -31,7 +32,7 @@ def split(
     params: LineParams,
     stop: Callable[[], bool] = never_stop,
 ) -> StageCuts | None:
-    """Return the cuts into S stages with the least bottleneck, stage j at position j mod p; None where nothing fits.
+    """Return the cuts into S stages with the least bottleneck, at positions by `params.style`; None where nothing fits.
 
     `transfers_s[S - 1, L + 1]` are the seconds of a message over each boundary from a stage to the next. Exact: the
     least largest load of a stage; a position of several stages gives each of them an equal share of its memory. Memory
@@ -54,9 +55,9 @@ def positions_graph(
 ) -> LayeredGraph:
     """Return the graph of one order: stages at given positions."""
     stages, count = len(transfers_s) + 1, len(positions)
-    levels = []
+    levels, places = [], stage_positions(params.style, count, stages).tolist()
     for after in range(stages):
-        at = (stages - 1 - after) % count
+        at = places[stages - 1 - after]
         links = min(after, 1)
         levels.append(
             StageStates(

@@ -43,7 +43,7 @@ from tiger.run.drawing.panels import (
 from tiger.run.drawing.style import DPI, GREEN, ORANGE, PURPLE, SKY, WIDTH_IN, Style
 from tiger.training.hardware.rank_text import short_ranks
 from tiger.training.schedules.memory import MemoryProfile, footprint
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
+from tiger.training.schedules.passes import BACKWARD, FORWARD, WEIGHT, WHOLE
 from tiger.training.schedules.simulator import Timeline
 
 if TYPE_CHECKING:
@@ -51,7 +51,14 @@ if TYPE_CHECKING:
 
     from tiger.run.drawing.figure import Picture
 
-TITLES = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "interleaved 1F1B", "zero-bubble": "zero-bubble"}
+TITLES = {
+    "gpipe": "GPipe",
+    "1f1b": "1F1B",
+    "interleaved": "interleaved 1F1B",
+    "zero-bubble": "zero-bubble",
+    "zb-v": "ZB-V",
+    "dualpipe-v": "DualPipeV",
+}
 PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", ORANGE), WEIGHT: ("weight gradient", GREEN)}
 CLOSING = PURPLE
 HELD = SKY
@@ -117,7 +124,9 @@ def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: 
     virtual = int(chunk.max()) + 1
     for kind, (label, colour) in PASSES.items():
         for part in range(virtual):
-            rows = (timeline.kind == kind) & (chunk == part)
+            # Whole backward passes look like the part that others wait for.
+            kinds = (BACKWARD, WHOLE) if kind == BACKWARD else (kind,)
+            rows = np.isin(timeline.kind, kinds) & (chunk == part)
             _draw_kind(axes, timeline, rows, (label if part == 0 else "_", _lighten(colour, 0.5 * part / virtual)))
     _draw_numbers(axes, timeline)
     title = f"{TITLES[timeline.schedule]}: {microbatches} microbatches {_places(len(names), virtual, ranks)}"

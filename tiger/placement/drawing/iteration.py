@@ -10,7 +10,8 @@ from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
 from tiger.training.costs.stages import Workload, workloads
 from tiger.training.schedules.memory import MemoryProfile, footprint
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, Schedule
+from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.passes import BACKWARD, FORWARD, WHOLE
 from tiger.training.schedules.simulator import Timeline, iteration_s, simulate
 
 # The names of events by their numbers, of which the first three are those of passes.
@@ -63,7 +64,7 @@ def find_iteration(report: PlacementReport) -> Iteration | None:
         bubble=timeline.bubble,
         events=_events_of(timeline),
         held=footprint(timeline, workload),
-        state_bytes=workload.state_bytes.reshape(-1, workload.positions).sum(axis=0),
+        state_bytes=workload.by_position(workload.state_bytes).sum(axis=0),
     )
 
 
@@ -104,8 +105,9 @@ def _events_of(timeline: Timeline) -> Events:
     closing = np.flatnonzero(timeline.closing_s > 0)
     none = np.full(len(closing), -1)
     free = timeline.free_s[closing]
+    kind = np.where(timeline.kind == WHOLE, BACKWARD, timeline.kind)
     parts = (
-        Events(timeline.position, timeline.kind, timeline.stage, timeline.microbatch, timeline.start_s, timeline.end_s),
+        Events(timeline.position, kind, timeline.stage, timeline.microbatch, timeline.start_s, timeline.end_s),
         messages_of(timeline),
         Events(closing, np.full(len(closing), ALL_REDUCE), none, none, free, free + timeline.closing_s[closing]),
     )

@@ -12,7 +12,9 @@ from tiger.placement.drawing.iteration import KINDS, MESSAGE, Events, Iteration,
 from tiger.placement.entry.report import PlacementReport
 from tiger.placement.entry.stage import PlacedStage
 from tiger.run.drawing.graph import EDGES, SCHEMA
+from tiger.training.costs.stage_positions import stages_by_position
 from tiger.training.hardware.rank_text import short_ranks
+from tiger.training.schedules.pass_orders import style_of
 
 # Bars, and steps of memory, that a browser draws without a pause.
 PASSES = 20_000
@@ -96,8 +98,8 @@ def view_placement(report: PlacementReport) -> PlacementView:
     if not report.stages:
         raise InputError("report", "expected a plan that is possible, got a report without one")
     positions = len(report.stages) // report.virtual
-    # Stage j runs at position j mod p.
-    rows = [report.stages[position::positions] for position in range(positions)]
+    by_position = stages_by_position(style_of(report.schedule), positions, len(report.stages))
+    rows = [tuple(report.stages[stage] for stage in stages) for stages in by_position.T.tolist()]
     iteration = find_iteration(report)
     return PlacementView(
         rows=tuple(_row(stages) for stages in rows),

@@ -106,6 +106,12 @@ class Deployment:
             reason = f"expected one stage a device, as {system} has no virtual stages, got {self.plan.virtual}"
             raise InputError(FIELD, reason)
 
+    def check_loop(self, system: str) -> None:
+        """Raise InputError where stages go to the last position and back."""
+        if self.plan.style != "loop":
+            reason = f"expected stages that go round the devices in turn, as {system} has no others"
+            raise InputError(FIELD, f"{reason} and no schedule {self.schedule}")
+
     def check_experts_at_home(self, system: str) -> None:
         """Raise InputError unless the experts of every layer are on its device."""
         if self.hosted:

@@ -26,6 +26,7 @@ def write(deployment: Deployment) -> str:
     Raises InputError of `emit` for what a layout cannot say.
     """
     deployment.check_experts_at_home("Megatron-LM")
+    deployment.check_loop("Megatron-LM")
     stages, plan = stages_of(deployment), deployment.plan
     flags = [
         f"--pipeline-model-parallel-size {plan.positions}",

@@ -106,7 +106,7 @@ def _list_speeds(deployment: Deployment) -> list[float]:
     """Return the speed at which every stage runs: that of the slowest of its devices."""
     plan = deployment.plan
     positions = [float(deployment.cluster.speed[ranks].min()) for ranks in plan.grid]
-    return [positions[stage % plan.positions] for stage in range(plan.stages)]
+    return [positions[position] for position in plan.stage_positions.tolist()]
 
 
 def _describe_memory(deployment: Deployment) -> Iterator[str]:

@@ -1,13 +1,23 @@
 """The split of torch: modules of every stage for torchtitan, split points for torch.distributed.pipelining."""
 
 import json
+from collections.abc import Mapping
 from itertools import accumulate
 
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.reasons import reasons
 from tiger.training.layouts.modules import CHUNKS, name_modules
 from tiger.training.models.transformer import is_made_of_shape
+from tiger.training.schedules.pass_orders import Schedule
 
+# What torch.distributed.pipelining calls schedules.
+SCHEDULES: Mapping[Schedule | None, str] = {
+    "gpipe": "GPipe",
+    "1f1b": "1F1B",
+    "interleaved": "Interleaved1F1B",
+    "zb-v": "ZBVZeroBubble",
+    "dualpipe-v": "DualPipeV",
+}
 USUAL = "modules of a shape have the names that torchtitan gives those of Llama, which have to match the model's"
 
 
@@ -15,7 +25,7 @@ def write(deployment: Deployment) -> str:
     """Return a JSON object; raise InputError of `emit` where a stage would begin within a module.
 
     Modules named in `split_points` are keys of a `split_spec` with `SplitPoint.BEGINNING`. Stage j runs on rank
-    j mod (number of ranks of the pipeline).
+    `stage_ranks[j]` of the pipeline, by the schedule that `get_schedule_class` knows under that name.
     """
     deployment.check_experts_at_home("torch")
     plan, usual = deployment.plan, is_made_of_shape(deployment.layers)
@@ -31,8 +41,22 @@ def write(deployment: Deployment) -> str:
         "pipeline_parallel_degree": plan.positions,
         "tensor_parallel_degree": plan.grid.shape[2],
         "data_parallel_degree": plan.grid.shape[1],
+        "pipeline_parallel_schedule": SCHEDULES.get(deployment.schedule),
         "stages_per_rank": plan.virtual,
+        "stage_ranks": plan.stage_positions.tolist(),
         "devices": list(deployment.devices),
-        "why": [*reasons(deployment), *deployment.warnings(plan.grid.ravel()), *([USUAL] if usual else [])],
+        "why": [
+            *reasons(deployment),
+            *deployment.warnings(plan.grid.ravel()),
+            *([USUAL] if usual else []),
+            *_missing(deployment),
+        ],
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _missing(deployment: Deployment) -> list[str]:
+    """Return a sentence for a schedule that torch.distributed.pipelining does not have."""
+    if deployment.schedule is None or deployment.schedule in SCHEDULES:
+        return []
+    return [f"made for the schedule {deployment.schedule}, which torch.distributed.pipelining has not: run 1F1B"]

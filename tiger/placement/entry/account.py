@@ -20,7 +20,7 @@ def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
     stages = []
     for stage in range(plan.stages):
         compute, communication = max((load[:, stage].tolist() for load in loads), key=sum)
-        position = stage % plan.positions
+        position = int(plan.stage_positions[stage])
         ranks = plan.grid[position]
         room = float(cluster.memory_bytes[ranks].min())
         stages.append(
@@ -63,5 +63,5 @@ def _hosted_loads(deployment: Deployment) -> FloatArray:
 def _state(deployment: Deployment) -> list[float]:
     """Return the bytes of parameters and state that a device of each position holds."""
     plan = deployment.plan
-    held = state_bytes(deployment.layers, plan.cuts).reshape(-1, plan.positions).sum(axis=0) / plan.grid.shape[2]
-    return [float(size) for size in held]
+    held = state_bytes(deployment.layers, plan.cuts) / plan.grid.shape[2]
+    return [float(size) for size in np.bincount(plan.stage_positions, held)]

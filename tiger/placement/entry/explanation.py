@@ -186,4 +186,4 @@ def _advise_schedule(report: PlacementReport) -> Iterator[str]:
         return
     yield f"More microbatches (--microbatches {2 * report.microbatches}) leave less of an iteration to waiting."
     if report.schedule in ("gpipe", "1f1b") and len(report.stages) > 1:
-        yield "The schedules zero-bubble and interleaved can wait less than this one, where memory allows for them."
+        yield "The schedules zero-bubble, zb-v and interleaved can wait less than this one, where memory allows."

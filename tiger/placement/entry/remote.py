@@ -32,6 +32,7 @@ from tiger.training.models.operatortable import table_of_operators
 from tiger.training.models.serving import with_sequences
 from tiger.training.models.setup import TrainingSetup
 from tiger.training.pairing import pair_with_devices
+from tiger.training.schedules.pass_orders import style_of
 from tiger.training.sources import chain_model_of, require_cluster
 from tiger.training.timings.costs import read_source, state_costs
 
@@ -109,7 +110,7 @@ def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> 
     positions = report.stages[: len(report.stages) // report.virtual]
     try:
         grid = np.array([[[index[name] for name in row] for row in stage.devices] for stage in positions])
-        plan = Plan(cuts=tuple(cuts), grid=grid)
+        plan = Plan(cuts=tuple(cuts), grid=grid, style=style_of(report.schedule))
     except (KeyError, ValueError):
         return None
     held = tuple(stage.memory_bytes for stage in positions)

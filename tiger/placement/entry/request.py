@@ -21,6 +21,7 @@ from tiger.training.layouts.reading import read_layout
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.sizes import Model
+from tiger.training.schedules.pass_orders import stages_each, wanted_microbatches
 
 # Parameters that only the mode chain has.
 OF_CHAINS = tuple(
@@ -145,7 +146,7 @@ def fit_layout(params: PlaceParams, layers: Layers, cluster: Cluster) -> PlacePa
         return params
     stages = len(read_layout(params.layout, layers)) - 1
     virtual = virtual_stages(params)
-    if params.virtual is None and params.schedule == "interleaved" and params.pipeline is not None:
+    if params.virtual is None and stages_each(params.schedule) is None and params.pipeline is not None:
         virtual = max(stages // params.pipeline, 1)
     positions, rest = divmod(stages, virtual)
     if rest or params.pipeline not in (None, positions):
@@ -203,7 +204,11 @@ def _check_schedule(params: PlaceParams) -> None:
     count, stages = params.microbatches, params.pipeline
     if params.schedule is None and count is not None:
         raise InputError("microbatches", f"expected a schedule beside it, got {count} without one")
-    if params.schedule != "interleaved" and (params.virtual or 1) > 1:
+    each = stages_each(params.schedule)
+    if each == 1 and (params.virtual or 1) > 1:
         raise InputError("virtual", f"expected the schedule interleaved beside it, got {params.virtual} without")
-    if params.schedule == "interleaved" and count is not None and stages is not None and count % stages:
-        raise InputError("microbatches", f"expected a multiple of the {stages} stages of the pipeline, got {count}")
+    if each is not None and params.virtual not in (None, each):
+        raise InputError("virtual", f"expected {each} beside the schedule {params.schedule}, got {params.virtual}")
+    # Without a number of stages one alone may do.
+    if count is not None and (wanted := wanted_microbatches(params.schedule, stages or 1, count)) is not None:
+        raise InputError("microbatches", f"expected {wanted}, got {count}")

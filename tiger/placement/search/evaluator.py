@@ -13,7 +13,7 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.serving import forward_alone
 from tiger.training.schedules.memory import fits_memory, peak_bytes
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import Schedule, wanted_microbatches
 from tiger.training.schedules.simulator import iteration_s, simulate
 
 
@@ -73,8 +73,8 @@ class Evaluator:
     def keeps_pins(self, plan: Plan) -> bool:
         """Return whether all pinned layers are where they have to be."""
         stages = np.searchsorted(plan.cuts, list(self.pinned), side="right") - 1
-        spots = zip(stages % plan.positions, self.pinned.values(), strict=True)
-        return all((plan.grid[position] == device).any() for position, device in spots)
+        at = zip(plan.stage_positions[stages], self.pinned.values(), strict=True)
+        return all((plan.grid[position] == device).any() for position, device in at)
 
     def replica_s(self, load: Workload) -> float:
         """Return the seconds that one replica takes; infinite where it sends over no link."""
@@ -91,9 +91,9 @@ class Evaluator:
         return max(simulate(load, self.schedule, self.microbatches).bubble for load in self._loads(plan))
 
     def _keeps_rules(self, plan: Plan) -> bool:
-        """Return whether pinned layers are where they have to be, and the microbatches can be interleaved."""
-        divides = self.schedule != "interleaved" or self.microbatches % plan.positions == 0
-        return divides and self.keeps_pins(plan)
+        """Return whether pinned layers are where they have to be, and the schedule can run the microbatches."""
+        runs = wanted_microbatches(self.schedule, plan.positions, self.microbatches) is None
+        return runs and self.keeps_pins(plan)
 
     def _seconds(self, loads: tuple[Workload, ...]) -> float:
         """Return the seconds of the slowest replica; those with the same costs are simulated once."""
@@ -110,5 +110,5 @@ class Evaluator:
     def _memory_bytes(self, load: Workload) -> FloatArray:
         """Return the most bytes that a device of each position holds; the same in all replicas."""
         if self.schedule is None:
-            return np.asarray(load.state_bytes.reshape(-1, load.positions).sum(axis=0) + load.working_bytes)
+            return np.asarray(load.by_position(load.state_bytes).sum(axis=0) + load.working_bytes)
         return peak_bytes(load, self.schedule, self.microbatches)

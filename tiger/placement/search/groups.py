@@ -10,12 +10,16 @@ from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.grid_search import GridFunctions, place_groups
 from tiger.placement.search.bounds import group_bound_s
 from tiger.placement.search.candidates import best_cuts
+from tiger.placement.search.evaluator import Evaluator
 from tiger.placement.search.grids import roomy_grids
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.position_counts import promising_counts
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.costs.tolerances import MET, meets
+from tiger.training.schedules.pass_orders import SPLIT, stages_each
 
+# Schedules whose bound on places is not known: one sets the order of passes by costs, others fold the pipeline.
+UNPROVED = SPLIT
 # From so many ranks on, rank order is first tried to be proved best for its cuts, which may save the search.
 PROVED_FIRST_RANKS = 64
 
@@ -36,7 +40,7 @@ def search_groups(incumbent: ChainIncumbent) -> None:
 def bound_rank_places(incumbent: ChainIncumbent) -> None:
     """Bound the iteration over all places of the best plan's ranks, its cuts kept, as a stage of the report."""
     problem, plan = incumbent.problem, incumbent.solution
-    if not problem.has_groups or problem.params.schedule == "zero-bubble" or plan is None or incumbent.optimal:
+    if not problem.has_groups or problem.params.schedule in UNPROVED or plan is None or incumbent.optimal:
         return
     with incumbent.stage("ranks") as detail:
         bound_s = _same_cuts_bound_s(incumbent, plan, incumbent.value)
@@ -53,7 +57,7 @@ def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[I
 
     cuts, grids = cuts_of(grid), [grid]
     if degrees.ranks < PROVED_FIRST_RANKS or not cuts or not _is_proved(incumbent, Plan(cuts=cuts, grid=grid)):
-        functions = GridFunctions(cuts_of=cuts_of, iteration_s=problem.evaluator.value)
+        functions = GridFunctions(cuts_of=cuts_of, iteration_s=_simplify(problem.evaluator).value)
         plan = place_groups(problem.evaluator.layers, cluster, degrees, functions, incumbent.order_search)
         if plan is not None:
             grids.insert(0, plan.grid)
@@ -64,6 +68,11 @@ def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[I
     return grids
 
 
+def _simplify(evaluator: Evaluator) -> Evaluator:
+    """Return an evaluator of plans with one stage a position, by 1F1B where the schedule has no such."""
+    return evaluator if stages_each(evaluator.schedule) in (1, None) else replace(evaluator, schedule="1f1b")
+
+
 def _is_proved(incumbent: ChainIncumbent, plan: Plan) -> bool:
     """Return whether no other places of the ranks are better with the same cuts."""
     value = incumbent.problem.evaluator.value(plan)
@@ -71,9 +80,9 @@ def _is_proved(incumbent: ChainIncumbent, plan: Plan) -> bool:
 
 
 def _same_cuts_bound_s(incumbent: ChainIncumbent, plan: Plan, value: float) -> float:
-    """Return a lower bound over all places of the ranks of a plan; 0 where costs set the order of passes."""
+    """Return a lower bound over all places of the ranks of a plan, 0 where none is known."""
     problem = incumbent.problem
-    if problem.params.schedule == "zero-bubble":
+    if problem.params.schedule in UNPROVED:
         return 0.0
     target = ProofTarget(iteration_s=problem.evaluator.replica_s, seconds=value)
     return same_cuts_bound_s(problem.evaluator.layers, problem.cluster, plan, target, incumbent.order_search)

@@ -103,7 +103,7 @@ def _usual_orders(incumbent: ChainIncumbent, line: ChainResult | None, params: C
         if sweep_steps(problem.layers, problem.line_cluster, fewer) <= WORK_LIMIT // params.shorter:
             shorter, _ = _search_line(incumbent, fewer)
             orders += [] if shorter is None else [shorter.devices]
-    return [np.reshape(order, (-1, 1, 1)) for order in dict.fromkeys(orders) if problem.divides(len(order))]
+    return [np.reshape(order, (-1, 1, 1)) for order in dict.fromkeys(orders) if problem.is_run_by(len(order))]
 
 
 def _promising_orders(incumbent: ChainIncumbent, params: CandidateParams) -> list[IntArray]:
@@ -131,5 +131,5 @@ def _evaluate_orders(incumbent: ChainIncumbent, orders: list[tuple[int, ...]]) -
         grid = np.reshape(order, (-1, 1, 1))
         cuts = best_cuts(problem.layers, problem.cluster, grid, line, problem.virtual)
         if cuts and not incumbent.stop():
-            found.append((problem.evaluator.value(Plan(cuts=cuts, grid=grid)), order))
+            found.append((problem.evaluator.value(problem.make_plan(cuts, grid)), order))
     return found

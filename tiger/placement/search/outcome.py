@@ -19,6 +19,7 @@ from tiger.training.costs.plan import Plan
 from tiger.training.costs.stages import workloads
 from tiger.training.costs.sums import state_bytes
 from tiger.training.models.layers import Layers
+from tiger.training.schedules.pass_orders import wanted_microbatches
 
 
 def report_plan(incumbent: ChainIncumbent, start: Plan | None = None, given: Plan | None = None) -> PlaceResult:
@@ -119,7 +120,7 @@ def find_faults(evaluator: Evaluator, plan: Plan) -> tuple[Violation, ...]:
     faults, count = dict[str, str](), evaluator.microbatches
     if not evaluator.keeps_pins(plan):
         faults["pinned"] = "breaks a pin"
-    if evaluator.schedule == "interleaved" and count % plan.positions:
+    if wanted_microbatches(evaluator.schedule, plan.positions, count) is not None:
         faults["stages"] = f"has {plan.positions} devices for {count} microbatches"
     lacking = np.maximum(evaluator.memory_bytes(plan) - evaluator.room(plan), 0.0)
     if lacking.any():

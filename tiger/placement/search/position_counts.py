@@ -23,7 +23,7 @@ def position_counts(problem: ChainProblem) -> list[int]:
         counts = list(range(most, 0, -1))
     else:
         counts = [most >> k for k in range(most.bit_length())]
-    return [count for count in counts if problem.divides(count)]
+    return [count for count in counts if problem.is_run_by(count)]
 
 
 def _may_improve(incumbent: ChainIncumbent, count: int) -> bool:

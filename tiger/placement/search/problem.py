@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 
+from tiger.model.arrays import IntArray
 from tiger.placement.chain.baselines import uniform_cuts
 from tiger.placement.chain.params import LineParams
 from tiger.placement.params import PlaceParams
@@ -14,6 +15,7 @@ from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.memory import chunks_in_flight, in_flight
+from tiger.training.schedules.pass_orders import stages_each, style_of, wanted_microbatches
 
 # Documented defaults: microbatches for each position, and stages at a position of an interleaved pipeline.
 MICROBATCHES, VIRTUAL = 4, 2
@@ -21,7 +23,7 @@ MICROBATCHES, VIRTUAL = 4, 2
 
 def virtual_stages(params: PlaceParams) -> int:
     """Return how many stages a position has."""
-    return params.virtual or (VIRTUAL if params.schedule == "interleaved" else 1)
+    return params.virtual or stages_each(params.schedule) or VIRTUAL
 
 
 def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int:
@@ -30,9 +32,10 @@ def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int
     most = min(cluster.size // (params.tensor * params.copies), layers.size // virtual_stages(params))
     if params.pipeline is not None:
         return params.pipeline if params.pipeline <= most else 0
-    if params.schedule == "interleaved" and count is not None:
-        return max((p for p in range(1, most + 1) if count % p == 0), default=0)
-    return most
+    if count is None:
+        return most
+    runs = (p for p in range(most, 0, -1) if wanted_microbatches(params.schedule, p, count) is None)
+    return next(runs, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,6 +78,7 @@ class ChainProblem:
                 stages=positions if virtual > 1 else params.pipeline,
                 in_flight=_in_flight(params, positions, microbatches),
                 pinned=pinned,
+                style=style_of(params.schedule),
             ),
             evaluator=Evaluator(
                 layers=layers,
@@ -103,11 +107,15 @@ class ChainProblem:
     def uniform_plan(self) -> Plan:
         """Return as many layers in every stage, on the devices in the order of the cluster."""
         grid = rank_order((self.positions, self.params.copies, self.params.tensor))
-        return Plan(cuts=uniform_cuts(self.layers, self.positions * self.virtual), grid=grid)
+        return self.make_plan(uniform_cuts(self.layers, self.positions * self.virtual), grid)
 
-    def divides(self, positions: int) -> bool:
-        """Return whether a pipeline of so many positions can run the microbatches; interleaved ones go in groups."""
-        return self.params.schedule != "interleaved" or self.microbatches % positions == 0
+    def make_plan(self, cuts: tuple[int, ...], grid: IntArray) -> Plan:
+        """Return a plan whose stages are dealt to positions as the schedule does."""
+        return Plan(cuts=cuts, grid=grid, style=self.line.style)
+
+    def is_run_by(self, positions: int) -> bool:
+        """Return whether a pipeline of so many positions can run the microbatches."""
+        return wanted_microbatches(self.params.schedule, positions, self.microbatches) is None
 
 
 def _in_flight(params: PlaceParams, positions: int, microbatches: int) -> Callable[[int], float]:

@@ -1,7 +1,7 @@
 """The refinement of the best plans: cuts move while that makes the simulated iteration shorter."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,22 +39,22 @@ def refine_plans(incumbent: ChainIncumbent, params: PlanRefineParams = PlanRefin
         for plan in finalists:
             if not incumbent.ended:
                 found = move_cuts(plan.cuts, _simulate_on(incumbent, plan.grid), budget, incumbent.stop)
-                incumbent.offer(Plan(cuts=found.cuts, grid=plan.grid))
+                incumbent.offer(replace(plan, cuts=found.cuts))
 
 
 def _reduce_excess(incumbent: ChainIncumbent, plan: Plan, budget: int) -> Plan:
     """Return a plan with the cuts moved so that less memory is missing."""
 
     def excess_bytes(cuts: Cuts) -> float:
-        return incumbent.problem.evaluator.excess_bytes(Plan(cuts=cuts, grid=plan.grid))
+        return incumbent.problem.evaluator.excess_bytes(replace(plan, cuts=cuts))
 
-    return Plan(cuts=move_cuts(plan.cuts, excess_bytes, budget, incumbent.stop).cuts, grid=plan.grid)
+    return replace(plan, cuts=move_cuts(plan.cuts, excess_bytes, budget, incumbent.stop).cuts)
 
 
 def _simulate_on(incumbent: ChainIncumbent, grid: IntArray) -> Callable[[Cuts], float]:
     """Return a function from cuts to seconds: simulated, or their lower bound where that is no better than the best."""
     problem, best_s = incumbent.problem, np.inf
-    bound = FixedCutsBound.of(problem.least, problem.cluster, grid, problem.microbatches)
+    bound = FixedCutsBound.of(problem.least, problem.cluster, grid, problem.microbatches, problem.line.style)
 
     def seconds(cuts: Cuts) -> float:
         nonlocal best_s
@@ -62,7 +62,7 @@ def _simulate_on(incumbent: ChainIncumbent, grid: IntArray) -> Callable[[Cuts], 
         bound_s = bound.seconds(cuts) * (1 - MET)
         if bound_s >= best_s:
             return bound_s
-        value = problem.evaluator.value(Plan(cuts=cuts, grid=grid))
+        value = problem.evaluator.value(problem.make_plan(cuts, grid))
         best_s = min(best_s, value)
         return value
 

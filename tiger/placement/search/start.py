@@ -8,6 +8,7 @@ from tiger.placement.operators.params import Ranks
 from tiger.placement.search.outcome import find_faults
 from tiger.placement.search.problem import ChainProblem
 from tiger.training.costs.plan import Plan, rank_order
+from tiger.training.costs.stage_positions import stage_positions
 from tiger.training.layouts.reading import read_layout
 
 FIELD = "start"
@@ -27,7 +28,7 @@ def plan_start(problem: ChainProblem) -> Plan | None:
         if name in given.begins or not runs or given.ranks[name] != runs[-1]:
             runs.append(given.ranks[name])
             cuts.append(layer)
-    plan = Plan(cuts=(*cuts, problem.layers.size), grid=_grid(problem, runs))
+    plan = problem.make_plan((*cuts, problem.layers.size), _grid(problem, runs))
     fault = next(iter(find_faults(problem.evaluator, plan)), None)
     if fault is not None:
         raise InputError(FIELD, f"expected a plan that the cluster can run, got one that {fault.message}")
@@ -40,7 +41,7 @@ def plan_layout(problem: ChainProblem) -> Plan | None:
     if layout is None:
         return None
     shape = (problem.positions, params.copies, params.tensor)
-    return Plan(cuts=read_layout(layout, problem.layers), grid=rank_order(shape))
+    return problem.make_plan(read_layout(layout, problem.layers), rank_order(shape))
 
 
 def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
@@ -55,9 +56,11 @@ def _grid(problem: ChainProblem, runs: list[Ranks]) -> IntArray:
     if len(set(named)) < len(named):
         raise InputError(FIELD, "expected every device at one position of the pipeline, got one at several")
     count = len(positions)
-    if len(runs) != count * problem.virtual or any(ranks != positions[k % count] for k, ranks in enumerate(runs)):
+    at = stage_positions(problem.line.style, count, count * problem.virtual).tolist()
+    if runs != [positions[position] for position in at]:
         what = f"{problem.virtual} stages" if problem.virtual > 1 else "one stage"
-        raise InputError(FIELD, f"expected layers in {what} a device, the devices in turn, got {len(runs)} stages")
+        turns = "in turn" if problem.line.style == "loop" else "in turn and back again"
+        raise InputError(FIELD, f"expected layers in {what} a device, the devices {turns}, got {len(runs)} stages")
     if count > problem.positions or (params.pipeline is not None and count != params.pipeline):
         raise InputError(FIELD, f"expected a pipeline of {problem.positions} devices in a row, got {count}")
     return np.array([[[index[name] for name in row] for row in ranks] for ranks in positions])

@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.costs.stage_positions import StageStyle, stage_positions
 from tiger.training.costs.sums import position_sums
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import RingTable
@@ -166,11 +167,18 @@ class ClosingRings:
     ties: tuple[tuple[IntArray, RingTable], ...]
 
     @classmethod
-    def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], shape: tuple[int, int, int]) -> Self:
+    def of(
+        cls,
+        layers: Layers,
+        cluster: Cluster,
+        cuts: tuple[int, ...],
+        shape: tuple[int, int, int],
+        style: StageStyle = "loop",
+    ) -> Self:
         """Return the messages of layers between cuts on a grid `[p, d, t]` of a shape."""
         traffic, (positions, replicas, tensor) = layers.traffic, shape
         halves = [
-            [position_sums(layers, row, cuts, positions) / tensor for row in part]
+            [position_sums(layers, row, cuts, positions, style) / tensor for row in part]
             for part in (traffic.scattered_bytes, traffic.gathered_bytes)
         ]
 
@@ -180,9 +188,9 @@ class ClosingRings:
                 return (RingTable(cluster=cluster, size_bytes=size, ranks=ranks, collective="all-reduce"),)
             return tuple(RingTable(cluster=cluster, size_bytes=half[kind], ranks=ranks) for half in halves)
 
-        ties = []
+        ties, at = [], stage_positions(style, positions, len(cuts) - 1)
         for group in layers.tied:
-            places = np.unique((np.searchsorted(cuts, group, side="right") - 1) % positions)
+            places = np.unique(at[np.searchsorted(cuts, group, side="right") - 1])
             size = np.array([layers.gradient_bytes[group[0]] / tensor])
             table = RingTable(cluster=cluster, size_bytes=size, ranks=len(places), collective="all-reduce")
             ties.append((places, table))

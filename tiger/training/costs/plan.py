@@ -6,18 +6,21 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import IntArray, freeze
+from tiger.training.costs.stage_positions import StageStyle, stage_positions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Plan:
     """Hold the cuts of S stages and the devices of p positions of the pipeline, S = p x v with v virtual stages each.
 
-    Stage j holds layers `cuts[j]` to `cuts[j + 1] - 1`, at least one, and runs at position j mod p. `grid[p, d, t]` is
-    the device of every rank: of each of d data-parallel replicas, and of each of t tensor-parallel ranks in it.
+    Stage j holds layers `cuts[j]` to `cuts[j + 1] - 1`, at least one, and runs at `stage_positions[j]`, which in the
+    style "loop" is j mod p. `grid[p, d, t]` is the device of every rank: of each of d data-parallel replicas, and of
+    each of t tensor-parallel ranks in it.
     """
 
     cuts: tuple[int, ...]
     grid: IntArray
+    style: StageStyle = "loop"
 
     def __post_init__(self) -> None:
         """Check the shape and make the array read-only; raise ValueError for a fault of the caller."""
@@ -48,6 +51,11 @@ class Plan:
     def virtual(self) -> int:
         """Return v, the number of stages at a position."""
         return self.stages // self.positions
+
+    @property
+    def stage_positions(self) -> IntArray:
+        """Return the position `[S]` of every stage."""
+        return stage_positions(self.style, self.positions, self.stages)
 
 
 def rank_order(shape: tuple[int, int, int]) -> IntArray:

@@ -8,6 +8,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray, lock, unset_array
 from tiger.training.costs.groups import KEPT_GRIDS, ClosingRings, GroupPasses
 from tiger.training.costs.plan import Plan
+from tiger.training.costs.stage_positions import StageStyle, stage_positions, stages_by_position
 from tiger.training.costs.sums import state_bytes, working_bytes
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.collectives import Collective, RingTable
@@ -33,15 +34,14 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
-    """Hold the costs of the S stages of one replica of a pipeline of p positions; stage j runs at position j mod p.
+    """Hold the costs of the S stages of one replica of a pipeline of p positions, to which `style` deals them.
 
     `forward_s[S]`, `backward_s[S]` and, within the latter, `weight_s[S]` are seconds of one microbatch,
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
     microbatch in flight, `state_bytes[S]` all the time, and each position `working_bytes[p]` for the layer at work, on
     each of the ranks.
-    `closing_s[p]` are the seconds
-    of a position after its last backward pass, to all-reduce its gradients; `room_bytes[p]` (default: no limit) is the
-    memory of its smallest device.
+    `closing_s[p]` are the seconds of a position after its last backward pass, to all-reduce its gradients;
+    `room_bytes[p]` (default: no limit) is the memory of its smallest device.
     """
 
     forward_s: FloatArray
@@ -53,6 +53,7 @@ class Workload:
     closing_s: FloatArray
     room_bytes: FloatArray = field(default_factory=unset_array)
     working_bytes: FloatArray = field(default_factory=unset_array)
+    style: StageStyle = "loop"
 
     def __post_init__(self) -> None:
         """Fill the defaults in."""
@@ -67,11 +68,20 @@ class Workload:
         return len(self.closing_s)
 
     @property
+    def stage_positions(self) -> IntArray:
+        """Return the position `[S]` of every stage."""
+        return stage_positions(self.style, self.positions, len(self.forward_s))
+
+    @property
     def loads_s(self) -> FloatArray:
         """Return the seconds of each position for one microbatch: passes, and all messages at both of their ends."""
         crossing = np.concatenate([[0.0], self.transfer_s, [0.0]])
         load_s = self.forward_s + self.backward_s + 2 * (crossing[:-1] + crossing[1:])
-        return np.asarray(load_s.reshape(-1, self.positions).sum(axis=0))
+        return np.asarray(self.by_position(load_s).sum(axis=0))
+
+    def by_position(self, values: FloatArray) -> FloatArray:
+        """Return values `[S]` of stages as those `[v, p]` of positions with v stages each."""
+        return values[stages_by_position(self.style, self.positions, len(values))]
 
 
 def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
@@ -110,7 +120,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     """Return the costs of the stages of every replica."""
     layers, cuts, grid = layers.between(plan.cuts), np.array(plan.cuts), plan.grid
     tensor, closing, every = grid.shape[2], closing_s(layers, cluster, plan), np.arange(plan.stages)
-    stages = every % plan.positions
+    stages = plan.stage_positions
     sums = np.add.reduceat(_passes_on_grid(layers, cluster, grid.tobytes(), grid.shape), cuts[:-1], axis=-1)[
         stages, :, :, every
     ]
@@ -119,7 +129,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     sent_s = crossing.seconds(ends, pair_shares(cluster, ends), every[:-1, None, None]).max(axis=2)
     held = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
     state, room = state_bytes(layers, plan.cuts) / tensor, cluster.memory_bytes[grid].min(axis=(1, 2))
-    working = working_bytes(layers, plan.cuts, plan.positions) / tensor
+    working = working_bytes(layers, plan.cuts, plan.positions, plan.style) / tensor
     return tuple(
         Workload(
             forward_s=sums[:, replica, 0],
@@ -131,6 +141,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
             closing_s=closing,
             room_bytes=room,
             working_bytes=working,
+            style=plan.style,
         )
         for replica in range(grid.shape[1])
     )
@@ -145,7 +156,7 @@ def _passes_on_grid(layers: Layers, cluster: Cluster, content: bytes, shape: tup
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
     """Return the seconds of reducing gradients at each position: among replicas, then of tied layers."""
     p, d, t = plan.grid.shape
-    return ClosingRings.of(layers, cluster, plan.cuts, (p, d, t)).seconds(plan.grid)
+    return ClosingRings.of(layers, cluster, plan.cuts, (p, d, t), plan.style).seconds(plan.grid)
 
 
 def reduction_kind(layers: Layers) -> Collective:

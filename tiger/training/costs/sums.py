@@ -3,6 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.training.costs.stage_positions import StageStyle, stage_positions, stages_by_position
 from tiger.training.models.layers import Layers
 
 
@@ -17,17 +18,20 @@ def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
     return sums
 
 
-def working_bytes(layers: Layers, cuts: tuple[int, ...], positions: int) -> FloatArray:
+def working_bytes(layers: Layers, cuts: tuple[int, ...], positions: int, style: StageStyle = "loop") -> FloatArray:
     """Return the most that each position holds for one of its layers while it is at work."""
     stages = np.maximum.reduceat(layers.working_bytes, np.array(cuts[:-1]))
-    return np.asarray(stages.reshape(-1, positions).max(axis=0))
+    return np.asarray(stages[stages_by_position(style, positions, len(stages))].max(axis=0))
 
 
-def position_sums(layers: Layers, size_bytes: FloatArray, cuts: tuple[int, ...], positions: int) -> FloatArray:
+def position_sums(
+    layers: Layers, size_bytes: FloatArray, cuts: tuple[int, ...], positions: int, style: StageStyle = "loop"
+) -> FloatArray:
     """Return the bytes of each position's layers; of tied layers at one position the first alone counts."""
-    sums = np.add.reduceat(size_bytes, np.array(cuts[:-1])).reshape(-1, positions).sum(axis=0)
+    stages = np.add.reduceat(size_bytes, np.array(cuts[:-1]))
+    sums = stages[stages_by_position(style, positions, len(stages))].sum(axis=0)
     for group in layers.tied:
-        places = (np.searchsorted(cuts, group, side="right") - 1) % positions
+        places = stage_positions(style, positions, len(stages))[np.searchsorted(cuts, group, side="right") - 1]
         for k, member in enumerate(group):
             if (places[:k] == places[k]).any():
                 sums[places[k]] -= size_bytes[member]

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.training.costs.stages import Position
 from tiger.training.models.layers import Layers
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import SPLIT, Schedule
 
 # Halvings of a bisection that leave less than the last digit of a float64 between its ends.
 HALVINGS = 60
@@ -56,7 +56,7 @@ def iteration_bound_s(bounds: PlanBounds, schedule: Schedule, positions: int, mi
     bottleneck or more, and all of them together are no less than the work: the bound is the smallest T that admits such
     loads. Exact for GPipe with equal stages; for others with equal stages some seconds below. O(p).
     """
-    once = bounds.urgent_s if schedule == "zero-bubble" else float(bounds.work_s[-1])
+    once = bounds.urgent_s if schedule in SPLIT else float(bounds.work_s[-1])
     if schedule == "gpipe":
         return once + (microbatches - 1) * bounds.bottleneck_s
     lines = _lines(bounds, schedule, positions, microbatches)
@@ -73,8 +73,8 @@ def _lines(bounds: PlanBounds, schedule: Schedule, positions: int, microbatches:
     """Return the lines a_s + k_s L_s that an iteration is above, each as a[p] and k[p] > 0."""
     m, share, before = float(microbatches), bounds.forward_share, np.arange(positions)
     # The stages before a position hold a layer each, or more, and their first and last passes surround its own: with
-    # zero-bubble only the first do, as weight passes may come after the last gradient has left.
-    least_s = bounds.forward_s if schedule == "zero-bubble" else bounds.work_s
+    # split backward passes only the first do, as weight passes may come after the last gradient has left.
+    least_s = bounds.forward_s if schedule in SPLIT else bounds.work_s
     lines = [(least_s[np.minimum(before, len(least_s) - 1)], np.full(positions, m))]
     if schedule == "1f1b":
         # Of the path of one microbatch through all stages and back, a position adds to its own part all its passes

@@ -7,9 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.training.costs.stage_positions import stage_positions
 from tiger.training.costs.stages import Workload
 from tiger.training.costs.tolerances import MEMORY
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT, Schedule, check_schedule, warm_up
+from tiger.training.schedules.pass_orders import SPLIT, Schedule, check_schedule, style_of, warm_up
+from tiger.training.schedules.passes import BACKWARD, FORWARD, KINDS, WEIGHT, WHOLE
 from tiger.training.schedules.schedule_table import static_table
 from tiger.training.schedules.simulator import Timeline, zero_bubble_order
 
@@ -38,10 +40,9 @@ def footprint(timeline: Timeline, workload: Workload) -> MemoryProfile:
 
     The last to need it is the backward pass, or the weight pass where the two are apart. O(S m).
     """
-    last = WEIGHT if (timeline.kind == WEIGHT).any() else BACKWARD
-    state = workload.state_bytes.reshape(-1, workload.positions).sum(axis=0) + workload.working_bytes
+    state = workload.by_position(workload.state_bytes).sum(axis=0) + workload.working_bytes
     # A position runs one pass at a time, so that its rows are in the order of time already.
-    begins, ends = timeline.kind == FORWARD, timeline.kind == last
+    begins, ends = timeline.kind == FORWARD, np.isin(timeline.kind, _last_kinds(timeline.schedule))
     sign = begins.astype(np.float64) - ends
     change = sign * workload.held_bytes[timeline.stage]
     moment = np.where(begins, timeline.start_s, timeline.end_s)
@@ -67,12 +68,12 @@ def peak_bytes(workload: Workload, schedule: Schedule, microbatches: int) -> Flo
     InputError.
     """
     positions = workload.positions
-    state = workload.state_bytes.reshape(-1, positions).sum(axis=0)
+    state = workload.by_position(workload.state_bytes).sum(axis=0)
     if schedule == "zero-bubble":
-        counts = _peaks(zero_bubble_order(workload, microbatches), positions, 1, WEIGHT)
+        counts = _peaks(schedule, zero_bubble_order(workload, microbatches), positions, 1)
     else:
         counts = count_peak_activations(schedule, positions, len(workload.held_bytes) // positions, microbatches)
-    activation_bytes = workload.held_bytes.reshape(-1, positions).T
+    activation_bytes = workload.by_position(workload.held_bytes).T
     still = state + workload.working_bytes
     return np.array([still[at] + (counts[at] @ activation_bytes[at]).max() for at in range(positions)])
 
@@ -87,7 +88,9 @@ def count_peak_activations(schedule: Schedule, positions: int, virtual: int, mic
     check_schedule(schedule, positions, virtual, microbatches)
     if schedule != "gpipe" and microbatches > PERIODS * positions:
         return count_peak_activations(schedule, positions, virtual, PERIODS * positions)
-    return _peaks(static_table(schedule, positions, virtual, microbatches).key, positions, virtual, BACKWARD)
+    order = static_table(schedule, positions, virtual, microbatches).key
+    # The order that "zero-bubble" starts from makes every weight gradient at once, and holds as much as 1F1B.
+    return _peaks("1f1b" if schedule == "zero-bubble" else schedule, order, positions, virtual)
 
 
 def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) -> Callable[[int], int]:
@@ -108,16 +111,30 @@ def chunks_in_flight(schedule: Schedule, positions: int, virtual: int, microbatc
     """Return the mean microbatches in flight of a stage by the stages behind it, where a position has several."""
     peaks = count_peak_activations(schedule, positions, virtual, microbatches)
     most = [float(counts.sum(axis=1).max()) for counts in peaks]
-    return lambda after: most[(positions * virtual - 1 - after) % positions] / virtual
+    at = stage_positions(style_of(schedule), positions, positions * virtual)
+    return lambda after: most[at[positions * virtual - 1 - after]] / virtual
 
 
-def _peaks(order: list[int], positions: int, virtual: int, last: int) -> tuple[IntArray, ...]:
-    """Return the largest counts that each position holds of its stages, until passes of kind `last`."""
+def count_whole_microbatches(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> IntArray:
+    """Return how many microbatches `[p]` every position holds of all its stages at one moment, or more."""
+    peaks = count_peak_activations(schedule, positions, virtual, microbatches)
+    return np.array([counts.min(axis=1).max() for counts in peaks])
+
+
+def _last_kinds(schedule: Schedule) -> tuple[int, ...]:
+    """Return the kinds of passes after which a stage does not need what its forward pass has left."""
+    return (WEIGHT, WHOLE) if schedule in SPLIT else (BACKWARD,)
+
+
+def _peaks(schedule: Schedule, order: list[int], positions: int, virtual: int) -> tuple[IntArray, ...]:
+    """Return the largest counts that each position holds of its stages."""
     key = np.array(order)
     kind, stage = key % KINDS, key // KINDS
     change = np.zeros((len(key), virtual), np.int64)
-    change[np.arange(len(key)), stage // positions] = np.where(kind == FORWARD, 1, np.where(kind == last, -1, 0))
-    return tuple(_dominant_rows(np.cumsum(change[stage % positions == at], axis=0)) for at in range(positions))
+    ends = np.isin(kind, _last_kinds(schedule))
+    change[np.arange(len(key)), stage // positions] = (kind == FORWARD).astype(np.int64) - ends
+    at = stage_positions(style_of(schedule), positions, positions * virtual)[stage]
+    return tuple(_dominant_rows(np.cumsum(change[at == position], axis=0)) for position in range(positions))
 
 
 def _dominant_rows(counts: IntArray) -> IntArray:

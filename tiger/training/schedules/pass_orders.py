@@ -1,19 +1,44 @@
 """In which order every position of a pipeline runs its passes, where that order is fixed beforehand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Literal
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
+from tiger.training.costs.stage_positions import StageStyle
+from tiger.training.schedules.passes import BACKWARD, FORWARD, WEIGHT, Pass
+from tiger.training.schedules.v_orders import dual_pipe_v_order, zero_bubble_v_order
 
-Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
-# The kinds of passes; WEIGHT is the gradient of the weights where a schedule separates it from the backward pass.
-FORWARD, BACKWARD, WEIGHT = 0, 1, 2
-KINDS = 3
+Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble", "zb-v", "dualpipe-v"]
+# Schedules whose positions have two stages, one on the way to the last position and one on the way back.
+V_ORDERS: Mapping[Schedule | None, Callable[[int, int, int], list[Pass]]] = {
+    "zb-v": zero_bubble_v_order,
+    "dualpipe-v": dual_pipe_v_order,
+}
+# Schedules that make gradients of activations first, and those of weights where a position would wait.
+SPLIT: frozenset[Schedule] = frozenset({"zero-bubble", "zb-v", "dualpipe-v"})
 # Passes that are simulated in seconds; a table of them takes tens of megabytes.
 MOST_PASSES = 2**20
-Pass = tuple[int, int, int]
+
+
+def style_of(schedule: Schedule | None) -> StageStyle:
+    """Return how a schedule deals the stages of a pipeline to its positions."""
+    return "v" if schedule in V_ORDERS else "loop"
+
+
+def stages_each(schedule: Schedule | None) -> int | None:
+    """Return how many stages a position has, None for a schedule that runs any number from two on."""
+    return 2 if schedule in V_ORDERS else None if schedule == "interleaved" else 1
+
+
+def wanted_microbatches(schedule: Schedule | None, positions: int, microbatches: int) -> str | None:
+    """Return which microbatches a schedule of p positions wants instead, None where it can run them."""
+    if schedule == "interleaved" and microbatches % positions:
+        return f"a multiple of {positions}, the devices of an interleaved pipeline"
+    if schedule == "dualpipe-v" and microbatches < 2 * positions:
+        return f"at least {2 * positions}, the stages of a pipeline of {positions} devices under dualpipe-v"
+    return None
 
 
 def check_schedule(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> None:
@@ -22,13 +47,10 @@ def check_schedule(schedule: Schedule, positions: int, virtual: int, microbatche
         raise InputError("microbatches", f"expected at least 1, got {describe(microbatches)}")
     if virtual < 1:
         raise InputError("virtual", f"expected at least 1, got {describe(virtual)}")
-    if schedule != "interleaved" and virtual > 1:
-        raise InputError("virtual", f"expected 1 with {schedule}: only interleaved has more, got {describe(virtual)}")
-    if schedule == "interleaved" and microbatches % positions:
-        reason = (
-            f"expected a multiple of {positions}, the devices of an interleaved pipeline, got {describe(microbatches)}"
-        )
-        raise InputError("microbatches", reason)
+    if virtual != (stages_each(schedule) or virtual):
+        raise InputError("virtual", f"expected {stages_each(schedule)} with {schedule}, got {describe(virtual)}")
+    if (wanted := wanted_microbatches(schedule, positions, microbatches)) is not None:
+        raise InputError("microbatches", f"expected {wanted}, got {describe(microbatches)}")
     if positions * virtual * microbatches > MOST_PASSES:
         most = f"expected at most {MOST_PASSES // (positions * virtual)} over {positions * virtual} stages"
         raise InputError("microbatches", f"{most}, to be simulated in seconds, got {describe(microbatches)}")
@@ -40,8 +62,8 @@ def pass_orders(schedule: Schedule, positions: int, virtual: int, microbatches: 
     GPipe (Huang et al., arXiv:1811.06965) runs every forward pass first; 1F1B (Narayanan et al., PipeDream-Flush,
     arXiv:2006.09503) alternates as soon as it can; interleaved 1F1B (Narayanan et al., arXiv:2104.04473) deals
     microbatches to the v stages of a position in groups of p, as Megatron does. For "zero-bubble" this is 1F1B with
-    the backward pass split, every weight gradient made at once: the order that its search starts from. O(p v m).
-    Raises InputError.
+    the backward pass split, every weight gradient made at once: the order that its search starts from. ZB-V and
+    DualPipeV are those of PyTorch (`v_orders`). O(p v m). Raises InputError.
     """
     check_schedule(schedule, positions, virtual, microbatches)
     return tuple(_order(schedule, (positions, virtual, microbatches), position) for position in range(positions))
@@ -57,6 +79,8 @@ def warm_up(schedule: Schedule, shape: tuple[int, int, int], position: int) -> i
 
 def _order(schedule: Schedule, shape: tuple[int, int, int], position: int) -> list[Pass]:
     """Return the passes of one position: warm-up, one forward and one backward in turn, and the rest."""
+    if schedule in V_ORDERS:
+        return V_ORDERS[schedule](shape[0], shape[2], position)
     forward, backward = _deal(shape, position)
     warm = warm_up(schedule, shape, position)
     turns = list(chain.from_iterable(zip(forward[warm:], backward, strict=False)))

@@ -7,12 +7,12 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.training.costs.stages import Workload
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import SPLIT, Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PassCosts:
-    """Hold the seconds to receive the input of a pass, of the pass, and to send its output, by 3 x stage + kind."""
+    """Hold the seconds to receive the input of a pass, of the pass, and to send its output, by KINDS x stage + kind."""
 
     received_s: FloatArray
     passing_s: FloatArray
@@ -33,18 +33,17 @@ class PassCosts:
 
     @classmethod
     def of(cls, workload: Workload, schedule: Schedule) -> Self:
-        """Return the costs of a workload; only a zero-bubble schedule splits its backward passes.
-
-        Between stages on one position nothing is sent, which happens only where there is one position.
-        """
-        nothing, stages = [0.0], len(workload.forward_s)
-        inner = workload.transfer_s if workload.positions > 1 else np.zeros(stages - 1)
+        """Return the costs of a workload; between stages on one position nothing is sent."""
+        nothing, stages, at = [0.0], len(workload.forward_s), workload.stage_positions
+        inner = np.where(at[:-1] == at[1:], 0.0, workload.transfer_s)
         # A backward pass receives over the boundary that its forward pass sends over, and the other way round.
         before, after = np.concatenate([nothing, inner]), np.concatenate([inner, nothing])
-        weight = workload.weight_s if schedule == "zero-bubble" else np.zeros(stages)
+        weight = workload.weight_s if schedule in SPLIT else np.zeros(stages)
         still = np.zeros(stages)
         return cls(
-            received_s=np.stack([before, after, still], axis=1).ravel(),
-            passing_s=np.stack([workload.forward_s, workload.backward_s - weight, weight], axis=1).ravel(),
-            sent_s=np.stack([after, before, still], axis=1).ravel(),
+            received_s=np.stack([before, after, still, after], axis=1).ravel(),
+            passing_s=np.stack(
+                [workload.forward_s, workload.backward_s - weight, weight, workload.backward_s], axis=1
+            ).ravel(),
+            sent_s=np.stack([after, before, still, before], axis=1).ravel(),
         )

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT, Pass, Schedule, pass_orders
+from tiger.training.schedules.pass_orders import Schedule, pass_orders
+from tiger.training.schedules.passes import BACKWARD, FORWARD, KINDS, WEIGHT, WHOLE, Pass
 
 # Tables that are kept for searches, which ask for a few shapes in turn; of those above this many passes only the last.
 KEPT_TABLES, KEPT_LONG_TABLES, LONG = 32, 1, 2**14
@@ -18,8 +19,8 @@ NOT_SENT = -1
 class ScheduleTable:
     """Hold N passes: at which of p positions each runs, its kind and stage, and which pass it waits for.
 
-    `key` is 3 x stage + kind. `waits[i]` is 1 + the number of the pass at another position that sends pass i what it
-    needs, always one of those before it, and 0 where nothing is sent.
+    `key` is KINDS x stage + kind. `waits[i]` is 1 + the number of the pass of another stage that makes what pass i
+    needs, always one of those before it, and 0 where there is none.
     """
 
     positions: int
@@ -81,6 +82,7 @@ def _unsent(stages: int, microbatches: int) -> dict[int, list[list[int]]]:
     # The first forward pass and the last backward pass need no message; nor does a weight pass anywhere.
     sent[FORWARD][0] = sent[BACKWARD][-1] = [0] * microbatches
     sent[WEIGHT] = [[0] * microbatches] * stages
+    sent[WHOLE] = sent[BACKWARD]
     return sent
 
 
@@ -99,5 +101,5 @@ def _append_passes(
         table.waits.append(waits)
         if kind == FORWARD and stage < last:
             sent[FORWARD][stage + 1][microbatch] = len(table.waits)
-        elif kind == BACKWARD and stage:
+        elif kind in (BACKWARD, WHOLE) and stage:
             sent[BACKWARD][stage - 1][microbatch] = len(table.waits)

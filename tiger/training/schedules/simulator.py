@@ -8,8 +8,9 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.training.costs.stages import Workload
-from tiger.training.schedules.pass_orders import KINDS, Schedule
+from tiger.training.schedules.pass_orders import Schedule
 from tiger.training.schedules.pass_seconds import PassCosts
+from tiger.training.schedules.passes import KINDS
 from tiger.training.schedules.schedule_table import ScheduleTable, static_table, table_of
 from tiger.training.schedules.zerobubble import zero_bubble_orders
 
@@ -21,7 +22,7 @@ RECENT_SEARCHES = 8
 class Timeline:
     """Hold N passes in the order in which they were simulated, each at its position, and the iteration they make.
 
-    `kind` is FORWARD, BACKWARD or WEIGHT. A pass runs from `start_s` to `end_s`; its position receives for
+    `kind` is FORWARD, BACKWARD, WEIGHT or WHOLE. A pass runs from `start_s` to `end_s`; its position receives for
     `received_s` right before and sends for `sent_s` right after. `free_s[p]` is when a position has sent its last
     message, and its all-reduce of `closing_s[p]` begins. `bubble` is the share of p x `iteration_s` without passes.
     """

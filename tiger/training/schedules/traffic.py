@@ -71,8 +71,9 @@ class LinkBytes:
 def _add_messages(sent: LinkBytes, layers: Layers, plan: Plan, microbatches: int) -> None:
     """Add messages over the boundaries between stages, forward and back, a share for each tensor-parallel rank."""
     share = layers.crossing_bytes / (layers.setup.overlap_pipeline or 1.0) / plan.grid.shape[2]
+    at = plan.stage_positions
     for stage in range(plan.stages - 1):
-        here, there = plan.grid[stage % plan.positions], plan.grid[(stage + 1) % plan.positions]
+        here, there = plan.grid[at[stage]], plan.grid[at[stage + 1]]
         for a, b in zip(here.ravel().tolist(), there.ravel().tolist(), strict=True):
             sent.add((a, b), 2 * microbatches * float(share[plan.cuts[stage + 1]]))
 
@@ -82,7 +83,7 @@ def _add_reductions(sent: LinkBytes, layers: Layers, plan: Plan, microbatches: i
     # A backward pass repeats those of the layers that it recomputes.
     stages = np.add.reduceat((2 + layers.traffic.repeats) * layers.reduced_bytes, np.array(plan.cuts[:-1]))
     for stage, size in enumerate(stages.tolist()):
-        for ring in plan.grid[stage % plan.positions].tolist():
+        for ring in plan.grid[plan.stage_positions[stage]].tolist():
             sent.add_ring(ring, microbatches * size)
 
 
@@ -93,7 +94,7 @@ def _add_groups(sent: LinkBytes, layers: Layers, plan: Plan, microbatches: int) 
     passed, exchanged = (3 + traffic.repeats) * traffic.context_bytes, (2 + traffic.repeats) * traffic.exchanged_bytes
     sums = np.add.reduceat([*gathered, passed, exchanged], begins, axis=1).T * microbatches / tensor
     for stage, (dense, experts, keys, tokens) in enumerate(sums.tolist()):
-        ranks = plan.grid[stage % plan.positions]
+        ranks = plan.grid[plan.stage_positions[stage]]
         sent.add_gathers(ranks, (dense, experts), traffic.expert)
         for first in range(0, len(ranks), traffic.context):
             for ring in ranks[first : first + traffic.context].T.tolist():
@@ -109,11 +110,11 @@ def _add_gradients(sent: LinkBytes, layers: Layers, plan: Plan) -> None:
     cuts, grid, traffic = np.array(plan.cuts), plan.grid, layers.traffic
     replicas, tensor = grid.shape[1:]
     both = traffic.scattered_bytes + traffic.gathered_bytes
-    dense, experts = (position_sums(layers, row, plan.cuts, plan.positions) / tensor for row in both)
+    dense, experts = (position_sums(layers, row, plan.cuts, plan.positions, plan.style) / tensor for row in both)
     for position, size in enumerate(zip(dense.tolist(), experts.tolist(), strict=True)):
         sent.add_gathers(grid[position], size, traffic.expert)
     for group in layers.tied:
-        places = sorted({int(stage) % plan.positions for stage in np.searchsorted(cuts, group, side="right") - 1})
+        places = np.unique(plan.stage_positions[np.searchsorted(cuts, group, side="right") - 1])
         for d in range(replicas):
             for t in range(tensor):
                 sent.add_ring(grid[places, d, t].tolist(), float(layers.gradient_bytes[group[0]]) / tensor)

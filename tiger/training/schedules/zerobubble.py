@@ -7,8 +7,8 @@ from heapq import heappop, heappush, heapreplace
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.training.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT
 from tiger.training.schedules.pass_seconds import PassCosts
+from tiger.training.schedules.passes import BACKWARD, FORWARD, KINDS, WEIGHT
 
 # How long a position waits for a message rather than begin a weight pass, in parts of that pass. Waiting pays at both
 # ends of an iteration: 2 % of one with 2 p microbatches, and nothing of one with 32 p, so that it is tried up to 8 p.
