@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -161,23 +160,20 @@ def best_from(costs: LineCosts, start: Cuts) -> float:
 
 
 def without_ends(model: Layers) -> Layers:
-    """Return a model without embedding and head."""
+    """Return a model without embedding and head, nor what ranks of groups send."""
     inner = slice(1, model.size - 1)
     crossing = model.crossing_bytes[1:-1].copy()
     crossing[[0, -1]] = 0.0
-    return replace(
-        model,
+    return Layers(
         names=model.names[inner],
         forward_s=model.forward_s[inner],
         backward_s=model.backward_s[inner],
         weight_s=model.weight_s[inner],
         parameter_bytes=model.parameter_bytes[inner],
+        gradient_bytes=model.gradient_bytes[inner],
         state_bytes=model.state_bytes[inner],
         held_bytes=model.held_bytes[inner],
-        reduced_bytes=model.reduced_bytes[inner],
-        reductions=model.reductions[inner],
         crossing_bytes=crossing,
         kinds=model.kinds[inner],
         modules=model.modules[inner],
-        tied=(),
     )

@@ -14,7 +14,8 @@ from tiger.training.schedules.pass_orders import MOST_PASSES, Schedule, stages_e
 
 # Stages of a position that are tried with the interleaved schedule, and the most that are where layers divide evenly.
 VIRTUAL, MOST_VIRTUAL = (2, 4), 8
-SCHEDULES: tuple[Schedule, ...] = ("1f1b", "zero-bubble", "interleaved", "gpipe")
+# Schedules that are searched over: dualpipe-v, which holds more than zb-v and waits as long, only where asked for.
+SCHEDULES: tuple[Schedule, ...] = ("1f1b", "zero-bubble", "zb-v", "interleaved", "gpipe")
 # Microbatches of an iteration for each device where no batch is stated.
 A_DEVICE = 4
 # Tokens of a sequence on a device from which it is not cut further unless asked for: what models without context ranks

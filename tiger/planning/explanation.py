@@ -7,6 +7,7 @@ from tiger.placement.entry.explanation import HELP, NOTED, add_remedies
 from tiger.planning.choices import hold_text
 from tiger.planning.report import Degrees, PlanReport
 from tiger.run.explanation import Explanation, advise_time, explain_unmet, percent, percent_at_most
+from tiger.training.schedules.pass_orders import style_of
 
 # Part of memory in use from which it is nearly full.
 FULL = 0.9
@@ -76,6 +77,11 @@ def _say_where_time_goes(report: PlanReport) -> Iterator[str]:
         yield f"The fullest device has {percent(report.best.memory_share)} of its memory in use."
 
 
+def _pick_framework(degrees: Degrees) -> str:
+    """Return a framework that runs the schedule."""
+    return "torch" if style_of(degrees.schedule) == "v" else "megatron"
+
+
 def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield what to do with the plan, and what may make it faster."""
     virtual = f" --virtual {degrees.virtual}" if degrees.virtual > 1 else ""
@@ -85,8 +91,8 @@ def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     stated += [] if degrees.recompute_layers is None else [("recompute-layers", degrees.recompute_layers)]
     held = "".join(f" --{name} {size}" for name, size in stated)
     yield (
-        f"Print it for a framework with --emit megatron, or place it with `tiger place --pipeline-parallel "
-        f"{degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} --schedule "
+        f"Print it for a framework with --emit {_pick_framework(degrees)}, or place it with `tiger place "
+        f"--pipeline-parallel {degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} --schedule "
         f"{degrees.schedule}{virtual}{held} --microbatches {degrees.microbatches}`."
     )
     parts = report.best and report.best.breakdown

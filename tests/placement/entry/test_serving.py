@@ -154,3 +154,10 @@ def test_bug_most_sequences_are_explained_as_such() -> None:
     report = tiger.place("llama-3-8b:serve=true,weights=q4_k,sequence=4096", HOME, objective="cache")
     told = explain_placement(report)
     assert "No placement of this kind has room for more: it is proved optimal." in told.quality
+
+
+@pytest.mark.parametrize(("schedule", "sequences"), [("interleaved", 25), ("zb-v", 24)])
+def test_bug_stages_of_one_device_that_serve_were_counted_one_by_one(schedule: str, sequences: int) -> None:
+    """A device has room for as many sequences as go beside the weights of both its stages."""
+    report = tiger.place(f"{SERVED},batch=4", HOME, schedule=schedule, pipeline=2)
+    assert (len(report.stages), report.serving.sequences) == (4, sequences)

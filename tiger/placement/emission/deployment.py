@@ -109,8 +109,8 @@ class Deployment:
     def check_loop(self, system: str) -> None:
         """Raise InputError where stages go to the last position and back."""
         if self.plan.style != "loop":
-            reason = f"expected stages that go round the devices in turn, as {system} has no others"
-            raise InputError(FIELD, f"{reason} and no schedule {self.schedule}")
+            reason = f"stages go to the last device and back, which {system} does not have"
+            raise InputError(FIELD, f"expected another schedule than {self.schedule}, under which {reason}")
 
     def check_experts_at_home(self, system: str) -> None:
         """Raise InputError unless the experts of every layer are on its device."""

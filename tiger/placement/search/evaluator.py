@@ -1,7 +1,8 @@
 """The evaluation of plans: seconds by the bottleneck or by a schedule, bytes, and whether memory and pins are kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.serving import forward_alone
 from tiger.training.schedules.memory import fits_memory, peak_bytes
-from tiger.training.schedules.pass_orders import Schedule, wanted_microbatches
+from tiger.training.schedules.pass_orders import Schedule, stages_each, wanted_microbatches
 from tiger.training.schedules.simulator import iteration_s, simulate
 
 
@@ -30,6 +31,10 @@ class Evaluator:
     objective: Objective = "throughput"
     microbatches: int = 1
     pinned: Mapping[int, int] = field(default_factory=dict)
+
+    def for_single_stages(self) -> Self:
+        """Return an evaluator of plans with one stage a position, by 1F1B where the schedule has no such."""
+        return self if stages_each(self.schedule) in (1, None) else replace(self, schedule="1f1b")
 
     def value(self, plan: Plan) -> float:
         """Return the seconds that are minimized, infinite for a plan that breaks a rule or lacks a link."""

@@ -10,13 +10,12 @@ from tiger.placement.ranks.cost_model import ParallelDegrees
 from tiger.placement.ranks.grid_search import GridFunctions, place_groups
 from tiger.placement.search.bounds import group_bound_s
 from tiger.placement.search.candidates import best_cuts
-from tiger.placement.search.evaluator import Evaluator
 from tiger.placement.search.grids import roomy_grids
 from tiger.placement.search.incumbent import ChainIncumbent
 from tiger.placement.search.position_counts import promising_counts
 from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.costs.tolerances import MET, meets
-from tiger.training.schedules.pass_orders import SPLIT, stages_each
+from tiger.training.schedules.pass_orders import SPLIT
 
 # Schedules whose bound on places is not known: one sets the order of passes by costs, others fold the pipeline.
 UNPROVED = SPLIT
@@ -57,7 +56,7 @@ def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[I
 
     cuts, grids = cuts_of(grid), [grid]
     if degrees.ranks < PROVED_FIRST_RANKS or not cuts or not _is_proved(incumbent, Plan(cuts=cuts, grid=grid)):
-        functions = GridFunctions(cuts_of=cuts_of, iteration_s=_simplify(problem.evaluator).value)
+        functions = GridFunctions(cuts_of=cuts_of, iteration_s=problem.evaluator.for_single_stages().value)
         plan = place_groups(problem.evaluator.layers, cluster, degrees, functions, incumbent.order_search)
         if plan is not None:
             grids.insert(0, plan.grid)
@@ -68,13 +67,10 @@ def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[I
     return grids
 
 
-def _simplify(evaluator: Evaluator) -> Evaluator:
-    """Return an evaluator of plans with one stage a position, by 1F1B where the schedule has no such."""
-    return evaluator if stages_each(evaluator.schedule) in (1, None) else replace(evaluator, schedule="1f1b")
-
-
 def _is_proved(incumbent: ChainIncumbent, plan: Plan) -> bool:
     """Return whether no other places of the ranks are better with the same cuts."""
+    if incumbent.problem.params.schedule in UNPROVED:
+        return False
     value = incumbent.problem.evaluator.value(plan)
     return value < np.inf and _same_cuts_bound_s(incumbent, plan, value) >= value * (1 - MET)
 

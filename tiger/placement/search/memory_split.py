@@ -42,11 +42,10 @@ def count_sequences(layers: Layers, cluster: Cluster, plan: Plan) -> int | None:
     if layers.served is None:
         return None
     tensor, begins = plan.grid.shape[2], np.array(plan.cuts[:-1])
-    cache = np.add.reduceat(layers.served.cache_bytes, begins)
-    left = (
-        cluster.memory_bytes[plan.grid].min(axis=(1, 2)) * (1 + MEMORY)
-        - (state_bytes(layers, plan.cuts) - cache) / tensor
-    )
+    caches = np.add.reduceat(layers.served.cache_bytes, begins)
+    weights = np.bincount(plan.stage_positions, state_bytes(layers, plan.cuts) - caches)
+    cache = np.bincount(plan.stage_positions, caches)
+    left = cluster.memory_bytes[plan.grid].min(axis=(1, 2)) * (1 + MEMORY) - weights / tensor
     each = cache / layers.served.sequences / tensor
     if (left < 0).any():
         return 0

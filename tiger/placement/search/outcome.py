@@ -110,7 +110,7 @@ def simulate_plan(evaluator: Evaluator, plan: Plan) -> PlaceResult:
 
 def _measure_split(problem: ChainProblem) -> PlaceResult:
     """Return the figures of layers cut in proportion to memory."""
-    return simulate_plan(problem.evaluator, plan_by_memory(problem))
+    return simulate_plan(problem.evaluator.for_single_stages(), plan_by_memory(problem))
 
 
 def find_faults(evaluator: Evaluator, plan: Plan) -> tuple[Violation, ...]:
