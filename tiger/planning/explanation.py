@@ -92,8 +92,8 @@ def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     held = "".join(f" --{name} {size}" for name, size in stated)
     yield (
         f"Print it for a framework with --emit {_pick_framework(degrees)}, or place it with `tiger place "
-        f"--pipeline-parallel {degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} --schedule "
-        f"{degrees.schedule}{virtual}{held} --microbatches {degrees.microbatches}`."
+        f"--pipeline-parallel {degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} "
+        f"--schedule {degrees.schedule}{virtual}{held} --microbatches {degrees.microbatches}`."
     )
     parts = report.best and report.best.breakdown
     if parts and parts.waiting_s + parts.gradients_s >= NOTED * parts.total_s:
