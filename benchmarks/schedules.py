@@ -14,9 +14,9 @@ from tiger.training.schedules.pass_orders import Schedule, wanted_microbatches
 CLUSTER, PIPELINE = "dgx:1", 8
 EQUAL = "transformer:layers=64,hidden=4096,heads=32,vocabulary=100,sequence=2048"
 HEADED = "transformer:layers=62,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
-SCHEDULES: tuple[Schedule, ...] = ("1f1b", "interleaved", "zero-bubble", "zb-v", "dualpipe-v")
+SCHEDULES: tuple[Schedule, ...] = ("1f1b", "interleaved", "zero-bubble", "zb-v", "dualpipe-v", "chimera")
 # What a device holds at most of microbatches, in p-th parts of the model: twice that in stages of a V, and interleaved.
-HELD = {"1f1b": 8.0, "interleaved": 11.5, "zero-bubble": 8.0, "zb-v": 8.0, "dualpipe-v": 8.5}
+HELD = {"1f1b": 8.0, "interleaved": 11.5, "zero-bubble": 8.0, "zb-v": 8.0, "dualpipe-v": 8.5, "chimera": 9.0}
 
 
 def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
@@ -48,7 +48,7 @@ def measure(layers: Layers, schedule: Schedule, count: int) -> tuple[str, ...]:
     load = workloads(deployment.layers, deployment.cluster, deployment.plan)[0]
     peaks = peak_bytes(load, schedule, count)
     still = load.by_position(load.state_bytes).sum(axis=0) + load.working_bytes
-    held = (peaks - still).max() / (load.held_bytes.sum() / PIPELINE)
+    held = (peaks - still).max() / (load.held_bytes.sum() / load.pipelines / PIPELINE)
     waits = bubble_of(schedule, count)
     return (
         f"{1e3 * report.iteration_s:.1f}",
@@ -62,7 +62,10 @@ def measure(layers: Layers, schedule: Schedule, count: int) -> tuple[str, ...]:
 
 def bubble_of(schedule: Schedule, count: int) -> float:
     """Return for how many forward passes a device waits, with equal stages, F = B = W and free messages."""
-    p, waits = PIPELINE, {"1f1b": 3.0, "interleaved": 1.5, "zero-bubble": 1.0, "zb-v": 0.5, "dualpipe-v": 0.5}
+    p = PIPELINE
+    if schedule == "chimera":
+        return (p - 2) * (count / p + 1)
+    waits = {"1f1b": 3.0, "interleaved": 1.5, "zero-bubble": 1.0, "zb-v": 0.5, "dualpipe-v": 0.5}
     bubble = (p - 1) * waits[schedule]
     # Few microbatches do not fill a V: their passes come back to a device that has nothing left to do.
     return max(bubble, 2 * p - 1 - count) if schedule == "zb-v" else bubble

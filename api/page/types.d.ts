@@ -345,7 +345,7 @@ export interface Degrees {
   pipeline: number;
   tensor: number;
   data: number;
-  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v";
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera";
   virtual: number;
   microbatches: number;
   microbatch: number | null;
@@ -628,7 +628,7 @@ export interface GivenPlan {
   pipeline: number;
   tensor: number;
   data: number;
-  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v";
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera";
   virtual: number;
   microbatches: number;
   microbatch: number | null;
@@ -1167,7 +1167,7 @@ export interface PlaceRequest {
    * Makes the simulated time of an iteration small instead of the bottleneck, within the memory that this schedule
    * takes; without one, memory is parameters alone.
    */
-  schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | null;
+  schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera" | null;
   /**
    * Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there may be,
    * those of the cluster divided by `tensor` and `data`, and no more than layers.
@@ -1233,26 +1233,27 @@ export interface PlacedStage {
 /**
  * Answer which layers or operators of a model run on which devices of a cluster, all times in seconds. In the mode
  * chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p, under zb-v and
- * dualpipe-v at j and, on the way back, at 2 p - 1 - j. `bottleneck_s` is the largest load of a position for one
- * microbatch, messages not hidden behind passes, and `lower_bound_s` a lower bound on that of all plans of the same
- * order of layers. With a `schedule`, `iteration_s` is its simulated time for all `microbatches`, `iteration_bound_s` a
- * lower bound on those of all plans, and `bubble` the share of it in which devices wait. `uniform_..` are the figures
- * of as many layers in every stage, on devices in the order of the cluster, None where they cannot send to each other;
- * memory and pins play no part in it, and `uniform_feasible` says whether it keeps to them, None where that is not
- * known. `start_..` are the figures of the plan started from, and `moved` how many of its layers or operators have
- * other devices now, None without one. `given` is what the plan of a `layout` comes to, None without one. Without a
- * schedule, memory is parameters alone. With the `objective` latency, `latency_s` is the time of a microbatch alone,
- * forward through all stages, and `latency_bound_s` a lower bound on that of all plans; with cache, `serving` has the
- * sequences that fit at once. `serving` also has what a model that serves comes to beside layers cut in proportion to
- * memory, None of others. In the mode dag there is a stage for every device that holds operators, and `uniform_..` are
- * the figures of as many colocation groups on every accelerator. Bounds are on all placements of the same kind:
- * `lower_bound_s` on the bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for
- * the `objective` throughput. `optimal` says that what was minimized, the iteration with a schedule, else the
- * bottleneck or what the `objective` names, meets its bound. `progress` has the cost that each step of the search
- * reached, `links` the bytes between devices in an iteration, `seconds` is wall time, `sampling` what a sampler drew,
- * None for other solvers, and `times` are the shares of what layers compute by where their times come from, None where
- * the model states them. Where no plan is possible, figures are None, stages empty, and `violations` say what cannot be
- * met. `deployment` holds the plan itself, `arrangement` that of operators, and neither is serialised.
+ * dualpipe-v at j and, on the way back, at 2 p - 1 - j; under chimera stage j of p is also at p - 1 - j. `bottleneck_s`
+ * is the largest load of a position for one microbatch, messages not hidden behind passes, and `lower_bound_s` a lower
+ * bound on that of all plans of the same order of layers. With a `schedule`, `iteration_s` is its simulated time for
+ * all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the share of it in which
+ * devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the order of the cluster,
+ * None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it
+ * keeps to them, None where that is not known. `start_..` are the figures of the plan started from, and `moved` how
+ * many of its layers or operators have other devices now, None without one. `given` is what the plan of a `layout`
+ * comes to, None without one. Without a schedule, memory is parameters alone. With the `objective` latency, `latency_s`
+ * is the time of a microbatch alone, forward through all stages, and `latency_bound_s` a lower bound on that of all
+ * plans; with cache, `serving` has the sequences that fit at once. `serving` also has what a model that serves comes to
+ * beside layers cut in proportion to memory, None of others. In the mode dag there is a stage for every device that
+ * holds operators, and `uniform_..` are the figures of as many colocation groups on every accelerator. Bounds are on
+ * all placements of the same kind: `lower_bound_s` on the bottleneck and `latency_bound_s` on `latency_s`, the makespan
+ * of one microbatch, both None for the `objective` throughput. `optimal` says that what was minimized, the iteration
+ * with a schedule, else the bottleneck or what the `objective` names, meets its bound. `progress` has the cost that
+ * each step of the search reached, `links` the bytes between devices in an iteration, `seconds` is wall time,
+ * `sampling` what a sampler drew, None for other solvers, and `times` are the shares of what layers compute by where
+ * their times come from, None where the model states them. Where no plan is possible, figures are None, stages empty,
+ * and `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
+ * neither is serialised.
  */
 export interface PlacementReport {
   schema: "tiger.placement/1";
@@ -1279,7 +1280,7 @@ export interface PlacementReport {
   violations: Violation[];
   remedies: Remedy[];
   given: GivenLayout | null;
-  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | null;
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera" | null;
   microbatches: number | null;
   virtual: number;
   solver: string;
@@ -1439,7 +1440,7 @@ export interface PlanRequest {
    */
   recompute_layers?: number | null;
   /** The schedule; searched over without it. */
-  schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | null;
+  schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera" | null;
   /** Stages a device where they are interleaved; searched over without it. */
   virtual?: number | null;
   /** Sequences in a microbatch; searched over without it. */
@@ -1505,7 +1506,7 @@ export interface RankedPlan {
   pipeline: number;
   tensor: number;
   data: number;
-  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v";
+  schedule: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera";
   virtual: number;
   microbatches: number;
   microbatch: number | null;

@@ -187,7 +187,7 @@ def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field
         (["--contiguous"], "contiguous"),
         (["--objective", "both"], "objective"),
         (["--objective", "beauty"], "objective"),
-        (["--schedule", "chimera"], "schedule"),
+        (["--schedule", "2f2b"], "schedule"),
         (["--microbatches", "0", "--schedule", "gpipe"], "microbatches"),
         (["--microbatches", "4"], "microbatches"),
         (["--microbatches", "many"], "microbatches"),

@@ -20,7 +20,7 @@ from tiger.training.models.setup import Recompute, Sharding
 from tiger.training.models.shape import Shape
 from tiger.training.models.sizes import Model
 from tiger.training.models.transformer import layers_of_shape
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import Schedule, pipelines_of, stages_each, style_of
 
 Make = Callable[[tuple[int, ...]], Cluster]
 
@@ -65,19 +65,23 @@ def test_bounds_are_below_even_plans(model: Model, cluster: Cluster, schedule: s
     assert floors.cut_bytes(schedule, count)[-1] <= evaluator.memory_bytes(plan).max()
 
 
-@pytest.mark.parametrize("schedule", ["zb-v", "dualpipe-v"])
-@pytest.mark.parametrize("count", [1, 2])
-def test_bounds_are_below_all_plans_of_a_v(model: Model, cluster: Cluster, schedule: Schedule, count: int) -> None:
-    """Their seconds and their bytes, of all cuts into two stages a position."""
-    family, rng = Family(tensor=1, data=1, microbatch=1, microbatches=5), np.random.default_rng(count)
+@pytest.mark.parametrize(
+    ("schedule", "count"), [("zb-v", 1), ("zb-v", 2), ("dualpipe-v", 1), ("dualpipe-v", 2), ("chimera", 2)]
+)
+def test_bounds_are_below_all_plans_of_other_shapes(
+    model: Model, cluster: Cluster, schedule: Schedule, count: int
+) -> None:
+    """Their seconds and their bytes, of all cuts into stages that come back, or run both ways."""
+    family, rng = Family(tensor=1, data=1, microbatch=1, microbatches=6), np.random.default_rng(count)
+    virtual, style = stages_each(schedule) or 1, style_of(schedule)
     layers = replace(model.given, held_bytes=40 * rng.random(4), state_bytes=40 * rng.random(4))
     floors = floors_of(Model(layers), cluster, family)
-    choice = Choice(family=family, pipeline=count, schedule=schedule, virtual=2)
+    choice = Choice(family=family, pipeline=count, schedule=schedule, virtual=virtual)
     evaluator = make_evaluator(layers, cluster, choice)
-    for inner in combinations(range(1, 4), 2 * count - 1):
-        plan = Plan(cuts=(0, *inner, 4), grid=rank_order(choice.shape), style="v")
-        assert floors.work_s(count) <= evaluator.seconds(plan)
-        assert floors.need_bytes(schedule, 2, count) <= evaluator.memory_bytes(plan).max() * (1 + 1e-12)
+    for inner in combinations(range(1, 4), virtual * count - 1):
+        plan = Plan(cuts=(0, *inner, 4), grid=rank_order(choice.shape), style=style)
+        assert floors.work_s(count, pipelines_of(schedule)) <= evaluator.seconds(plan)
+        assert floors.need_bytes(schedule, virtual, count) <= evaluator.memory_bytes(plan).max() * (1 + 1e-12)
 
 
 def test_the_best_cuts_need_what_they_hold(model: Model, cluster: Cluster) -> None:

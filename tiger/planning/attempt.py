@@ -18,7 +18,7 @@ from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.memory import chunks_in_flight, in_flight
-from tiger.training.schedules.pass_orders import style_of
+from tiger.training.schedules.pass_orders import pipelines_of, style_of
 
 Bound = Literal["work", "cuts"]
 
@@ -139,7 +139,8 @@ def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
 def _count_in_flight(choice: Choice) -> Callable[[int], float]:
     """Return how many microbatches a stage of a choice holds, by the number of stages behind it."""
     count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
-    return in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
+    each = virtual * pipelines_of(schedule)
+    return in_flight(schedule, count) if each == 1 else chunks_in_flight(schedule, choice.pipeline, each, count)
 
 
 def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:

@@ -46,7 +46,8 @@ def breakdown(evaluator: Evaluator, plan: Plan) -> Breakdown:
     )
     passing = _passing_s(load, evaluator.microbatches)
     # Within one position nothing is sent.
-    sent = 4 * evaluator.microbatches * float(load.transfer_s.sum()) / load.positions if load.positions > 1 else 0.0
+    each = evaluator.microbatches / load.pipelines
+    sent = 4 * each * float(load.transfer_s.sum()) / load.positions if load.positions > 1 else 0.0
     gradients = float(load.closing_s.mean())
     return Breakdown(
         compute_s=compute,
@@ -60,4 +61,4 @@ def breakdown(evaluator: Evaluator, plan: Plan) -> Breakdown:
 
 def _passing_s(load: Workload, microbatches: int) -> float:
     """Return the seconds of all passes, in the mean over positions."""
-    return microbatches * float((load.forward_s + load.backward_s).sum()) / load.positions
+    return microbatches / load.pipelines * float((load.forward_s + load.backward_s).sum()) / load.positions

@@ -16,7 +16,7 @@ from tiger.planning.incumbent import PlanIncumbent
 from tiger.planning.links import LinkCurves
 from tiger.planning.search_inputs import SearchInputs
 from tiger.training.costs.tolerances import TOO_LARGE
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import Schedule, pipelines_of
 
 
 def bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
@@ -79,15 +79,18 @@ def _bound_family(
 ) -> None:
     """Rule choices of one family out by work and memory, then by the best of all cuts; keep the others."""
     left = defaultdict[Schedule, list[Choice]](list)
-    work = {count: bounds.work_s(count) for count in {each.pipeline for each in listed}}
+    work = {
+        (count, ways): bounds.work_s(count, ways)
+        for count, ways in {(each.pipeline, pipelines_of(each.schedule)) for each in listed}
+    }
     need_bytes = cache(bounds.need_bytes)
     for choice in listed:
-        work_s = work[choice.pipeline]
+        work_s = work[choice.pipeline, pipelines_of(choice.schedule)]
         if incumbent.is_too_slow(work_s):
             incumbent.rule_out("work", choice, work_s)
         elif (need := need_bytes(*_flight(choice))) > most_bytes * (1 + TOO_LARGE):
             incumbent.rule_out("memory", choice, need)
-        elif choice.virtual == 1:
+        elif choice.virtual == 1 and pipelines_of(choice.schedule) == 1:
             left[choice.schedule].append(choice)
         else:
             incumbent.add(_make_candidate(choice, work_s, 0.0))
@@ -99,7 +102,7 @@ def _bound_family(
             if held[at] > most_bytes * (1 + TOO_LARGE):
                 incumbent.rule_out("memory", choice, float(held[at]))
             else:
-                incumbent.add(_make_candidate(choice, work[choice.pipeline], float(cuts[at])))
+                incumbent.add(_make_candidate(choice, work[choice.pipeline, 1], float(cuts[at])))
 
 
 def _bound_bytes(bounds: FamilyBounds, schedule: Schedule, some: Sequence[Choice], most_bytes: float) -> FloatArray:

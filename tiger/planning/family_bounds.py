@@ -17,7 +17,7 @@ from tiger.training.hardware.collectives import RingTable
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
 from tiger.training.schedules.memory import count_whole_microbatches, in_flight
-from tiger.training.schedules.pass_orders import V_ORDERS, Schedule
+from tiger.training.schedules.pass_orders import V_ORDERS, Schedule, pipelines_of
 
 # Bounds by the best of all cuts take O(p L^2) time and L^2 memory, and are left out above this number of layers.
 MOST_LAYERS = 600
@@ -84,7 +84,7 @@ class FamilyBounds:
         """Return whether rings of as many devices as the family has can be at all."""
         return len(self.reduced_s) > 0
 
-    def work_s(self, positions: int) -> float:
+    def work_s(self, positions: int, pipelines: int = 1) -> float:
         r"""Return a lower bound on an iteration on so many positions, for devices that never wait.
 
         With the speeds of the quickest devices, the slowest of them s, what a replica spends on layer l beside
@@ -92,14 +92,15 @@ class FamilyBounds:
 
         .. math:: T \sum_k s_k \ge d \sum_l (m w_l + t s\, c_l)
 
-        as every position is busy for no longer than T. Nor is it shorter than the largest layer.
+        as every position is busy for no longer than T. Nor is it shorter than the largest layer takes, whose
+        microbatches are shared by as many positions as there are pipelines side by side.
         """
         family, count = self.family, self.family.microbatches
         used = self.speeds[: positions * family.tensor * family.copies]
         beside = (2 * count * self.reduced_s + self.closing_s).min(axis=0)
         alone = count * (self.passes_s[0] + self.passes_s[1]) + beside
         work = count * (self.layers.forward_s + self.layers.backward_s) + family.tensor * self.speeds[-1] * beside
-        return max(float(family.copies * work.sum() / used.sum()), float(alone.max()))
+        return max(float(family.copies * work.sum() / used.sum()), float(alone.max()) / pipelines)
 
     def cuts_s(self, schedule: Schedule, positions: int) -> FloatArray:
         """Return bounds [p] for pipelines of 1, 2, .. positions with one stage each, by the best of all cuts.
@@ -132,7 +133,10 @@ class FamilyBounds:
 
         with weights that make equal layers need equally much everywhere.
         """
-        if schedule in V_ORDERS:
+        if pipelines_of(schedule) > 1:
+            # Every layer is at two positions, of which each may hold less.
+            flying = np.zeros(positions, np.int64)
+        elif schedule in V_ORDERS:
             flying = _count_whole(schedule, self.family.microbatches, positions)
         elif virtual > 1:
             # Before its first backward pass a position has dealt out so many forward passes; the last stage has least.

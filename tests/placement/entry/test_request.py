@@ -80,6 +80,10 @@ def test_microbatches_go_with_a_schedule() -> None:
     with pytest.raises(InputError, match="microbatches: expected at least 6, the stages of a pipeline of 3 devices"):
         check_params(PlaceParams(schedule="dualpipe-v", microbatches=5, pipeline=3))
     check_params(PlaceParams(schedule="zb-v", microbatches=1, pipeline=3))
+    with pytest.raises(InputError, match="pipeline: expected an even number of devices in a row for chimera, got 3"):
+        check_params(PlaceParams(schedule="chimera", pipeline=3))
+    with pytest.raises(InputError, match="microbatches: expected an even number, half for each direction of chimera"):
+        check_params(PlaceParams(schedule="chimera", microbatches=5))
 
 
 def test_virtual_stages_go_with_an_interleaved_schedule() -> None:

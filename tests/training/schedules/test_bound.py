@@ -17,7 +17,8 @@ from tiger.training.schedules.bound import PlanBounds, iteration_bound_s
 from tiger.training.schedules.pass_orders import Schedule, stages_each, style_of
 from tiger.training.schedules.simulator import iteration_s
 
-SCHEDULES = get_args(Schedule)
+# Chimera has an even number of positions, and tests of its own.
+SCHEDULES = [schedule for schedule in get_args(Schedule) if schedule != "chimera"]
 
 
 def random_case(seed, size, positions):

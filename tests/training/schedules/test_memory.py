@@ -12,7 +12,8 @@ from tiger.training.schedules.memory import count_peak_activations, footprint, i
 from tiger.training.schedules.pass_orders import Schedule
 from tiger.training.schedules.simulator import iteration_s, simulate
 
-SCHEDULES = get_args(Schedule)
+# Chimera has an even number of positions, and tests of its own.
+SCHEDULES = [schedule for schedule in get_args(Schedule) if schedule != "chimera"]
 
 
 def test_bytes_rise_with_forward_passes_and_fall_with_backward_ones(stages_of):

@@ -11,6 +11,9 @@ from tiger.training.costs.stage_positions import stages_by_position
 from tiger.training.schedules.pass_orders import SPLIT, Schedule, pass_orders, stages_each, style_of
 from tiger.training.schedules.passes import BACKWARD, FORWARD, WEIGHT, WHOLE
 
+# Chimera has an even number of positions, and tests of its own.
+SCHEDULES = [schedule for schedule in get_args(Schedule) if schedule != "chimera"]
+
 LETTERS = {FORWARD: "F", BACKWARD: "B", WEIGHT: "W", WHOLE: "D"}
 PARTS = {WHOLE: (BACKWARD, WEIGHT)}
 
@@ -54,7 +57,7 @@ def test_zero_bubble_starts_from_1f1b_with_its_backward_passes_split():
 
 
 @given(
-    schedule=st.sampled_from(get_args(Schedule)),
+    schedule=st.sampled_from(SCHEDULES),
     positions=st.integers(1, 6),
     virtual=st.integers(1, 4),
     groups=st.integers(1, 4),

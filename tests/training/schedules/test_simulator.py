@@ -12,6 +12,9 @@ from tiger.errors import InputError
 from tiger.training.schedules.pass_orders import Schedule, pass_orders
 from tiger.training.schedules.simulator import iteration_s, simulate
 
+# Chimera has an even number of positions, and tests of its own.
+SCHEDULES = [schedule for schedule in get_args(Schedule) if schedule != "chimera"]
+
 SHAPES = [(p, m) for p in (1, 2, 4, 8) for m in (p, 2 * p, 4 * p)]
 
 
@@ -101,7 +104,7 @@ def test_unequal_stages_take_what_a_slow_simulator_says(
     assert simulate(workload, schedule, microbatches).iteration_s == iteration_s(workload, schedule, microbatches)
 
 
-@given(schedule=st.sampled_from(get_args(Schedule)), seed=st.integers(0, 2**32 - 1))
+@given(schedule=st.sampled_from(SCHEDULES), seed=st.integers(0, 2**32 - 1))
 def test_a_position_does_one_thing_at_a_time(random_stages_for, schedule, seed):
     """Tests that no pass begins before what its position received, sent and ran before it is over."""
     made = simulate(random_stages_for(schedule, seed, 3), schedule, 6)

@@ -53,4 +53,6 @@ def balance_s(layers: Layers, cluster: Cluster, params: LineParams) -> float:
     work_s = layers.forward_s + layers.backward_s
     count = min(cluster.size, layers.size, params.stages or layers.size)
     fastest = np.sort(cluster.speed)[::-1][:count]
-    return max(float(work_s.sum() / fastest.sum()), float(work_s.max() / fastest[0]))
+    # The two devices of a mirror that hold a layer share its microbatches.
+    shared = 2 if params.style == "mirror" else 1
+    return max(float(work_s.sum() / fastest.sum()), float(work_s.max() / fastest[0]) / shared)

@@ -56,6 +56,8 @@ def positions_graph(
     """Return the graph of one order: stages at given positions."""
     stages, count = len(transfers_s) + 1, len(positions)
     levels, places = [], stage_positions(params.style, count, stages).tolist()
+    # A position of a mirror also holds a stage of the other direction.
+    each = stages // count * (2 if params.style == "mirror" else 1)
     for after in range(stages):
         at = places[stages - 1 - after]
         links = min(after, 1)
@@ -64,7 +66,7 @@ def positions_graph(
                 owner=np.array([at]),
                 options=np.zeros((1, links), np.int64),
                 via=np.full((1, links), stages - 1 - after),
-                windows={at: _windows(layers, positions[at], params, (after, at, stages // count))},
+                windows={at: _windows(layers, positions[at], params, (after, at, each))},
             )
         )
     return LayeredGraph(

@@ -58,6 +58,7 @@ TITLES = {
     "zero-bubble": "zero-bubble",
     "zb-v": "ZB-V",
     "dualpipe-v": "DualPipeV",
+    "chimera": "Chimera",
 }
 PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", ORANGE), WEIGHT: ("weight gradient", GREEN)}
 CLOSING = PURPLE

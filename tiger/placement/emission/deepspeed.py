@@ -60,7 +60,7 @@ def _usage(deployment: Deployment) -> list[str]:
         "# build your LayerSpecs in the order of layers, one for each, then instead of a PipelineModule",
         f"# PlacedPipelineModule(specs, {shape}, loss_fn=loss)",
     ]
-    if deployment.schedule in ("gpipe", "zero-bubble"):
+    if deployment.schedule in ("gpipe", "zero-bubble", "chimera"):
         lines.insert(0, f"# made for the schedule {deployment.schedule}, which DeepSpeed does not have: it runs 1F1B")
     if is_made_of_shape(deployment.layers):
         lines.append("# names of layers are the usual ones of a shape, and are read by nobody")

@@ -108,7 +108,7 @@ class Deployment:
 
     def check_loop(self, system: str) -> None:
         """Raise InputError where stages go to the last position and back."""
-        if self.plan.style != "loop":
+        if self.plan.style == "v":
             reason = f"stages go to the last device and back, which {system} does not have"
             raise InputError(FIELD, f"expected another schedule than {self.schedule}, under which {reason}")
 

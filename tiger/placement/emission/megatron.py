@@ -106,7 +106,7 @@ def _missing(deployment: Deployment) -> list[str]:
 
 def _schedule(deployment: Deployment) -> list[str]:
     """Return a comment for a schedule that Megatron-LM does not run, or that the layout brings along."""
-    if deployment.schedule in ("gpipe", "zero-bubble"):
+    if deployment.schedule in ("gpipe", "zero-bubble", "chimera"):
         return [f"# made for the schedule {deployment.schedule}, which Megatron-LM does not have: it runs 1F1B"]
     if deployment.plan.virtual > 1:
         return ["# the layout says the virtual stages: no --num-layers-per-virtual-pipeline-stage beside it"]

@@ -15,7 +15,11 @@ from tiger.training.schedules.traffic import link_traffic
 def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
     """Return every stage of a plan, in order, with the figures of its slowest replica."""
     plan, cluster = deployment.plan, deployment.cluster
-    loads = [_loads(load) + _hosted_loads(deployment) for load in workloads(deployment.layers, cluster, plan)]
+    # Of two pipelines in opposite directions the first is listed.
+    loads = [
+        _loads(load)[:, : plan.stages] + _hosted_loads(deployment)
+        for load in workloads(deployment.layers, cluster, plan)
+    ]
     held = deployment.memory_bytes or _state(deployment)
     stages = []
     for stage in range(plan.stages):

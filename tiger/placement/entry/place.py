@@ -53,11 +53,11 @@ def place(call: PlaceCall) -> PlacementReport:
     them: `node_topology` then says what is inside the hosts, as a file or a SPEC for all of them or by lists of hosts,
     `bandwidths` what its levels carry where it does not state that, and `labels` which levels nodes of Kubernetes
     have. Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; gpipe,
-    1f1b, interleaved, zero-bubble, zb-v and dualpipe-v make the simulated time of an iteration of `microbatches`
-    (default: 4 for each stage there may be) small, with `virtual` stages a device. The `objective` latency makes one
-    microbatch alone pass forward through all stages soon, cache has the most sequences at once of a model that serves.
-    `pipeline` is the number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut,
-    `data` how many replicas there are.
+    1f1b, interleaved, zero-bubble, zb-v, dualpipe-v and chimera make the simulated time of an iteration of
+    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. The `objective`
+    latency makes one microbatch alone pass forward through all stages soon, cache has the most sequences at once of a
+    model that serves. `pipeline` is the number of devices in a row (default: as many as pay), `tensor` among how many
+    each layer is cut, `data` how many replicas there are.
 
     In the mode dag, a device holds any operators of a graph, or one run of them with `contiguous`. The model is
     Operators, a path or a document (`tiger.training.models.graphs`), and the cluster may be left out where the model

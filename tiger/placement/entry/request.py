@@ -21,7 +21,7 @@ from tiger.training.layouts.reading import read_layout
 from tiger.training.models.layers import Layers
 from tiger.training.models.operators import Operators
 from tiger.training.models.sizes import Model
-from tiger.training.schedules.pass_orders import stages_each, wanted_microbatches
+from tiger.training.schedules.pass_orders import pipelines_of, stages_each, wanted_microbatches
 
 # Parameters that only the mode chain has.
 OF_CHAINS = tuple(
@@ -209,6 +209,9 @@ def _check_schedule(params: PlaceParams) -> None:
         raise InputError("virtual", f"expected the schedule interleaved beside it, got {params.virtual} without")
     if each is not None and params.virtual not in (None, each):
         raise InputError("virtual", f"expected {each} beside the schedule {params.schedule}, got {params.virtual}")
-    # Without a number of stages one alone may do.
-    if count is not None and (wanted := wanted_microbatches(params.schedule, stages or 1, count)) is not None:
+    # Without a number of stages the least that the schedule runs on may do.
+    least = pipelines_of(params.schedule)
+    if stages is not None and stages % least:
+        raise InputError("pipeline", f"expected an even number of devices in a row for chimera, got {stages}")
+    if count is not None and (wanted := wanted_microbatches(params.schedule, stages or least, count)) is not None:
         raise InputError("microbatches", f"expected {wanted}, got {count}")

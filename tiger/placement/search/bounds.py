@@ -17,9 +17,10 @@ from tiger.training.schedules.bound import iteration_bound_s as positions_bound_
 def line_bound_s(problem: ChainProblem, stop: Callable[[], bool]) -> float:
     """Return a lower bound on the bottleneck of single devices; infinite where no line fits.
 
-    That of a line does not hold with several stages a position, where all devices equally busy are the bound.
+    That of a line does not hold with several stages a position, or positions a stage, where all devices equally busy
+    are the bound.
     """
-    if problem.virtual > 1:
+    if not problem.is_line:
         return balance_s(problem.least, problem.cluster, problem.line)
     return bound_s(problem.least, problem.cluster, problem.line, stop=stop)
 
@@ -31,7 +32,9 @@ def group_bound_s(problem: ChainProblem) -> float:
     work_s = (problem.least.forward_s + problem.least.backward_s) / params.tensor
     speed = np.sort(problem.cluster.speed)[-ranks:]
     # Every replica runs all microbatches, so that each has its share of the devices.
-    return max(float(work_s.sum() / (problem.positions * speed.max())), float(work_s.max() / speed.max()))
+    # The two positions of a mirror that hold a layer share its microbatches.
+    largest_s = float(work_s.max() / speed.max()) / (2 if problem.line.style == "mirror" else 1)
+    return max(float(work_s.sum() / (problem.positions * speed.max())), largest_s)
 
 
 def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
@@ -50,7 +53,7 @@ def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
     plan_bounds = PlanBounds.of(bare, [place], bottleneck_s)
     counts = range(1, problem.positions + 1)
     bounds_s = np.array([positions_bound_s(plan_bounds, schedule, p, problem.microbatches) for p in counts])
-    if problem.virtual == 1:
+    if problem.is_line:
         costs = LowestCosts.of(bare, problem.cluster, [place])
         bounds_s = np.maximum(bounds_s, cut_bounds_s(costs, schedule, problem.positions, problem.microbatches))
     lowest_s = float(bounds_s.min() if problem.params.pipeline is None else bounds_s[-1])

@@ -14,7 +14,7 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.serving import forward_alone
 from tiger.training.schedules.memory import fits_memory, peak_bytes
-from tiger.training.schedules.pass_orders import Schedule, stages_each, wanted_microbatches
+from tiger.training.schedules.pass_orders import Schedule, style_of, wanted_microbatches
 from tiger.training.schedules.simulator import iteration_s, simulate
 
 
@@ -34,7 +34,7 @@ class Evaluator:
 
     def for_single_stages(self) -> Self:
         """Return an evaluator of plans with one stage a position, by 1F1B where the schedule has no such."""
-        return self if stages_each(self.schedule) in (1, None) else replace(self, schedule="1f1b")
+        return self if style_of(self.schedule) == "loop" else replace(self, schedule="1f1b")
 
     def value(self, plan: Plan) -> float:
         """Return the seconds that are minimized, infinite for a plan that breaks a rule or lacks a link."""
@@ -79,7 +79,7 @@ class Evaluator:
         """Return whether all pinned layers are where they have to be."""
         stages = np.searchsorted(plan.cuts, list(self.pinned), side="right") - 1
         at = zip(plan.stage_positions[stages], self.pinned.values(), strict=True)
-        return all((plan.grid[position] == device).any() for position, device in at)
+        return all((plan.holders[position] == device).any() for position, device in at)
 
     def replica_s(self, load: Workload) -> float:
         """Return the seconds that one replica takes; infinite where it sends over no link."""

@@ -18,7 +18,7 @@ from tiger.training.costs.tolerances import MET, meets
 from tiger.training.schedules.pass_orders import SPLIT
 
 # Schedules whose bound on places is not known: one sets the order of passes by costs, others fold the pipeline.
-UNPROVED = SPLIT
+UNPROVED = SPLIT | {"chimera"}
 # From so many ranks on, rank order is first tried to be proved best for its cuts, which may save the search.
 PROVED_FIRST_RANKS = 64
 
@@ -60,7 +60,7 @@ def _search_grids(incumbent: ChainIncumbent, degrees: ParallelDegrees) -> list[I
         plan = place_groups(problem.evaluator.layers, cluster, degrees, functions, incumbent.order_search)
         if plan is not None:
             grids.insert(0, plan.grid)
-            if problem.virtual == 1:
+            if problem.is_line:
                 incumbent.offer(plan)
     if incumbent.solution is None or problem.line.pinned:
         grids += roomy_grids(layers, cluster, degrees.shape, problem.line.pinned)

@@ -43,14 +43,14 @@ def search_orders(incumbent: ChainIncumbent, params: CandidateParams = Candidate
     Takes the lower bound on the bottleneck: the line's own where it is exact, else that of a relaxation.
     """
     problem = incumbent.problem
-    if problem.params.solver != "auto" and problem.virtual == 1:
+    if problem.params.solver != "auto" and problem.is_line:
         with incumbent.stage("assignment"):
             _offer_line(incumbent, _assign_devices(incumbent, problem.line))
     with incumbent.stage("order") as detail:
         line, exact = _search_line(incumbent, problem.line)
-        if problem.virtual == 1:
+        if problem.is_line:
             _offer_line(incumbent, line)
-        proved = line is not None and exact and problem.virtual == 1
+        proved = line is not None and exact and problem.is_line
         incumbent.bound_bottleneck(line.bound_s if line and proved else line_bound_s(problem, incumbent.stop))
         detail["exact"] = exact
     if (problem.params.schedule is not None or incumbent.solution is None) and not incumbent.optimal:

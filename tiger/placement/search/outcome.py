@@ -137,6 +137,8 @@ def report_too_few_layers(layers: Layers, params: PlaceParams) -> PlaceResult:
     """Return that the stages asked for are more than there are layers."""
     stages = virtual_stages(params) * (params.pipeline or 1)
     message = f"{stages} stages need a layer each, and the model has {layers.size}"
+    if stages <= layers.size:
+        message = f"the schedule {params.schedule} runs on no number of devices in a row that there may be"
     return PlaceResult(plan=None, violations=(Violation(kind="stages", message=message),))
 
 
@@ -144,7 +146,8 @@ def _find_reason(incumbent: ChainIncumbent) -> Violation:
     """Return the limit that cannot be met, as far as that is known."""
     problem = incumbent.problem
     lacking = None if incumbent.closest is None else problem.evaluator.excess_bytes(incumbent.closest)
-    closest = Closest(virtual=problem.virtual, positions=problem.positions, lacking_bytes=lacking)
+    each = 1 if problem.is_line else max(problem.virtual, 2)
+    closest = Closest(virtual=each, positions=problem.positions, lacking_bytes=lacking)
     return find_violation(problem.least, problem.cluster, problem.params, problem.line, closest)
 
 

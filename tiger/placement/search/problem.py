@@ -15,7 +15,7 @@ from tiger.training.costs.plan import Plan, rank_order
 from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.schedules.memory import chunks_in_flight, in_flight
-from tiger.training.schedules.pass_orders import stages_each, style_of, wanted_microbatches
+from tiger.training.schedules.pass_orders import pipelines_of, stages_each, style_of, wanted_microbatches
 
 # Documented defaults: microbatches for each position, and stages at a position of an interleaved pipeline.
 MICROBATCHES, VIRTUAL = 4, 2
@@ -32,9 +32,7 @@ def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int
     most = min(cluster.size // (params.tensor * params.copies), layers.size // virtual_stages(params))
     if params.pipeline is not None:
         return params.pipeline if params.pipeline <= most else 0
-    if count is None:
-        return most
-    runs = (p for p in range(most, 0, -1) if wanted_microbatches(params.schedule, p, count) is None)
+    runs = (p for p in range(most, 0, -1) if not wanted_microbatches(params.schedule, p, count or MICROBATCHES * p))
     return next(runs, 0)
 
 
@@ -75,7 +73,7 @@ class ChainProblem:
             virtual=virtual,
             microbatches=microbatches,
             line=LineParams(
-                stages=positions if virtual > 1 else params.pipeline,
+                stages=positions if virtual > 1 or style_of(params.schedule) == "mirror" else params.pipeline,
                 in_flight=_in_flight(params, positions, microbatches),
                 pinned=pinned,
                 style=style_of(params.schedule),
@@ -97,6 +95,11 @@ class ChainProblem:
         if not working:
             return self.cluster
         return replace(self.cluster, memory_bytes=np.maximum(self.cluster.memory_bytes - working, 0.0))
+
+    @property
+    def is_line(self) -> bool:
+        """Return whether every position has one stage, and every stage one position."""
+        return self.virtual == 1 and self.line.style == "loop"
 
     @property
     def has_groups(self) -> bool:
@@ -121,6 +124,7 @@ class ChainProblem:
 def _in_flight(params: PlaceParams, positions: int, microbatches: int) -> Callable[[int], float]:
     """Return how many microbatches a stage holds, by the number of stages behind it."""
     virtual = virtual_stages(params)
-    if params.schedule is None or virtual == 1:
+    each = virtual * pipelines_of(params.schedule)
+    if params.schedule is None or each == 1:
         return in_flight(params.schedule, microbatches)
-    return chunks_in_flight(params.schedule, positions, virtual, microbatches)
+    return chunks_in_flight(params.schedule, positions, each, microbatches)

@@ -1,6 +1,6 @@
 """A plan: the layers of each stage, and the devices of each position."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -14,8 +14,8 @@ class Plan:
     """Hold the cuts of S stages and the devices of p positions of the pipeline, S = p x v with v virtual stages each.
 
     Stage j holds layers `cuts[j]` to `cuts[j + 1] - 1`, at least one, and runs at `stage_positions[j]`, which in the
-    style "loop" is j mod p. `grid[p, d, t]` is the device of every rank: of each of d data-parallel replicas, and of
-    each of t tensor-parallel ranks in it.
+    style "loop" is j mod p; in a "mirror", which has p stages, also at p - 1 - j. `grid[p, d, t]` is the device of
+    every rank: of each of d data-parallel replicas, and of each of t tensor-parallel ranks in it.
     """
 
     cuts: tuple[int, ...]
@@ -51,6 +51,19 @@ class Plan:
     def virtual(self) -> int:
         """Return v, the number of stages at a position."""
         return self.stages // self.positions
+
+    @property
+    def directions(self) -> "tuple[Plan, ...]":
+        """Return the pipelines that run side by side, each with its share of the microbatches."""
+        if self.style != "mirror":
+            return (self,)
+        one = replace(self, style="loop")
+        return one, replace(one, grid=self.grid[::-1])
+
+    @property
+    def holders(self) -> IntArray:
+        """Return the devices `[p, d, t]` of the ranks with the same layers, those of all directions in a row."""
+        return np.concatenate([each.grid for each in self.directions], axis=1)
 
     @property
     def stage_positions(self) -> IntArray:

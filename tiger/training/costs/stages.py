@@ -40,7 +40,8 @@ class Workload:
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
     microbatch in flight, `state_bytes[S]` all the time, and each position `working_bytes[p]` for the layer at work, on
     each of the ranks.
-    `closing_s[p]` are the seconds of a position after its last backward pass, to all-reduce its gradients;
+    A stage runs every `pipelines`-th microbatch, as one of so many pipelines side by side, whose stages come one after
+    another. `closing_s[p]` are the seconds of a position after its last backward pass, to all-reduce its gradients;
     `room_bytes[p]` (default: no limit) is the memory of its smallest device.
     """
 
@@ -54,6 +55,7 @@ class Workload:
     room_bytes: FloatArray = field(default_factory=unset_array)
     working_bytes: FloatArray = field(default_factory=unset_array)
     style: StageStyle = "loop"
+    pipelines: int = 1
 
     def __post_init__(self) -> None:
         """Fill the defaults in."""
@@ -77,7 +79,7 @@ class Workload:
         """Return the seconds of each position for one microbatch: passes, and all messages at both of their ends."""
         crossing = np.concatenate([[0.0], self.transfer_s, [0.0]])
         load_s = self.forward_s + self.backward_s + 2 * (crossing[:-1] + crossing[1:])
-        return np.asarray(self.by_position(load_s).sum(axis=0))
+        return np.asarray(self.by_position(load_s).sum(axis=0)) / self.pipelines
 
     def by_position(self, values: FloatArray) -> FloatArray:
         """Return values `[S]` of stages as those `[v, p]` of positions with v stages each."""
@@ -118,6 +120,10 @@ def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: In
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
     """Return the costs of the stages of every replica."""
+    if plan.style == "mirror":
+        ways = [workloads(layers, cluster, each) for each in plan.directions]
+        closing = closing_s(layers.between(plan.cuts), cluster, plan)
+        return tuple(_join_ways(one, other, closing) for one, other in zip(*ways, strict=True))
     layers, cuts, grid = layers.between(plan.cuts), np.array(plan.cuts), plan.grid
     tensor, closing, every = grid.shape[2], closing_s(layers, cluster, plan), np.arange(plan.stages)
     stages = plan.stage_positions
@@ -147,6 +153,23 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
     )
 
 
+def _join_ways(one: Workload, other: Workload, closing: FloatArray) -> Workload:
+    """Return the costs of two pipelines in opposite directions, the stages of the second behind those of the first."""
+    return Workload(
+        forward_s=np.concatenate([one.forward_s, other.forward_s]),
+        backward_s=np.concatenate([one.backward_s, other.backward_s]),
+        weight_s=np.concatenate([one.weight_s, other.weight_s]),
+        transfer_s=np.concatenate([one.transfer_s, [0.0], other.transfer_s]),
+        held_bytes=np.tile(one.held_bytes, 2),
+        state_bytes=np.tile(one.state_bytes, 2),
+        closing_s=closing,
+        room_bytes=one.room_bytes,
+        working_bytes=np.maximum(one.working_bytes, one.working_bytes[::-1]),
+        style="mirror",
+        pipelines=2,
+    )
+
+
 @lru_cache(maxsize=KEPT_GRIDS)
 def _passes_on_grid(layers: Layers, cluster: Cluster, content: bytes, shape: tuple[int, ...]) -> FloatArray:
     """Return `passes_s` of a grid, kept for the last few, as searches for cuts ask for one again and again."""
@@ -155,8 +178,11 @@ def _passes_on_grid(layers: Layers, cluster: Cluster, content: bytes, shape: tup
 
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
     """Return the seconds of reducing gradients at each position: among replicas, then of tied layers."""
-    p, d, t = plan.grid.shape
-    return ClosingRings.of(layers, cluster, plan.cuts, (p, d, t), plan.style).seconds(plan.grid)
+    holders = plan.holders
+    p, d, t = holders.shape
+    closing = ClosingRings.of(layers, cluster, plan.cuts, (p, d, t), plan.style).seconds(holders)
+    # Both stages of a position of two pipelines are reduced, one after the other.
+    return closing + closing[::-1] if plan.style == "mirror" else closing
 
 
 def reduction_kind(layers: Layers) -> Collective:

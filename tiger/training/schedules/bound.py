@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.training.costs.stages import Position
 from tiger.training.models.layers import Layers
-from tiger.training.schedules.pass_orders import SPLIT, Schedule
+from tiger.training.schedules.pass_orders import SPLIT, Schedule, pipelines_of
 
 # Halvings of a bisection that leave less than the last digit of a float64 between its ends.
 HALVINGS = 60
@@ -72,6 +72,9 @@ def _prefix_sums(layers_s: FloatArray) -> FloatArray:
 def _lines(bounds: PlanBounds, schedule: Schedule, positions: int, microbatches: int) -> list[Line]:
     """Return the lines a_s + k_s L_s that an iteration is above, each as a[p] and k[p] > 0."""
     m, share, before = float(microbatches), bounds.forward_share, np.arange(positions)
+    if pipelines_of(schedule) > 1:
+        # Either of two pipelines in opposite directions may come to a position first, and be the last to leave it.
+        before = np.minimum(before, before[::-1])
     # The stages before a position hold a layer each, or more, and their first and last passes surround its own: with
     # split backward passes only the first do, as weight passes may come after the last gradient has left.
     least_s = bounds.forward_s if schedule in SPLIT else bounds.work_s

@@ -36,6 +36,8 @@ class FixedCutsBound:
 
     def seconds(self, cuts: tuple[int, ...]) -> float:
         """Return a lower bound on the simulated iteration of cuts; O(d p L)."""
+        if self.style == "mirror":
+            return self._mirrored_s(np.array(cuts[:-1]))
         ends, positions = np.array(cuts[:-1]), self.forward_s.shape[1]
         stages, at = np.arange(len(ends)), stage_positions(self.style, positions, len(ends))
         loads = np.add.reduceat(self.passes_s, ends, axis=2)[:, at, stages]
@@ -44,3 +46,9 @@ class FixedCutsBound:
         forward = np.add.reduceat(self.forward_s, ends, axis=2)[:, first, first]
         before = np.cumsum(np.insert(forward[:, :-1], 0, 0.0, axis=1), axis=1)
         return float((before + self.microbatches * loads).max())
+
+    def _mirrored_s(self, begins: IntArray) -> float:
+        """Return the bound of two pipelines in opposite directions, each position busy with both its stages."""
+        stages = np.add.reduceat(self.passes_s, begins, axis=2)
+        at = np.arange(self.forward_s.shape[1])
+        return self.microbatches / 2 * float((stages[:, at, at] + stages[:, at, at[::-1]]).max())

@@ -7,10 +7,11 @@ from typing import Literal
 from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.training.costs.stage_positions import StageStyle
+from tiger.training.schedules.chimera import chimera_orders
 from tiger.training.schedules.passes import BACKWARD, FORWARD, WEIGHT, Pass
 from tiger.training.schedules.v_orders import dual_pipe_v_order, zero_bubble_v_order
 
-Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble", "zb-v", "dualpipe-v"]
+Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble", "zb-v", "dualpipe-v", "chimera"]
 # Schedules whose positions have two stages, one on the way to the last position and one on the way back.
 V_ORDERS: Mapping[Schedule | None, Callable[[int, int, int], list[Pass]]] = {
     "zb-v": zero_bubble_v_order,
@@ -24,7 +25,12 @@ MOST_PASSES = 2**20
 
 def style_of(schedule: Schedule | None) -> StageStyle:
     """Return how a schedule deals the stages of a pipeline to its positions."""
-    return "v" if schedule in V_ORDERS else "loop"
+    return "v" if schedule in V_ORDERS else "mirror" if schedule == "chimera" else "loop"
+
+
+def pipelines_of(schedule: Schedule | None) -> int:
+    """Return how many pipelines run side by side over the same positions."""
+    return 2 if schedule == "chimera" else 1
 
 
 def stages_each(schedule: Schedule | None) -> int | None:
@@ -38,6 +44,10 @@ def wanted_microbatches(schedule: Schedule | None, positions: int, microbatches:
         return f"a multiple of {positions}, the devices of an interleaved pipeline"
     if schedule == "dualpipe-v" and microbatches < 2 * positions:
         return f"at least {2 * positions}, the stages of a pipeline of {positions} devices under dualpipe-v"
+    if schedule == "chimera" and positions % 2:
+        return f"an even number of devices in a row for chimera beside {positions}"
+    if schedule == "chimera" and microbatches % 2:
+        return "an even number, half for each direction of chimera"
     return None
 
 
@@ -47,8 +57,10 @@ def check_schedule(schedule: Schedule, positions: int, virtual: int, microbatche
         raise InputError("microbatches", f"expected at least 1, got {describe(microbatches)}")
     if virtual < 1:
         raise InputError("virtual", f"expected at least 1, got {describe(virtual)}")
-    if virtual != (stages_each(schedule) or virtual):
-        raise InputError("virtual", f"expected {stages_each(schedule)} with {schedule}, got {describe(virtual)}")
+    # Both pipelines have a stage at every position.
+    each = (stages_each(schedule) or virtual) * pipelines_of(schedule)
+    if virtual != each:
+        raise InputError("virtual", f"expected {each} with {schedule}, got {describe(virtual)}")
     if (wanted := wanted_microbatches(schedule, positions, microbatches)) is not None:
         raise InputError("microbatches", f"expected {wanted}, got {describe(microbatches)}")
     if positions * virtual * microbatches > MOST_PASSES:
@@ -63,9 +75,11 @@ def pass_orders(schedule: Schedule, positions: int, virtual: int, microbatches: 
     arXiv:2006.09503) alternates as soon as it can; interleaved 1F1B (Narayanan et al., arXiv:2104.04473) deals
     microbatches to the v stages of a position in groups of p, as Megatron does. For "zero-bubble" this is 1F1B with
     the backward pass split, every weight gradient made at once: the order that its search starts from. ZB-V and
-    DualPipeV are those of PyTorch (`v_orders`). O(p v m). Raises InputError.
+    DualPipeV are those of PyTorch (`v_orders`), Chimera has two pipelines (`chimera`). O(p v m). Raises InputError.
     """
     check_schedule(schedule, positions, virtual, microbatches)
+    if schedule == "chimera":
+        return chimera_orders(positions, microbatches)
     return tuple(_order(schedule, (positions, virtual, microbatches), position) for position in range(positions))
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tiger.training.schedules.pass_orders import Schedule, pass_orders
+from tiger.training.schedules.pass_orders import Schedule, pass_orders, pipelines_of
 from tiger.training.schedules.passes import BACKWARD, FORWARD, KINDS, WEIGHT, WHOLE, Pass
 
 # Tables that are kept for searches, which ask for a few shapes in turn; of those above this many passes only the last.
@@ -40,7 +40,8 @@ def _merge(schedule: Schedule, positions: int, virtual: int, microbatches: int) 
     """Return the passes of all positions, each behind the one that it waits for."""
     orders = pass_orders(schedule, positions, virtual, microbatches)
     table = ScheduleTable(positions=positions, position=[], key=[], microbatch=[], waits=[])
-    sent = _unsent(positions * virtual, microbatches)
+    ways = pipelines_of(schedule)
+    sent = _unsent(positions * virtual, ways, microbatches // ways)
     running = {position: _append_passes(table, sent, position, order) for position, order in enumerate(orders)}
     while running:
         # Every round runs each position up to the first pass whose message has not been sent.
@@ -76,11 +77,15 @@ def table_of(order: list[int], positions: int) -> ScheduleTable:
     )
 
 
-def _unsent(stages: int, microbatches: int) -> dict[int, list[list[int]]]:
-    """Return, for every kind of pass, stage and microbatch, 1 + the pass that sends its input, or NOT_SENT."""
+def _unsent(stages: int, ways: int, microbatches: int) -> dict[int, list[list[int]]]:
+    """Return, for every kind of pass, stage and microbatch, 1 + the pass that sends its input, or NOT_SENT.
+
+    The stages are those of so many pipelines, one after another.
+    """
     sent = {kind: [[NOT_SENT] * microbatches for _ in range(stages)] for kind in (FORWARD, BACKWARD)}
     # The first forward pass and the last backward pass need no message; nor does a weight pass anywhere.
-    sent[FORWARD][0] = sent[BACKWARD][-1] = [0] * microbatches
+    for first in range(0, stages, stages // ways):
+        sent[FORWARD][first], sent[BACKWARD][first - 1] = [0] * microbatches, [0] * microbatches
     sent[WEIGHT] = [[0] * microbatches] * stages
     sent[WHOLE] = sent[BACKWARD]
     return sent
@@ -90,7 +95,6 @@ def _append_passes(
     table: ScheduleTable, sent: dict[int, list[list[int]]], position: int, order: list[Pass]
 ) -> Iterator[Pass]:
     """Append the passes of a position in its order, and yield each that has to wait for another position."""
-    last = len(sent[FORWARD]) - 1
     for step in order:
         kind, microbatch, stage = step
         while (waits := sent[kind][stage][microbatch]) == NOT_SENT:
@@ -99,7 +103,7 @@ def _append_passes(
         table.key.append(KINDS * stage + kind)
         table.microbatch.append(microbatch)
         table.waits.append(waits)
-        if kind == FORWARD and stage < last:
-            sent[FORWARD][stage + 1][microbatch] = len(table.waits)
-        elif kind in (BACKWARD, WHOLE) and stage:
-            sent[BACKWARD][stage - 1][microbatch] = len(table.waits)
+        after = stage + 1 if kind == FORWARD else stage - 1
+        # What the last stage of a pipeline makes, nobody waits for; nor for weights.
+        if kind != WEIGHT and 0 <= after < len(sent[kind]) and sent[kind][after][microbatch] == NOT_SENT:
+            sent[kind][after][microbatch] = len(table.waits)

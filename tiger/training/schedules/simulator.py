@@ -85,7 +85,7 @@ def iteration_s(workload: Workload, schedule: Schedule, microbatches: int) -> fl
 
 def bubble_of(workload: Workload, microbatches: int, iteration: float) -> float:
     """Return the share of all positions' time in which no pass runs, 0 where an iteration takes no time."""
-    busy = microbatches * float(workload.forward_s.sum() + workload.backward_s.sum())
+    busy = microbatches / workload.pipelines * float(workload.forward_s.sum() + workload.backward_s.sum())
     return max(0.0, 1 - busy / (workload.positions * iteration)) if iteration else 0.0
 
 

@@ -28,10 +28,12 @@ def link_traffic(
     d t), with experts O(S d t e).
     """
     sent, layers = LinkBytes(orders), layers.between(plan.cuts)
-    _add_messages(sent, layers, plan, microbatches)
-    _add_reductions(sent, layers, plan, microbatches)
-    if layers.traffic.in_passes:
-        _add_groups(sent, layers, plan, microbatches)
+    for each in plan.directions:
+        count = microbatches // len(plan.directions)
+        _add_messages(sent, layers, each, count)
+        _add_reductions(sent, layers, each, count)
+        if layers.traffic.in_passes:
+            _add_groups(sent, layers, each, count)
     _add_gradients(sent, layers, plan)
     return {link: sent.known[link] for link in sorted(sent.known)}
 
@@ -107,7 +109,7 @@ def _add_groups(sent: LinkBytes, layers: Layers, plan: Plan, microbatches: int) 
 
 def _add_gradients(sent: LinkBytes, layers: Layers, plan: Plan) -> None:
     """Add the all-reduces of gradients among replicas, and among the stages that hold tied layers."""
-    cuts, grid, traffic = np.array(plan.cuts), plan.grid, layers.traffic
+    cuts, grid, traffic = np.array(plan.cuts), plan.holders, layers.traffic
     replicas, tensor = grid.shape[1:]
     both = traffic.scattered_bytes + traffic.gathered_bytes
     dense, experts = (position_sums(layers, row, plan.cuts, plan.positions, plan.style) / tensor for row in both)
