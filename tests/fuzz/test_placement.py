@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -31,10 +31,11 @@ from tiger.placement.search.evaluator import Evaluator
 from tiger.planning.choices import families, positions, schedules_of
 from tiger.planning.params import PlanParams
 from tiger.training.costs.plan import Plan
+from tiger.training.costs.stage_positions import StageStyle
 from tiger.training.costs.tolerances import MEMORY, MET
 from tiger.training.hardware.reading import cluster_of_document as cluster_from
 from tiger.training.models.sizes import model_of
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import Schedule, stages_each, style_of
 from tiger.training.sources import chain_model_of
 
 pytestmark = pytest.mark.slow
@@ -229,19 +230,19 @@ def terms_of(model: Document, cluster: Document) -> Terms:
     return Terms.from_operators(*graphs.pair_with_cluster(*graphs.read(model), cluster_from(cluster)), {})
 
 
-def grids(devices: int, tensor: int, data: int, layers: int, virtual: int) -> Iterator[Plan]:
+def grids(devices: int, tensor: int, data: int, layers: int, virtual: int, style: StageStyle) -> Iterator[Plan]:
     """Yield all plans of as many count as may be."""
     for count in range(1, devices // (tensor * data) + 1):
         for order in itertools.permutations(range(devices), count * tensor * data):
             for inner in itertools.combinations(range(1, layers), count * virtual - 1):
-                yield Plan(cuts=(0, *inner, layers), grid=np.reshape(order, (count, data, tensor)))
+                yield Plan(cuts=(0, *inner, layers), grid=np.reshape(order, (count, data, tensor)), style=style)
 
 
 def best_plan(model: Document, cluster: Document, wanted: PlaceParams) -> float:
     """Return the least seconds that the simulator gives any plan."""
     layers, devices = chain_model_of(model).given, cluster_from(cluster)
     judge = Evaluator(layers=layers, cluster=devices, schedule=wanted.schedule, microbatches=wanted.microbatches or 1)
-    size = wanted.tensor, wanted.data, layers.size, wanted.virtual or 1
+    size = wanted.tensor, wanted.data, layers.size, wanted.virtual or 1, style_of(wanted.schedule)
     return min((judge.value(plan) for plan in grids(devices.size, *size)), default=math.inf)
 
 
@@ -267,20 +268,22 @@ def test_chain_is_never_proved_beyond_the_best_line(seed: int) -> None:
     check(report, report.bottleneck_s, report.lower_bound_s, best_line(model, cluster))
 
 
-@given(SEEDS, st.sampled_from(("gpipe", "1f1b", "zero-bubble", "interleaved")))
-@cases(quick=10, long=600)
+@given(SEEDS, st.sampled_from(get_args(Schedule)))
+@cases(quick=15, long=1000)
 def test_schedule_is_never_proved_beyond_the_best_plan(seed: int, schedule: Schedule) -> None:
     """The iteration of a schedule and its bound agree with the simulation of all plans."""
     rng = random.Random(seed)
     model, cluster = chain_and_cluster(rng, rng.randint(2, 5), rng.randint(1, 3))
-    virtual, count = (2, 6) if schedule == "interleaved" else (1, rng.randint(1, 6))
+    # Six microbatches go with every schedule and number of devices.
+    virtual = stages_each(schedule) or 2
+    count = rng.randint(1, 6) if schedule in ("gpipe", "1f1b", "zero-bubble", "zb-v") else 6
     wanted = PlaceParams(schedule=schedule, microbatches=count, virtual=virtual)
     report = tiger.place(model, cluster, schedule=schedule, microbatches=count, virtual=virtual)
     check(report, report.iteration_s, report.iteration_bound_s, best_plan(model, cluster, wanted))
 
 
-@given(SEEDS, st.sampled_from(((2, 1), (1, 2), (2, 2))), st.sampled_from((None, "1f1b", "gpipe")))
-@cases(quick=2, long=600)
+@given(SEEDS, st.sampled_from(((2, 1), (1, 2), (2, 2))), st.sampled_from((None, "1f1b", "gpipe", "zb-v", "chimera")))
+@cases(quick=3, long=1000)
 def test_groups_are_never_proved_beyond_the_best_ranks(
     seed: int, degrees: tuple[int, int], schedule: Schedule | None
 ) -> None:
@@ -290,8 +293,8 @@ def test_groups_are_never_proved_beyond_the_best_ranks(
     reduced = amounts(rng)
     for layer in model["layers"]:
         layer |= {"reduced_bytes": reduced(), "reductions": 1, "parameter_bytes": layer["state_bytes"]}
-    count = None if schedule is None else 3
-    wanted = PlaceParams(schedule=schedule, microbatches=count, tensor=degrees[0], data=degrees[1])
+    count, virtual = None if schedule is None else 4, stages_each(schedule)
+    wanted = PlaceParams(schedule=schedule, microbatches=count, tensor=degrees[0], data=degrees[1], virtual=virtual)
     report = tiger.place(model, cluster, schedule=schedule, microbatches=count, tensor=degrees[0], data=degrees[1])
     bound = report.lower_bound_s if schedule is None else report.iteration_bound_s
     value = report.bottleneck_s if schedule is None else report.iteration_s

@@ -69,7 +69,7 @@ def test_what_does_not_fit_is_an_answer() -> None:
         ({"batch": 65_537}, "#/batch"),
         ({"top": 1001}, "#/top"),
         ({"tensor": 2}, "#/tensor"),
-        ({"schedule": "chimera"}, "#/schedule"),
+        ({"schedule": "2f2b"}, "#/schedule"),
         ({"given": "pp=3"}, "#/given/pp"),
         ({"given": "depth=3"}, "#/given"),
         ({"given": {"pp": 3}}, "#/given"),
