@@ -91,3 +91,21 @@ def test_nothing_is_traced_without_a_schedule(report):
     ):
         with pytest.raises(InputError, match="trace: expected a plan with a schedule"):
             chrome_trace(one)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "pipeline", "rows"),
+    [
+        ("zb-v", 3, {0: {1}, 1: {2}, 2: {3}, 3: {3}, 4: {2}, 5: {1}}),
+        ("dualpipe-v", 2, {0: {1}, 1: {2}, 2: {2}, 3: {1}}),
+        ("chimera", 2, {0: {1, 2}, 1: {1, 2}}),
+    ],
+)
+def test_stages_are_on_the_rows_of_their_devices(schedule, pipeline, rows):
+    """Those of a V come back, and those of two directions are on two rows, each with its microbatches."""
+    report = tiger.place({"layers": LAYERS}, "dgx:1", schedule=schedule, microbatches=6, pipeline=pipeline)
+    passes = [event for event in events_of(report, "X") if event["name"] == "forward"]
+    stages = {event["args"]["stage"] for event in passes}
+    assert {stage: {each["tid"] for each in passes if each["args"]["stage"] == stage} for stage in stages} == rows
+    for stage in stages:
+        assert sorted(each["args"]["microbatch"] for each in passes if each["args"]["stage"] == stage) == list(range(6))

@@ -170,3 +170,16 @@ def test_no_plan_is_no_view():
     """Tests the report of a model that does not fit."""
     with pytest.raises(InputError, match="report: expected a plan"):
         view_placement(PlacementReport(feasible=False, solver="auto", seed=0, seconds=0.0))
+
+
+def test_rows_of_a_v_have_the_first_layers_and_the_last() -> None:
+    """The first device has both ends of the model, the last one the layers in the middle."""
+    row = {"forward_s": 1.0, "backward_s": 2.0, "parameter_bytes": 1.0, "activation_bytes": 0.0}
+    layers = [{"name": f"l{k}", **row} for k in range(6)]
+    view = view_placement(tiger.place({"layers": layers}, "dgx:1", schedule="zb-v", microbatches=6, pipeline=3))
+    assert [(each.first, each.last, each.operators) for each in view.rows] == [
+        ("l0", "l5", 2),
+        ("l1", "l4", 2),
+        ("l2", "l3", 2),
+    ]
+    assert list(view.compute_s) == pytest.approx([6.0, 6.0, 6.0])

@@ -73,6 +73,7 @@ def test_equal_stages_take_what_is_known(p: int, groups: int) -> None:
     if groups == 1:
         assert made.iteration_s == pytest.approx(p + 2 * (2 * p - 2))
     assert made.bubble == pytest.approx(1 - 3 * groups * p / made.iteration_s)
+    assert np.unique(made.microbatch).tolist() == list(range(groups * p))
 
 
 @pytest.mark.parametrize(("p", "m"), [(2, 2), (4, 4), (4, 16), (6, 12)])

@@ -1,5 +1,6 @@
 """What the devices of a placement do in an iteration, or for one microbatch: when it runs, and what they hold."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from tiger.placement.entry.arrangement import Arrangement
 from tiger.placement.entry.report import PlacementReport
 from tiger.training.costs.stages import Workload, workloads
 from tiger.training.schedules.memory import MemoryProfile, footprint
-from tiger.training.schedules.pass_orders import Schedule
+from tiger.training.schedules.pass_orders import Schedule, pipelines_of
 from tiger.training.schedules.passes import BACKWARD, FORWARD, WHOLE
 from tiger.training.schedules.simulator import Timeline, iteration_s, simulate
 
@@ -106,6 +107,9 @@ def _events_of(timeline: Timeline) -> Events:
     none = np.full(len(closing), -1)
     free = timeline.free_s[closing]
     kind = np.where(timeline.kind == WHOLE, BACKWARD, timeline.kind)
+    if pipelines_of(timeline.schedule) > 1:
+        # Stages of the pipeline in the other direction are the same ones.
+        timeline = replace(timeline, stage=timeline.stage % timeline.positions)
     parts = (
         Events(timeline.position, kind, timeline.stage, timeline.microbatch, timeline.start_s, timeline.end_s),
         messages_of(timeline),

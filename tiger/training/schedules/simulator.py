@@ -57,12 +57,14 @@ def simulate(workload: Workload, schedule: Schedule, microbatches: int) -> Timel
     table, costs = table_for(workload, schedule, microbatches), PassCosts.of(workload, schedule)
     ends, free = _times(table, costs)
     key, end, iteration = np.array(table.key), np.array(ends), float(np.max(free + workload.closing_s))
+    # Each of several pipelines has its own part of the microbatches.
+    pipeline = key // KINDS // (len(workload.forward_s) // workload.pipelines)
     return Timeline(
         schedule=schedule,
         position=np.array(table.position),
         kind=key % KINDS,
         stage=key // KINDS,
-        microbatch=np.array(table.microbatch),
+        microbatch=np.array(table.microbatch) + pipeline * (microbatches // workload.pipelines),
         start_s=end - costs.passing_s[key],
         end_s=end,
         received_s=costs.received_s[key],
