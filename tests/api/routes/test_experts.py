@@ -34,6 +34,16 @@ def test_experts_are_answered_as_documented(fields: dict[str, Any]) -> None:
     assert (document["schema"], document["feasible"], document["optimal"]) == ("tiger.experts/1", True, True)
 
 
+def test_shares_are_answered_as_documented() -> None:
+    """Of several batches; layers of all of them count, and what is searched for longer is not answered at once."""
+    fields = LOADS | {"trace": [[[9.0, 1, 1, 1]], [[1.0, 1, 1, 9]]], "sharing": "balanced", "decay": 0.5}
+    document = json.loads(EXPERTS.answer(ask(**fields), LIMITS).report)
+    model_of(ExpertReport).model_validate(document)
+    assert (document["shares"]["batches"], len(document["shares"]["slots"][0])) == (2, 6)
+    with pytest.raises(InputError, match="trace: expected at most 100 slots in all layers, got 120"):
+        EXPERTS.check(ask(**fields | {"trace": [[[1.0] * 4] * 10] * 2}), LIMITS)
+
+
 def test_maps_are_files_beside_the_report() -> None:
     """For systems that read a text; ExFlow has no replicas."""
     files = {draft.name: json.loads(draft.write()) for draft in EXPERTS.answer(ask(**LOADS), LIMITS).drafts}
@@ -64,6 +74,8 @@ def test_maps_that_no_file_states_have_none() -> None:
         ({"trace": []}, "#/trace"),
         ({"trace": [[0] * 30]}, "#/trace"),
         ({"kind": "loads", "trace": [[1, -1, 1, 1]]}, "#/trace/0/1"),
+        ({"kind": "loads", "trace": [[[1, 1, 1, 1]], [[1, -1, 1, 1]]]}, "#/trace/1/0/1"),
+        ({"sharing": "balanced"}, "#/sharing"),
         ({"cluster": None}, "#/cluster"),
         ({"cluster": "/etc/passwd"}, "#/cluster"),
         ({"cluster": "dgx:100000000"}, "#/cluster"),
