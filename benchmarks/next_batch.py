@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -16,10 +17,23 @@ from tiger.expert_maps.warm import load
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.run.progress import ignore
 
-# Experts, slots and machines of 8 GPUs; choices of experts in a batch; cases a row, each a layer, and batches after it.
+# Experts, slots and machines of 8 GPUs; choices of an expert in a batch; cases a row, each a layer; batches after it.
 SIZES, TOKENS, CASES, AFTER = ((64, 80, 2), (256, 320, 8)), 1_024, 20, 10
-# Exponents of Zipf's law for loads, sigmas of the lognormal factors of a batch, and batches that a map is made on.
-ROWS = ((0.4, 0.0, 1), (0.8, 0.0, 1), (0.4, 0.3, 1), (0.8, 0.3, 1), (0.8, 0.3, 8))
+
+
+class Row(NamedTuple):
+    """Hold what loads are drawn by: an exponent of Zipf's law, the sigma of factors, and kinds that a batch mixes.
+
+    A map is made on so many `batches`.
+    """
+
+    skew: float
+    drift: float
+    batches: int
+    kinds: int = 1
+
+
+ROWS = (Row(0.4, 0.0, 1), Row(0.8, 0.0, 1), Row(0.4, 0.3, 1), Row(0.8, 0.3, 1), Row(0.8, 0.3, 8), Row(0.8, 0.0, 8, 4))
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
@@ -27,43 +41,44 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
 
     A batch has as many choices of experts as 1,024 for each expert come to, by Zipf's law in random order. A drift
     multiplies chances by lognormal factors, new ones for each batch, but for a single batch that a map is made on.
-    Solved shares are the linear program of LPLB for each batch.
+    Kinds have orders of their own, and a batch mixes them in parts that are uniform at random. Solved shares are the
+    linear program of LPLB for each batch.
     """
-    head = ("EPLB, equal shares", "TIGER, equal", "EPLB, solved", "TIGER, solved", "TIGER balanced, solved", "s")
-    yield "experts, slots, GPUs", "skew", "drift", "batches", *head, "balanced above EPLB"
+    head = ("EPLB, equal shares", "TIGER, equal", "EPLB, solved", "TIGER, solved", "TIGER balanced, solved", "s, equal")
+    yield "experts, slots, GPUs", "skew", "drift", "kinds", "batches", *head, "s, balanced", "balanced above EPLB"
     # So that no search waits for compilation.
     load()
     for size in SIZES:
         for row in ROWS:
-            say(f"{size[0]} experts of skew {row[0]}, drift {row[1]}")
+            say(f"{size[0]} experts of skew {row.skew}, drift {row.drift}, {row.batches} batches, {row.kinds} kinds")
             yield _run_row(size, row)
 
 
-def draw_batches(rng: np.random.Generator, chances: FloatArray, drift: float, number: int) -> FloatArray:
-    """Return loads of batches, [batches, 1, experts], of choices by chances that drift."""
-    moved = chances * rng.lognormal(0.0, drift, (number, len(chances)))
+def draw_batches(rng: np.random.Generator, kinds: FloatArray, drift: float, number: int) -> FloatArray:
+    """Return loads of batches, [batches, 1, experts], of choices by the chances of kinds, [kinds, experts]."""
+    mixed = rng.dirichlet(np.ones(len(kinds)), number) @ kinds
+    moved = mixed * rng.lognormal(0.0, drift, mixed.shape)
     return np.array([rng.multinomial(TOKENS * len(row), row / row.sum()) for row in moved], np.float64)[:, None]
 
 
-def _run_row(size: tuple[int, int, int], row: tuple[float, float, int]) -> tuple[str, ...]:
+def _run_row(size: tuple[int, int, int], row: Row) -> tuple[str, ...]:
     """Return the means of a row, and in how many cases a map for solved shares has larger loads than EPLB's."""
-    (experts, slots, machines), (skew, drift, number) = size, row
-    found, seconds = list[FloatArray](), list[float]()
+    (experts, slots, machines), found, seconds = size, list[FloatArray](), list[tuple[float, float]]()
     for case in range(CASES if experts < max(SIZES)[0] else CASES // 5):
-        rng = np.random.default_rng([case, int(10 * skew), int(10 * drift), experts])
-        chances = rng.permutation(1 / np.arange(1, experts + 1) ** skew)
-        made = draw_batches(rng, chances, drift if number > 1 else 0.0, number)
-        after = draw_batches(rng, chances, drift, AFTER)
+        rng = np.random.default_rng([case, int(10 * row.skew), int(10 * row.drift), experts])
+        kinds = np.array([rng.permutation(np.arange(1, experts + 1) ** -row.skew) for _ in range(row.kinds)])
+        made = draw_batches(rng, kinds, row.drift if row.batches > 1 else 0.0, row.batches)
+        after = draw_batches(rng, kinds, row.drift, AFTER)
         other = eplb.rebalance(made.mean(axis=0), slots, 1, 1, 8 * machines)
-        equal, _ = _make(made, slots, machines, "equal")
-        balanced, taken = _make(made, slots, machines, "balanced")
-        seconds.append(taken)
+        (equal, first), (balanced, second) = (_make(made, slots, machines, some) for some in get_args(Sharing))
+        seconds.append((first, second))
         pairs = ((other, "equal"), (equal, "equal"), (other, "solved"), (equal, "solved"), (balanced, "solved"))
         found.append(np.array([_judge(after, slots, 8 * machines, *pair) for pair in pairs]))
     means = [f"{mean:.3f}" for mean in np.mean(found, axis=0).tolist()]
-    above = sum(bool(some[-1] > some[2]) for some in found)
+    taken = [f"{some:.2f}" for some in np.mean(seconds, axis=0).tolist()]
+    above = f"{sum(bool(some[-1] > some[2]) for some in found)} of {len(found)}"
     title = f"{experts}, {slots}, {8 * machines}"
-    return title, f"{skew:g}", f"{drift:g}", str(number), *means, f"{np.mean(seconds):.2f}", f"{above} of {len(found)}"
+    return title, f"{row.skew:g}", f"{row.drift:g}", str(row.kinds), str(row.batches), *means, *taken, above
 
 
 def _make(made: FloatArray, slots: int, machines: int, sharing: Sharing) -> tuple[IntArray, float]:

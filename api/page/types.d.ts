@@ -465,8 +465,8 @@ export interface ExpertObjective {
  * where hops differ and nothing else has a price, sweeps that take them for equal. A token with `top_k` experts in a
  * layer makes `top_k` x `top_k` transitions. `progress` has what each step of the search reached, in the objective's
  * unit, `seconds` is wall time. `shares` are those of tokens where they are balanced for each batch: `objective` then
- * has means over drawn batches, and `loads` are those of mean loads with the best shares. `flows` are transitions from
- * device to device before and after, not serialised.
+ * has means over drawn batches, else over those given, and `loads` are those of mean loads, with the best shares.
+ * `flows` are transitions from device to device before and after, not serialised.
  */
 export interface ExpertReport {
   schema: "tiger.experts/1";

@@ -54,4 +54,8 @@ class ExpertRequest(ExpertOptions, Closed):
     @property
     def is_small(self) -> bool:
         """Guess whether these are few loads, which are balanced at once; a search over transitions takes longer."""
-        return self.kind == "loads" and self.sharing == "equal" and len(self.trace) <= SMALL_LAYERS
+        if self.kind != "loads" or self.sharing != "equal" or len(self.trace) > SMALL_LAYERS:
+            return False
+        # Several batches are searched for longer.
+        first = self.trace[0] if self.trace else None
+        return not (isinstance(first, list) and first and isinstance(first[0], list))

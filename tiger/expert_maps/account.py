@@ -15,7 +15,7 @@ from tiger.expert_maps.report import (
     SharedLoads,
     TokenShares,
 )
-from tiger.expert_maps.request import ExpertInputs
+from tiger.expert_maps.request import ExpertInputs, pad_batches
 from tiger.expert_maps.shares.draws import Batches
 from tiger.expert_maps.shares.solution import fix_shares, share_equally, share_loads, solve_shares
 from tiger.expert_maps.slots.objective import price_slots, spread, sum_flow
@@ -57,7 +57,7 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
             bound=answer.found.bound,
         ),
         loads=held,
-        shares=None if problem.batches is None or request.violations else _share_tokens(request, answer.slots),
+        shares=None if problem.sharing == "equal" or request.violations else _share_tokens(request, answer.slots),
         verdict=answer.verdict,
         placed=_cost(request, answer.slots),
         contiguous=_cost(request, order),
@@ -76,7 +76,7 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
 def _load_devices(request: ExpertInputs, slots: IntArray) -> FloatArray:
     """Return the loads of devices [L, G] under a map, by the best shares where these are balanced."""
     loads = request.slots.loads
-    if request.slots.batches is None:
+    if request.slots.sharing == "equal":
         return gpu_loads(loads, slots)
     return np.asarray(share_loads(loads, slots, fix_shares(loads, slots, loads.weight), loads.weight[None])[0])
 
@@ -85,10 +85,9 @@ def _share_tokens(request: ExpertInputs, slots: IntArray) -> TokenShares:
     """Return the best shares of a map for mean loads, and what equal, fixed and solved ones make of batches."""
     problem, loads = request.slots, request.slots.loads
     shares = fix_shares(loads, slots, loads.weight)
-    given, extra = request.demand.batches, loads.experts - request.demand.weight.shape[1]
-    padded = Batches(np.pad(given.loads, ((0, 0), (0, 0), (0, extra))), given.weights)
+    padded = pad_batches(request.demand.batches, loads)
     return TokenShares(
-        batches=len(given.weights),
+        batches=len(padded.weights),
         slots=tuple(tuple(row[real].tolist()) for row, real in zip(shares, loads.real, strict=True)),
         given=_compare_shares(loads, slots, shares, padded),
         drawn=_compare_shares(loads, slots, shares, problem.batches or padded),

@@ -34,8 +34,9 @@ def experts(call: ExpertCall) -> ExpertReport:
     of devices less `reserved_bytes`; where that does not hold as many slots on each, small devices have fewer. With
     `slots_by` speed, slots are shared out in proportion to speed. What does not fit is a report that is not feasible.
 
-    With balanced `sharing` the map is made for systems that solve for each batch how replicas share tokens, and for
-    batches that may come after those given; the report then has `shares`.
+    Of several batches the mean of the largest loads is made small. With balanced `sharing` the map is made for systems
+    that solve for each batch how replicas share tokens, and for batches that may come after those given; the report
+    then has `shares`.
 
     The last `held_out` tokens of a trace only test the placement. Same seed and effort, same answer; `time_limit_s`
     only ends a search early.

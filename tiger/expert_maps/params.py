@@ -12,6 +12,7 @@ from tiger.model.spelling import Spelling
 from tiger.run.options import EFFORT, SEED, TIME_LIMIT
 
 Kind = Literal["trace", "loads"]
+# As many tokens to each replica of an expert, or so that devices are even.
 Sharing = Literal["equal", "balanced"]
 # Prices of a million years or exabytes are mistakes, and their sums would not be finite.
 PRICE_LIMIT = 1e18

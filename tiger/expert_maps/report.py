@@ -143,8 +143,9 @@ class ExpertReport(Answer):
     `greedy` is one layer after another, and `flat`, where hops differ and nothing else has a price, sweeps that take
     them for equal. A token with `top_k` experts in a layer makes `top_k` x `top_k` transitions. `progress` has what
     each step of the search reached, in the objective's unit, `seconds` is wall time. `shares` are those of tokens where
-    they are balanced for each batch: `objective` then has means over drawn batches, and `loads` are those of mean loads
-    with the best shares. `flows` are transitions from device to device before and after, not serialised.
+    they are balanced for each batch: `objective` then has means over drawn batches, else over those given, and `loads`
+    are those of mean loads, with the best shares. `flows` are transitions from device to device before and after, not
+    serialised.
     """
 
     schema: Literal["tiger.experts/1"] = field(default=SCHEMA, init=False, repr=False)

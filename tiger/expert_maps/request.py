@@ -260,13 +260,19 @@ def _price(
         receipts=per_byte * ((options.expert_bytes or 0.0) if unit == "s" else 0.0) / options.steps,
         in_use=in_use,
         most_moves=options.most_moves,
-        batches=None if options.sharing == "equal" else draw_next(demand, loads, options.seed, JUDGED),
+        batches=_judge(pad_batches(demand.batches, loads), options),
+        sharing=options.sharing,
     )
 
 
-def draw_next(demand: Demand, loads: ExpertLoads, seed: int, part: int) -> Batches:
-    """Return batches that may come after those of a demand, with the last expert of the loads where it is none."""
-    drawn = draw_batches(demand.batches, DrawParams(), seed, part)
-    if loads.room is None:
-        return drawn
-    return Batches(np.pad(drawn.loads, ((0, 0), (0, 0), (0, 1))), drawn.weights)
+def _judge(given: Batches, options: ExpertOptions) -> Batches | None:
+    """Return the batches that maps are judged on: drawn ones for balanced shares, else those given, if several."""
+    if options.sharing == "balanced":
+        return draw_batches(given, DrawParams(), options.seed, JUDGED)
+    return given if len(given.weights) > 1 else None
+
+
+def pad_batches(given: Batches, loads: ExpertLoads) -> Batches:
+    """Return batches with the last expert of the loads where that is none."""
+    extra = loads.experts - given.loads.shape[2]
+    return Batches(np.pad(given.loads, ((0, 0), (0, 0), (0, extra))), given.weights)

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.params import ExpertOptions
-from tiger.expert_maps.request import ExpertInputs, draw_next
+from tiger.expert_maps.request import ExpertInputs, pad_batches
 from tiger.expert_maps.search import ExpertParams, place_flat, search_experts
 from tiger.expert_maps.slots.advice import Advice, advise
 from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem
 from tiger.expert_maps.slots.search import SlotAnswer, SlotParams, search_slots
-from tiger.expert_maps.slots.shared_search import ReshareParams, search_shared
+from tiger.expert_maps.slots.shared_search import PARAMS, ReshareParams, search_shared
 from tiger.expert_maps.slots.starts import order_slots
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
@@ -44,9 +43,9 @@ def solve_request(request: ExpertInputs, watch: Callable[[Progress], None]) -> E
     flat, alone = None, request.transitions_alone
     with measure_time(options.time_limit_s) as clock:
         if problem.batches is not None:
-            draw = partial(draw_next, request.demand, problem.loads, options.seed)
-            shared = narrow(ReshareParams, ReshareParams(), seed=options.seed, effort=options.effort)
-            found = search_shared(problem, draw, shared, clock.stop, watch)
+            given = pad_batches(request.demand.batches, problem.loads)
+            shared = narrow(ReshareParams, PARAMS[problem.sharing], seed=options.seed, effort=options.effort)
+            found = search_shared(problem, given, shared, clock.stop, watch)
         elif alone is None:
             params = narrow(SlotParams, SlotParams(), seed=options.seed, effort=options.effort)
             found = search_slots(problem, params, clock.stop, watch)

@@ -7,7 +7,7 @@ import numpy as np
 from tiger.expert_maps.annealing import anneal_experts, start_annealing
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.replicas.loads import ExpertLoads
-from tiger.expert_maps.shares.annealing import anneal_shares
+from tiger.expert_maps.shares.annealing import BALANCED, anneal_shares
 from tiger.expert_maps.shares.annealing import start_annealing as start_shares
 from tiger.expert_maps.shares.balancing import set_board
 from tiger.expert_maps.slots.annealing import anneal_slots
@@ -27,7 +27,7 @@ def load() -> None:
     slots = SlotProblem(loads, problem.counts, 1.0, problem.hops, problem.hops)
     anneal_slots(start_slots(slots, place), 1.0, 1, 0)
     board = set_board(place[0], loads.speeds, np.ones((1, 2)))
-    limits = (1, 2, 1, loads.blank)
+    limits = (1, 2, 1, loads.blank, BALANCED)
     anneal_shares(start_shares(board, np.zeros((2, 2)), np.zeros((2, 2), np.int64), 1.0, limits), 1.0, 1, 0)
 
 

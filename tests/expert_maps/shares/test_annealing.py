@@ -5,14 +5,14 @@ import pytest
 
 from tiger.expert_maps.replicas.loads import ExpertLoads, keep_to_rules
 from tiger.expert_maps.shares import annealing, balancing
-from tiger.expert_maps.shares.annealing import anneal_shares, start_annealing
+from tiger.expert_maps.shares.annealing import BALANCED, EQUAL, anneal_shares, start_annealing
 from tiger.expert_maps.shares.balancing import balance_board, set_board
 
 DEVICES, SIZE, EXPERTS = 6, 4, 12
 PRICE = 7.0
 
 
-def start(seed, speeds=(1.0,), copies=1, most=99, node=DEVICES * SIZE):
+def start(seed, speeds=(1.0,), copies=1, most=99, node=DEVICES * SIZE, sharing=BALANCED):
     """Return the state of a map of 12 experts in 24 slots with prices of moves, and the batches."""
     rng = np.random.default_rng(seed)
     speed, weight = np.resize(speeds, DEVICES), rng.random((6, EXPERTS)) ** 2
@@ -23,20 +23,32 @@ def start(seed, speeds=(1.0,), copies=1, most=99, node=DEVICES * SIZE):
     held[slots, np.arange(24) // SIZE] = 1
     receipts = (1 - held) * rng.uniform(0, 0.1, held.shape)
     board = set_board(slots, speed, weight)
-    return start_annealing(board, receipts, 1 - held, PRICE, (copies, node, most, -1)), weight
+    return start_annealing(board, receipts, 1 - held, PRICE, (copies, node, most, -1, sharing)), weight
 
 
 def price(state, slots, weight):
     """Return what a map costs, by balancing it anew, and its moves."""
     board = set_board(slots, state.board.speed, weight)
-    balance_board(board)
+    if state.limits[4] == EQUAL:
+        board.peak[:] = (board.load / board.speed).max(axis=1)
+    else:
+        balance_board(board)
     held = np.zeros((EXPERTS, DEVICES), np.int64)
     held[slots, np.arange(24) // SIZE] = 1
     return PRICE * (board.peak.mean() - 1) + (state.receipts * held).sum(), int((state.moved * held).sum())
 
 
 @pytest.mark.parametrize(
-    "rules", [{}, {"speeds": (1.0, 0.5)}, {"copies": 2}, {"most": 5}, {"node": 12}], ids=lambda rules: str(rules)
+    "rules",
+    [
+        {},
+        {"speeds": (1.0, 0.5)},
+        {"copies": 2},
+        {"most": 5},
+        {"node": 12},
+        {"sharing": EQUAL, "copies": 2, "speeds": (1.0, 0.5)},
+    ],
+    ids=lambda rules: str(rules),
 )
 def test_costs_are_exact_and_rules_are_kept(rules):
     """At every temperature, of the present map and of the best."""
@@ -56,10 +68,10 @@ def test_costs_are_exact_and_rules_are_kept(rules):
     assert lists == [np.flatnonzero(state.board.slots == expert).tolist() for expert in range(EXPERTS)]
 
 
-def test_uncompiled_code_says_the_same(monkeypatch):
+@pytest.mark.parametrize("sharing", [EQUAL, BALANCED])
+def test_uncompiled_code_says_the_same(monkeypatch, sharing):
     """So that coverage sees it."""
-    (compiled, _), (plain, weight) = start(4), start(4)
-    anneal_shares(compiled, 0.05, 150, 1)
+    plain, weight = start(4, sharing=sharing)
     for module in (balancing, annealing):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):

@@ -16,13 +16,18 @@ CLUSTER = "dgx:1"
 def draw(seed: int, drift: float, number: int) -> np.ndarray:
     """Return loads of batches of 32 experts by Zipf's law, [batches, 1, 32]."""
     chances = np.random.default_rng(0).permutation(1 / np.arange(1, 33) ** 0.8)
-    return draw_batches(np.random.default_rng(seed), chances, drift, number)
+    return draw_batches(np.random.default_rng(seed), chances[None], drift, number)
 
 
 def place(loads: np.ndarray, in_use: np.ndarray | None = None, **options: object) -> tiger.ExpertReport:
     """Place 32 experts in 40 slots of 8 devices with balanced shares."""
     asked = {"kind": "loads", "replicas": 8, "sharing": "balanced"} | options
     return tiger.experts(loads, CLUSTER, in_use, **asked)
+
+
+def loads(batch: np.ndarray) -> ExpertLoads:
+    """Return a batch as loads of 40 slots on 8 devices."""
+    return ExpertLoads(batch, 40, 1, 1, 8)
 
 
 def judge(loads: np.ndarray, slots: object) -> float:
@@ -47,6 +52,25 @@ def test_batches_that_were_seen_tell_of_the_next() -> None:
     assert judge(kinds, both.slots) < min(judge(kinds, some.slots) for some in (last, old)) - 0.02
     assert judge(kinds[1:], old.slots) == pytest.approx(judge(kinds[1:], last.slots), abs=1e-3)
     assert [some.shares.batches for some in (both, last, old)] == [2, 1, 2]
+
+
+def test_loads_that_rise_together_are_kept_apart_with_equal_shares() -> None:
+    """The objective is the mean over the given batches, and that of later ones is below that of a map for the mean."""
+    rng = np.random.default_rng(6)
+    kinds = np.array([rng.permutation(np.arange(1, 33) ** -0.8) for _ in range(4)])
+    made, after = draw_batches(rng, kinds, 0.0, 8), draw_batches(rng, kinds, 0.0, 20)
+    report, mean = place(made, sharing="equal"), place(made.mean(axis=0), sharing="equal")
+    given, later = (
+        [
+            float(np.mean([gpu_loads(loads(batch), np.array(some.slots)).max() for batch in which]))
+            for some in (report, mean)
+        ]
+        for which in (made, after)
+    )
+    assert report.objective.after.load == pytest.approx(given[0])
+    assert later[0] < 0.95 * later[1]
+    assert report.objective.bound.load == pytest.approx(mean.objective.bound.load)
+    assert (report.shares, report.optimal) == (None, False)
 
 
 def test_the_report_has_shares_and_what_they_come_to() -> None:

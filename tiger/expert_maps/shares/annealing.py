@@ -11,6 +11,8 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Of ten proposals, so many give a slot to another expert, where some expert has two: the others exchange two slots.
 REPLACE = 4
+# How replicas share tokens: as many to each, or so that devices are even.
+EQUAL, BALANCED = 0, 1
 # The second slot of a change that gives the first one to an expert.
 NO_SLOT = -1
 
@@ -22,9 +24,9 @@ class ShareState(NamedTuple):
 
     `held[E, G]` are replicas of experts on devices, `receipts[E, G]` the prices of moves and `moved[E, G]` is 1 where
     one counts. `total[3]` has the present cost, the least, and the price of the mean over batches of the largest load
-    over the mean. `limits[4]` are replicas of an expert on a device, slots of a node, moves, of which the present map
-    has `moves[1]`, and the expert that stands where a device has no slot. `order[K]` are batches, those first that rule
-    out changes. The rest is what batches were before a change.
+    over the mean. `limits[5]` are replicas of an expert on a device, slots of a node, moves, of which the present map
+    has `moves[1]`, the expert that stands where a device has no slot, and how replicas share tokens. `order[K]` are
+    batches, those first that rule out changes. The rest is what batches were before a change.
     """
 
     board: ShareBoard
@@ -54,10 +56,13 @@ class SlotChange(NamedTuple):
 
 
 def start_annealing(
-    board: ShareBoard, receipts: FloatArray, moved: IntArray, price: float, limits: tuple[int, int, int, int]
+    board: ShareBoard, receipts: FloatArray, moved: IntArray, price: float, limits: tuple[int, int, int, int, int]
 ) -> ShareState:
     """Return the state of a board, with prices and marks of moves [E, G], the price of loads, and limits."""
-    balance_board(board)
+    if limits[4] == EQUAL:
+        board.peak[:] = (board.load / board.speed).max(axis=1)
+    else:
+        balance_board(board)
     held = np.zeros_like(moved)
     np.add.at(held, (board.slots, np.arange(len(board.slots)) // board.size[0]), 1)
     cost = price * float(board.peak.mean() - 1.0) + float((receipts * (held > 0)).sum())
@@ -175,7 +180,10 @@ def _try_change(state: ShareState, change: SlotChange, price: float, limit: floa
         _copy(board.load[k], state.old_load[k])
         _copy(board.tight[k], state.old_tight[k])
         state.old_peak[k] = board.peak[k]
-        _change_batch(board, k, change)
+        if state.limits[4] == EQUAL:
+            _change_equally(board, k, change)
+        else:
+            _change_batch(board, k, change)
         above += board.peak[k] - 1.0
         taken = above <= room
     if taken:
@@ -229,3 +237,33 @@ def _change_batch(board: ShareBoard, k: int, change: SlotChange) -> None:
         balance_batch(board, k, 1.0)
     elif load[p] > (peak + SAME) * speed[p] or load[q] > (peak + SAME) * speed[q]:
         balance_batch(board, k, peak)
+
+
+@inner_kernel
+def _change_equally(board: ShareBoard, k: int, change: SlotChange) -> None:
+    """Let equal shares follow a change of the map, and find the largest load."""
+    a, b, share, load = change.a, change.b, board.share[k], board.load[k]
+    if b != NO_SLOT:
+        more = share[b] - share[a]
+        share[a], share[b] = share[b], share[a]
+        load[change.p] += more
+        load[change.q] -= more
+    else:
+        fewer, number = board.number[change.e], board.number[change.f]
+        lost, gained = share[a] / fewer, 0.0
+        for j in range(number):
+            other = board.where[change.f, j]
+            if other != a:
+                gained += share[other] / number
+                load[other // board.size[0]] -= share[other] / number
+                share[other] -= share[other] / number
+        for j in range(fewer):
+            other = board.where[change.e, j]
+            share[other] += lost
+            load[other // board.size[0]] += lost
+        load[change.p] += gained - share[a]
+        share[a] = gained
+    peak = 0.0
+    for g in range(len(load)):
+        peak = max(peak, load[g] / board.speed[g])
+    board.peak[k] = peak

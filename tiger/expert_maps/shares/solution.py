@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tiger.expert_maps.params import Sharing
 from tiger.expert_maps.replicas.loads import ExpertLoads, count_replicas
 from tiger.model.arrays import FloatArray, IntArray
 
@@ -29,6 +30,15 @@ def solve_shares(loads: ExpertLoads, slots: IntArray, batches: FloatArray) -> Sh
         tokens[:, layer] = board.share * mean[:, layer, None]
         largest[:, layer] = board.peak * mean[:, layer]
     return ShareSolution(tokens, largest)
+
+
+def find_largest(loads: ExpertLoads, slots: IntArray, batches: FloatArray, sharing: Sharing) -> FloatArray:
+    """Return the largest loads over speed of a map [L, S] in batches [B, L, E], [B, L]."""
+    if sharing == "balanced":
+        return solve_shares(loads, slots, batches).largest
+    return np.asarray(
+        (share_loads(loads, slots, share_equally(slots, loads.experts), batches) / loads.speeds).max(axis=2)
+    )
 
 
 def scale_loads(batches: FloatArray, mean: FloatArray) -> FloatArray:
