@@ -12,8 +12,8 @@ class DrawParams:
     """Set how many batches are drawn, and the least and the largest sigma of the lognormal factors of their loads.
 
     A map for a wide range of them serves loads that stay as well as those that drift. In `python -m benchmarks
-    next_batch`, 256 experts of skew 0.8 without drift are at 1.012 times the mean, with 0.3 alone at 1.031, above the
-    1.029 of EPLB; with 32 batches those that drift are at 1.155, and not at 1.120.
+    next_batch`, 256 experts of skew 0.8 without drift are at 1.012 times the mean, with 0.3 alone at 1.032, above the
+    1.028 of EPLB; with 32 batches those that drift are at 1.155, and not at 1.133.
     """
 
     batches: int = 64

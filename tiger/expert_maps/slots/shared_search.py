@@ -52,7 +52,7 @@ class ReshareParams:
 
 
 # With equal shares changes are quick to try, and differ more: eight batches that mix four kinds of loads are then at
-# 1.16 times the mean, with the numbers above at 1.25 (`python -m benchmarks next_batch`).
+# 1.177 times the mean, with the numbers above at 1.196 (`python -m benchmarks next_batch`).
 PARAMS: dict[Sharing, ReshareParams] = {
     "equal": ReshareParams(
         visits=120, proposals=10_000, hottest=1e-3, coldest=1e-4, drawn=DrawParams(least=0.05, largest=0.15)
