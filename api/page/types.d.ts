@@ -464,7 +464,9 @@ export interface ExpertObjective {
  * `contiguous` what the order of numbers comes to; without replicas `greedy` is one layer after another, and `flat`,
  * where hops differ and nothing else has a price, sweeps that take them for equal. A token with `top_k` experts in a
  * layer makes `top_k` x `top_k` transitions. `progress` has what each step of the search reached, in the objective's
- * unit, `seconds` is wall time. `flows` are transitions from device to device before and after, not serialised.
+ * unit, `seconds` is wall time. `shares` are those of tokens where they are balanced for each batch: `objective` then
+ * has means over drawn batches, else over those given, and `loads` are those of mean loads, with the best shares.
+ * `flows` are transitions from device to device before and after, not serialised.
  */
 export interface ExpertReport {
   schema: "tiger.experts/1";
@@ -481,6 +483,7 @@ export interface ExpertReport {
   stages: ExpertStage[];
   objective: ExpertObjective;
   loads: DeviceLoads;
+  shares: TokenShares | null;
   verdict: Advice | null;
   placed: RoutingCost | null;
   contiguous: RoutingCost | null;
@@ -507,6 +510,13 @@ export interface ExpertRequest {
   replicas?: number;
   /** Most replicas of an expert on one device. */
   duplicates?: number;
+  /**
+   * How the tokens of an expert are shared among its replicas: as many to each (`equal`), or so that devices are even,
+   * solved for each batch (`balanced`), as LPLB does. A balanced map is made for batches to come.
+   */
+  sharing?: "equal" | "balanced";
+  /** How much a batch of loads counts beside the next one, which is newer. */
+  decay?: number;
   /** Groups of experts in order, each of which stays on one machine. */
   groups?: number | null;
   /** Seconds that an expert takes for a token. */
@@ -535,7 +545,8 @@ export interface ExpertRequest {
   time_limit_s?: number | null;
   /**
    * The expert of each token in each layer, [tokens, layers], or the k of each, [tokens, layers, k]; with `kind` loads
-   * the tokens of a step that go to each expert, [layers, experts].
+   * the tokens of a step that go to each expert, [layers, experts], or those of several batches, the newest last,
+   * [batches, layers, experts].
    */
   trace: (number[] | number[][])[];
   /**
@@ -1747,6 +1758,18 @@ export interface ShareBody {
   share: number;
 }
 
+/**
+ * Hold sums over layers of the largest load over speed, means over some batches, by how replicas share tokens. With
+ * `equal` shares, with the shares `fixed` that the report has, with shares `solved` for each batch, and the `mean` of
+ * devices, which none is below.
+ */
+export interface SharedLoads {
+  equal: number;
+  fixed: number;
+  solved: number;
+  mean: number;
+}
+
 /** Describe a solver. */
 export interface SolverBody {
   name: string;
@@ -1904,6 +1927,19 @@ export interface TimelineView {
   end_s: number[];
   thinned: boolean;
   total: number;
+}
+
+/**
+ * Hold how the replicas of a map share tokens, and what that makes of its largest loads. `slots[layer]` is the share of
+ * its expert's tokens that each slot gets at best for mean loads, in the order of the report's `slots`. `given` are
+ * loads on the `batches` that were given, `drawn` on those drawn around them, on which the map is judged and was not
+ * made.
+ */
+export interface TokenShares {
+  batches: number;
+  slots: number[][];
+  given: SharedLoads;
+  drawn: SharedLoads;
 }
 
 /** List the kinds of topology. */

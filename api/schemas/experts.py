@@ -14,10 +14,13 @@ from tiger.model.options import about
 class ExpertRequest(ExpertOptions, Closed):
     """Ask where the experts of a mixture go, and whether a change of the map in use pays."""
 
-    trace: Annotated[list[object], Documented(list[list[int] | list[float] | list[list[int]]])] = field(
-        metadata=about(
-            "The expert of each token in each layer, [tokens, layers], or the k of each, [tokens, layers, k]; with "
-            "`kind` loads the tokens of a step that go to each expert, [layers, experts]."
+    trace: Annotated[list[object], Documented(list[list[int] | list[float] | list[list[int]] | list[list[float]]])] = (
+        field(
+            metadata=about(
+                "The expert of each token in each layer, [tokens, layers], or the k of each, [tokens, layers, k]; with "
+                "`kind` loads the tokens of a step that go to each expert, [layers, experts], or those of several "
+                "batches, the newest last, [batches, layers, experts]."
+            )
         )
     )
     cluster: Needed = field(metadata=about(CLUSTER))
@@ -42,6 +45,8 @@ class ExpertRequest(ExpertOptions, Closed):
         first = self.trace[0] if self.trace else None
         columns = len(first) if isinstance(first, list) else 0
         layers, experts = (len(self.trace), columns) if self.kind == "loads" else (columns, self.experts or 0)
+        if self.kind == "loads" and isinstance(first, list) and first and isinstance(first[0], list):
+            layers, experts = len(self.trace) * columns, len(first[0])
         slots = layers * (experts + self.replicas)
         if slots > limits.max_edges:
             raise fault("trace", limits.max_edges, "slots in all layers", slots)
@@ -49,4 +54,8 @@ class ExpertRequest(ExpertOptions, Closed):
     @property
     def is_small(self) -> bool:
         """Guess whether these are few loads, which are balanced at once; a search over transitions takes longer."""
-        return self.kind == "loads" and len(self.trace) <= SMALL_LAYERS
+        if self.kind != "loads" or self.sharing != "equal" or len(self.trace) > SMALL_LAYERS:
+            return False
+        # Several batches are searched for longer.
+        first = self.trace[0] if self.trace else None
+        return not (isinstance(first, list) and first and isinstance(first[0], list))

@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from tiger.cli.app import run
+from tiger.expert_maps.explanation import explain_experts
+from tiger.expert_maps.report import ExpertReport
 
 Run = Callable[..., tuple[int, str, str]]
 PRICES = ("--token-s", "1e-6", "--token-bytes", "1000")
+
+
+def read(path: str) -> ExpertReport:
+    """Return the report of a file."""
+    return ExpertReport.from_dict(json.loads(Path(path).read_text()))
 
 
 @pytest.fixture
@@ -40,6 +47,18 @@ def test_the_parts_of_a_step_are_shown(cli: Run) -> None:
     assert (status, err) == (0, "")
     assert "map, s            load  links  moves  total\n" in out
     assert "\norder of numbers  6 µs  4 µs   0 µs   10 µs\n" in out
+
+
+def test_shares_are_compared(cli: Run) -> None:
+    """On the batches given and on those drawn, solved, fixed and equal, and explained."""
+    Path("b.json").write_text("[[[9, 1, 1, 1]], [[1, 1, 1, 9]]]")
+    asked = ("b.json", "--kind", "loads", "--replicas", "2", "--sharing", "balanced", "--decay", "0.5")
+    status, out, err = cli(*asked, "--json", "r.json")
+    assert (status, err) == (0, "")
+    lines = [line.split(maxsplit=2)[1:] for line in out.splitlines() if line.startswith("batches ")]
+    assert [name for name, _ in lines] == ["given", "drawn"]
+    assert all(said.startswith("largest loads over their mean by shares: 1.000 solved, ") for _, said in lines)
+    assert "batches drawn around those given, largest loads are" in "".join(explain_experts(read("r.json")).quality)
 
 
 def test_a_map_that_is_written_can_be_in_use(cli: Run) -> None:

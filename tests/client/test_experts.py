@@ -36,6 +36,15 @@ def test_the_report_is_that_of_a_local_run() -> None:
     assert asked.read(report.to_dict()) == report
 
 
+def test_batches_and_shares_are_those_of_a_local_run() -> None:
+    """Of each batch, as a list."""
+    batches, asked = np.stack([LOADS, LOADS + 1]), {"kind": "loads", "replicas": 2, "sharing": "balanced", "decay": 0.5}
+    request = expert_placement(batches, CLUSTER, **asked)
+    report = tiger.experts(batches, CLUSTER, **asked)
+    assert json.loads(request.body)["trace"] == batches.tolist()
+    assert request.read(report.to_dict()) == report
+
+
 def test_what_is_wrong_is_said_here() -> None:
     """As in Python."""
     with pytest.raises(InputError, match="replicas: expected a multiple of the 2 accelerators"):

@@ -6,8 +6,18 @@ import numpy as np
 
 from tiger.expert_maps.assignment import place_greedily
 from tiger.expert_maps.replicas.loads import ExpertLoads, gpu_loads
-from tiger.expert_maps.report import DeviceLoads, ExpertObjective, ExpertReport, ExpertStage, RoutingCost
-from tiger.expert_maps.request import ExpertInputs
+from tiger.expert_maps.report import (
+    DeviceLoads,
+    ExpertObjective,
+    ExpertReport,
+    ExpertStage,
+    RoutingCost,
+    SharedLoads,
+    TokenShares,
+)
+from tiger.expert_maps.request import ExpertInputs, pad_batches
+from tiger.expert_maps.shares.draws import Batches
+from tiger.expert_maps.shares.solution import fix_shares, share_equally, share_loads, solve_shares
 from tiger.expert_maps.slots.objective import price_slots, spread, sum_flow
 from tiger.expert_maps.slots.starts import order_slots
 from tiger.expert_maps.solve import ExpertAnswer, order_by_place
@@ -22,8 +32,8 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
     before = order if problem.in_use is None else problem.in_use
     single = demand.problem if not request.options.replicas and loads.room is None else None
     held = DeviceLoads(
-        before=_rows(gpu_loads(loads, before)),
-        after=_rows(gpu_loads(loads, answer.slots)),
+        before=_rows(_load_devices(request, before)),
+        after=_rows(_load_devices(request, answer.slots)),
         bound=None if answer.found.largest is None or not problem.token else tuple(answer.found.largest.tolist()),
         speed=None if loads.speed is None else tuple(loads.speed.tolist()),
     )
@@ -47,6 +57,7 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
             bound=answer.found.bound,
         ),
         loads=held,
+        shares=None if problem.sharing == "equal" or request.violations else _share_tokens(request, answer.slots),
         verdict=answer.verdict,
         placed=_cost(request, answer.slots),
         contiguous=_cost(request, order),
@@ -59,6 +70,42 @@ def report_answer(request: ExpertInputs, answer: ExpertAnswer, begun: float) -> 
         warnings=(*warn_implausible(request.cluster), *answer.remarks),
         seconds=time.perf_counter() - begun,
         flows=_flows(request, before, answer.slots),
+    )
+
+
+def _load_devices(request: ExpertInputs, slots: IntArray) -> FloatArray:
+    """Return the loads of devices [L, G] under a map, by the best shares where these are balanced."""
+    loads = request.slots.loads
+    if request.slots.sharing == "equal":
+        return gpu_loads(loads, slots)
+    return np.asarray(share_loads(loads, slots, fix_shares(loads, slots, loads.weight), loads.weight[None])[0])
+
+
+def _share_tokens(request: ExpertInputs, slots: IntArray) -> TokenShares:
+    """Return the best shares of a map for mean loads, and what equal, fixed and solved ones make of batches."""
+    problem, loads = request.slots, request.slots.loads
+    shares = fix_shares(loads, slots, loads.weight)
+    padded = pad_batches(request.demand.batches, loads)
+    return TokenShares(
+        batches=len(padded.weights),
+        slots=tuple(tuple(row[real].tolist()) for row, real in zip(shares, loads.real, strict=True)),
+        given=_compare_shares(loads, slots, shares, padded),
+        drawn=_compare_shares(loads, slots, shares, problem.batches or padded),
+    )
+
+
+def _compare_shares(loads: ExpertLoads, slots: IntArray, shares: FloatArray, batches: Batches) -> SharedLoads:
+    """Return the largest loads of a map in batches by how replicas share tokens."""
+    equal, fixed = (
+        share_loads(loads, slots, some, batches.loads) / loads.speeds
+        for some in (share_equally(slots, loads.experts), shares)
+    )
+    solved = solve_shares(loads, slots, batches.loads).largest
+    return SharedLoads(
+        equal=float(batches.weights @ equal.max(axis=2).sum(axis=1)),
+        fixed=float(batches.weights @ fixed.max(axis=2).sum(axis=1)),
+        solved=float(batches.weights @ solved.sum(axis=1)),
+        mean=float(batches.mean.sum() / loads.speeds.sum()),
     )
 
 

@@ -24,7 +24,8 @@ class ExpertArguments(ExpertOptions, HostArguments):
     trace: Source = field(
         metadata=spelled(
             "The expert of each token in each layer, [tokens, layers] in a .npy, .csv or .txt file; with "
-            "--kind loads the tokens of each expert, [layers, experts] in a .npy, .csv or .json file.",
+            "--kind loads the tokens of each expert, [layers, experts] in a .npy, .csv or .json file, or those of "
+            "several batches, the newest last, [batches, layers, experts] in .npy or .json.",
             name="source",
             metavar="INPUT",
             argument=True,

@@ -19,7 +19,8 @@ def experts(call: ExpertCall) -> ExpertReport:
 
     The `trace` has the expert that each token chose in each layer, [tokens, layers], or the k that it chose, [tokens,
     layers, k], as an array or a file (`tiger.expert_maps.traces`); with the `kind` loads it is the tokens that go
-    to each expert, [layers, experts] (`tiger.expert_maps.loads_file`). The cluster, and what is inside the hosts
+    to each expert, [layers, experts], or [batches, layers, experts] of several batches, the newest last, of which each
+    counts `decay` times as much as the next (`tiger.expert_maps.loads_file`). The cluster, and what is inside the hosts
     of a network, is what `place` takes. Every device gets as many of the `experts` of each layer and of the slots for
     `replicas`, at most `duplicates` of one expert; `groups` of experts stay on one machine.
 
@@ -32,6 +33,10 @@ def experts(call: ExpertCall) -> ExpertReport:
     Loads count over the speed of their device, as tokens of the fastest. Replicas of `expert_bytes` fit into the memory
     of devices less `reserved_bytes`; where that does not hold as many slots on each, small devices have fewer. With
     `slots_by` speed, slots are shared out in proportion to speed. What does not fit is a report that is not feasible.
+
+    Of several batches the mean of the largest loads is made small. With balanced `sharing` the map is made for systems
+    that solve for each batch how replicas share tokens, and for batches that may come after those given; the report
+    then has `shares`.
 
     The last `held_out` tokens of a trace only test the placement. Same seed and effort, same answer; `time_limit_s`
     only ends a search early.

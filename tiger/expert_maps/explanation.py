@@ -54,6 +54,13 @@ def _say_quality(report: ExpertReport) -> Iterator[str]:
     if value and math.isfinite(usual):
         times = f"{usual / value:.2f} times as much" if usual != value else "as much"
         yield f"The {report.usual} takes {_amount(report, usual)}: {times}."
+    if report.shares is not None:
+        drawn = report.shares.drawn
+        solved, equal = (load / (drawn.mean or 1.0) for load in (drawn.solved, drawn.equal))
+        yield (
+            f"On batches drawn around those given, largest loads are {solved:.3f} times the mean with shares solved "
+            f"for each, and {equal:.3f} with equal ones."
+        )
     if report.placed is not None and report.contiguous is not None:
         yield (
             f"{percent(report.placed.crossing)} of transitions change device, "

@@ -16,12 +16,23 @@ from tiger.model.text import is_number, read_text
 from tiger.model.wording import describe
 
 FIELD = "loads"
+# The axes of one batch: layers and experts.
+LAYER_AXES = 2
+# Numbers of all batches: ten of the largest models, which take seconds to read.
+NUMBERS_MAX = 2**22
+
+
+def read_batches(source: object) -> FloatArray:
+    """Return loads of batches, [batches, layers, experts], one batch where these are [layers, experts]."""
+    loads = read_loads(source)
+    return loads[None] if loads.ndim == LAYER_AXES else loads
 
 
 def read_loads(source: object) -> FloatArray:
-    """Return loads [layers, experts] of a step; raise InputError of `loads`, a place in it or a line, or TypeError.
+    """Return loads of a step, [layers, experts], or of several batches, the newest last, [batches, layers, experts].
 
-    The source is an array or a file: `.npy`, `.csv` with a layer a line, or `.json` with a list of lists.
+    The source is an array or a file: `.npy`, `.csv` of one batch with a layer a line, or `.json` with lists of lists.
+    Raises InputError of `loads`, a place in it or a line, or TypeError.
     """
     if isinstance(source, np.ndarray):
         return _check_array(source)
@@ -34,7 +45,7 @@ def read_loads(source: object) -> FloatArray:
         case ".csv":
             return check_weight(FIELD, _read_csv(read_text(path, FIELD)))
         case ".json":
-            return check_weight(FIELD, _read_json(read_text(path, FIELD)))
+            return _read_json(read_text(path, FIELD))
     raise InputError(FIELD, f"expected a file ending in .npy, .csv or .json, got {describe(str(source), 300)}")
 
 
@@ -42,7 +53,18 @@ def _check_array(array: NDArray[np.generic]) -> FloatArray:
     """Return the loads of an array of numbers, or raise InputError."""
     if array.dtype.kind not in "iuf":
         raise InputError(FIELD, f"expected numbers, got an array of {describe(str(array.dtype))}")
-    return check_weight(FIELD, array)
+    return check_weight(FIELD, array) if array.ndim <= LAYER_AXES else _check_batches(array)
+
+
+def _check_batches(array: NDArray[np.generic]) -> FloatArray:
+    """Return loads of batches, or raise InputError of the first that is at fault."""
+    if array.ndim != LAYER_AXES + 1 or not array.size:
+        raise InputError(
+            FIELD, f"expected numbers [layers, experts] or [batches, layers, experts], got shape {array.shape}"
+        )
+    if array.size > NUMBERS_MAX:
+        raise InputError(FIELD, f"expected at most {NUMBERS_MAX:,} numbers, got shape {array.shape}")
+    return np.array([check_weight(f"{FIELD}/{batch}", table) for batch, table in enumerate(array)])
 
 
 def _read_csv(text: str) -> FloatArray:
@@ -66,18 +88,36 @@ def _read_csv(text: str) -> FloatArray:
 
 
 def _read_json(text: str) -> FloatArray:
-    """Return the numbers of a list of lists, a layer each."""
+    """Return the numbers of a list of lists, a layer each, or of a list of those, a batch each."""
     document = read_json(text, FIELD)
     if not isinstance(document, list) or not document:
         raise InputError(FIELD, f"expected a list of layers, got {describe(document)}")
-    for number, row in enumerate(document):
-        if not isinstance(row, list) or len(row) != len(document[0]):
+    first = document[0]
+    if not isinstance(first, list) or not first or not isinstance(first[0], list):
+        return check_weight(FIELD, _read_table(document, FIELD))
+    tables = []
+    for batch, rows in enumerate(document):
+        if not isinstance(rows, list) or len(rows) != len(first):
+            got = f"{len(rows)} items" if isinstance(rows, list) else describe(rows)
+            raise InputError(f"{FIELD}/{batch}", f"expected as many layers as in the first batch, got {got}")
+        tables.append(_read_table(rows, f"{FIELD}/{batch}"))
+        if tables[0].shape != tables[-1].shape:
+            what = f"expected {tables[0].shape[1]} loads a layer as in the first batch, got {tables[-1].shape[1]}"
+            raise InputError(f"{FIELD}/{batch}", what)
+    return _check_batches(np.array(tables))
+
+
+def _read_table(rows: list[object], field: str) -> FloatArray:
+    """Return the numbers of a list of lists, a layer each."""
+    first = rows[0]
+    for number, row in enumerate(rows):
+        if not isinstance(row, list) or not isinstance(first, list) or len(row) != len(first):
             got = f"{len(row)} items" if isinstance(row, list) else describe(row)
-            raise InputError(f"{FIELD}/{number}", f"expected a list as long as the first, got {got}")
+            raise InputError(f"{field}/{number}", f"expected a list as long as the first, got {got}")
         for place, value in enumerate(row):
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputError(f"{FIELD}/{number}/{place}", f"expected a number, got {describe(value)}")
+                raise InputError(f"{field}/{number}/{place}", f"expected a number, got {describe(value)}")
     try:
-        return np.array(document, np.float64)
+        return np.array(rows, np.float64)
     except OverflowError:
-        raise InputError(FIELD, "expected numbers within the range of float64, got others") from None
+        raise InputError(field, "expected numbers within the range of float64, got others") from None

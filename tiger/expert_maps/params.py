@@ -12,6 +12,8 @@ from tiger.model.spelling import Spelling
 from tiger.run.options import EFFORT, SEED, TIME_LIMIT
 
 Kind = Literal["trace", "loads"]
+# As many tokens to each replica of an expert, or so that devices are even.
+Sharing = Literal["equal", "balanced"]
 # Prices of a million years or exabytes are mistakes, and their sums would not be finite.
 PRICE_LIMIT = 1e18
 
@@ -30,8 +32,9 @@ class ExpertOptions:
 
     `token_s` prices the largest loads and `token_bytes` transitions, in seconds of a step; a trace without either
     counts hops, loads alone without it count tokens. A replica takes `expert_bytes` of the memory of its device, beside
-    `reserved_bytes`, and a move of the map in use sends them, over `steps`; `slots_by` shares out slots. `effort`
-    counts iterations; same seed and effort, same answer. `time_limit_s` only ends a search early.
+    `reserved_bytes`, and a move of the map in use sends them, over `steps`; `slots_by` shares out slots. `sharing` says
+    how replicas share tokens, and `decay` how batches count. `effort` counts iterations; same seed and effort, same
+    answer. `time_limit_s` only ends a search early.
     """
 
     experts: int | None = field(
@@ -63,6 +66,24 @@ class ExpertOptions:
     )
     duplicates: int = field(
         default=1, metadata=about("Most replicas of an expert on one device.", Spelling(metavar="N"), ge=1)
+    )
+    sharing: Sharing = field(
+        default="equal",
+        metadata=about(
+            "How the tokens of an expert are shared among its replicas: as many to each (`equal`), or so that devices "
+            "are even, solved for each batch (`balanced`), as LPLB does. A balanced map is made for batches to come.",
+            Spelling("As many tokens to each replica, or so that devices are even in each batch."),
+        ),
+    )
+    decay: float = field(
+        default=1.0,
+        metadata=about(
+            "How much a batch of loads counts beside the next one, which is newer.",
+            Spelling("How much a batch of loads counts beside the next, newer one.", metavar="X"),
+            expected="a number above 0 and up to 1",
+            gt=0,
+            le=1,
+        ),
     )
     groups: int | None = field(
         default=None,
@@ -142,6 +163,10 @@ def check_options(options: ExpertOptions) -> ExpertOptions:
 
 def _check_pairs(options: ExpertOptions) -> None:
     """Raise InputError for a price that has no meaning without another option."""
+    if options.kind == "trace" and options.decay != 1:
+        raise InputError("decay", "expected loads beside it, got a trace")
+    if options.sharing == "balanced" and (options.token_bytes is not None or _counts_hops(options)):
+        raise InputError("sharing", "expected loads, or a trace with token_s and without token_bytes, beside balanced")
     if options.kind == "loads":
         for name in ("token_bytes", "step_tokens"):
             if getattr(options, name) is not None:
@@ -150,3 +175,8 @@ def _check_pairs(options: ExpertOptions) -> None:
         raise InputError("reserved_bytes", "expected expert_bytes beside it, got none")
     if options.slots_by == "speed" and options.groups is not None:
         raise InputError("slots_by", "expected no groups beside it, which need as many slots on every device")
+
+
+def _counts_hops(options: ExpertOptions) -> bool:
+    """Return whether a trace has no prices, so that loads do not count."""
+    return options.kind == "trace" and options.token_s is None

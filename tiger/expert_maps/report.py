@@ -13,7 +13,7 @@ from tiger.expert_maps.slots.advice import Advice
 from tiger.expert_maps.slots.objective import ExpertCost
 from tiger.model.answer import Answer
 from tiger.model.arrays import FloatArray
-from tiger.model.document import HIDDEN, Document
+from tiger.model.document import HIDDEN, LATER, Document
 from tiger.model.units import number_text, seconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.run.stage import Stage
@@ -103,6 +103,35 @@ class DeviceLoads(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedLoads(Document):
+    """Hold sums over layers of the largest load over speed, means over some batches, by how replicas share tokens.
+
+    With `equal` shares, with the shares `fixed` that the report has, with shares `solved` for each batch, and the
+    `mean` of devices, which none is below.
+    """
+
+    equal: float
+    fixed: float
+    solved: float
+    mean: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenShares(Document):
+    """Hold how the replicas of a map share tokens, and what that makes of its largest loads.
+
+    `slots[layer]` is the share of its expert's tokens that each slot gets at best for mean loads, in the order of the
+    report's `slots`. `given` are loads on the `batches` that were given, `drawn` on those drawn around them, on which
+    the map is judged and was not made.
+    """
+
+    batches: int
+    slots: tuple[tuple[float, ...], ...]
+    given: SharedLoads
+    drawn: SharedLoads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExpertReport(Answer):
     """Answer where the experts of each layer go so that a step costs little.
 
@@ -113,8 +142,10 @@ class ExpertReport(Answer):
     `placed` is how often tokens change device, `contiguous` what the order of numbers comes to; without replicas
     `greedy` is one layer after another, and `flat`, where hops differ and nothing else has a price, sweeps that take
     them for equal. A token with `top_k` experts in a layer makes `top_k` x `top_k` transitions. `progress` has what
-    each step of the search reached, in the objective's unit, `seconds` is wall time. `flows` are transitions from
-    device to device before and after, not serialised.
+    each step of the search reached, in the objective's unit, `seconds` is wall time. `shares` are those of tokens where
+    they are balanced for each batch: `objective` then has means over drawn batches, else over those given, and `loads`
+    are those of mean loads, with the best shares. `flows` are transitions from device to device before and after, not
+    serialised.
     """
 
     schema: Literal["tiger.experts/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -131,6 +162,7 @@ class ExpertReport(Answer):
     stages: tuple[ExpertStage, ...]
     objective: ExpertObjective
     loads: DeviceLoads
+    shares: TokenShares | None = field(default=None, metadata=LATER)
     verdict: Advice | None
     placed: RoutingCost | None
     contiguous: RoutingCost | None

@@ -12,12 +12,13 @@ from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertArguments, Source
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.hops import LONG_BYTES, hop_weights, hosts_of_experts
-from tiger.expert_maps.loads_file import read_loads
+from tiger.expert_maps.loads_file import read_batches
 from tiger.expert_maps.maps.expert_map import FIELD as MAP
 from tiger.expert_maps.maps.formats import read_map
 from tiger.expert_maps.params import ExpertOptions
 from tiger.expert_maps.replicas.loads import SLOTS_MAX, ExpertLoads, check_map
 from tiger.expert_maps.rooms import SlotDemand, explain_equal_lack, explain_lack, share_slots
+from tiger.expert_maps.shares.draws import Batches, DrawParams, draw_batches, weigh_batches
 from tiger.expert_maps.slots.objective import SlotProblem
 from tiger.expert_maps.traces import read_trace, split_trace
 from tiger.expert_maps.transitions import count_transitions
@@ -30,6 +31,8 @@ from tiger.training.hardware.options import HostArguments
 from tiger.training.sources import cluster_of, require_cluster
 
 IN_USE = "in_use"
+# The drawn batches that maps with balanced shares are judged on; runs number those that they are made on.
+JUDGED = 2**31
 # Seconds of a step, transitions by their hops, or tokens of largest loads.
 Unit = Literal["s", "hops", "tokens"]
 
@@ -38,11 +41,13 @@ Unit = Literal["s", "hops", "tokens"]
 class Demand:
     """Hold what a step asks for: `weight` [L, E] tokens of experts, and how many tokens say so.
 
-    `problem` has the transitions of the tokens and the hops of devices, `tests` those of the tokens that are held out;
-    None for loads alone, and without such tokens.
+    `weight` is the mean of the `batches`, one of them where only that is known. `problem` has the transitions of the
+    tokens and the hops of devices, `tests` those of the tokens that are held out; None for loads alone, and without
+    such tokens.
     """
 
     weight: FloatArray
+    batches: Batches
     problem: ExpertProblem | None = None
     tests: FloatArray | None = None
     tokens: int = 0
@@ -75,17 +80,17 @@ class ExpertInputs:
 
 def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertInputs:
     """Return what is asked; raise InputError that names the field at fault, or TypeError."""
-    weight = read_loads(call.trace) if options.kind == "loads" else None
-    trace = read_trace(call.trace) if weight is None else None
+    batches = weigh_batches(read_batches(call.trace), options.decay) if options.kind == "loads" else None
+    trace = read_trace(call.trace) if batches is None else None
     cluster = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     devices = hosts_of_experts(cluster)
     hops = hop_weights(cluster, devices)
-    experts = options.experts or 0 if weight is None else weight.shape[1]
+    experts = options.experts or 0 if batches is None else batches.loads.shape[2]
     if options.experts not in (None, experts):
         raise InputError("experts", f"expected {experts}, those of the loads, got {options.experts}")
     nodes = 1 if options.groups is None else _count_machines(cluster.machine[devices], options.groups, experts)
     _check_slots(options, experts, len(devices), nodes)
-    demand = Demand(weight) if weight is not None else _count_trace(trace, options, hops)
+    demand = _count_trace(trace, options, hops) if batches is None else Demand(batches.mean, batches)
     wanted = _count_slots(demand, options, cluster, devices)
     room, violations = _share_slots(wanted, options, call.in_use, [cluster.names[k] for k in devices.tolist()])
     loads = _load_devices(demand.weight, options, nodes, _relate_speeds(cluster.speed[devices]), (len(devices), room))
@@ -199,6 +204,7 @@ def _count_trace(trace: NDArray[np.integer] | None, options: ExpertOptions, hops
     weight = np.vstack([counts.sum(axis=2), counts[-1:].sum(axis=1)]) / top_k * (tokens / len(training))
     return Demand(
         weight=weight,
+        batches=weigh_batches(weight[None], 1.0),
         problem=ExpertProblem(counts, hops),
         tests=count_transitions(held_out, options.experts, len(training)) if len(held_out) else None,
         tokens=len(training),
@@ -254,4 +260,19 @@ def _price(
         receipts=per_byte * ((options.expert_bytes or 0.0) if unit == "s" else 0.0) / options.steps,
         in_use=in_use,
         most_moves=options.most_moves,
+        batches=_judge(pad_batches(demand.batches, loads), options),
+        sharing=options.sharing,
     )
+
+
+def _judge(given: Batches, options: ExpertOptions) -> Batches | None:
+    """Return the batches that maps are judged on: drawn ones for balanced shares, else those given, if several."""
+    if options.sharing == "balanced":
+        return draw_batches(given, DrawParams(), options.seed, JUDGED)
+    return given if len(given.weights) > 1 else None
+
+
+def pad_batches(given: Batches, loads: ExpertLoads) -> Batches:
+    """Return batches with the last expert of the loads where that is none."""
+    extra = loads.experts - given.loads.shape[2]
+    return Batches(np.pad(given.loads, ((0, 0), (0, 0), (0, extra))), given.weights)

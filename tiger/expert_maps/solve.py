@@ -7,11 +7,12 @@ import numpy as np
 
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.params import ExpertOptions
-from tiger.expert_maps.request import ExpertInputs
+from tiger.expert_maps.request import ExpertInputs, pad_batches
 from tiger.expert_maps.search import ExpertParams, place_flat, search_experts
 from tiger.expert_maps.slots.advice import Advice, advise
 from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem
 from tiger.expert_maps.slots.search import SlotAnswer, SlotParams, search_slots
+from tiger.expert_maps.slots.shared_search import PARAMS, ReshareParams, search_shared
 from tiger.expert_maps.slots.starts import order_slots
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
@@ -41,7 +42,11 @@ def solve_request(request: ExpertInputs, watch: Callable[[Progress], None]) -> E
         return _leave(problem)
     flat, alone = None, request.transitions_alone
     with measure_time(options.time_limit_s) as clock:
-        if alone is None:
+        if problem.batches is not None:
+            given = pad_batches(request.demand.batches, problem.loads)
+            shared = narrow(ReshareParams, PARAMS[problem.sharing], seed=options.seed, effort=options.effort)
+            found = search_shared(problem, given, shared, clock.stop, watch)
+        elif alone is None:
             params = narrow(SlotParams, SlotParams(), seed=options.seed, effort=options.effort)
             found = search_slots(problem, params, clock.stop, watch)
         else:

@@ -43,6 +43,7 @@ def _facts(report: "ExpertReport") -> dict[str, str]:
     if report.loads.speed is not None:
         facts["speeds"] = f"{min(report.loads.speed):.3g} to 1 of the fastest device, by which loads are divided"
     facts |= _describe_room(report)
+    facts |= _describe_shares(report)
     unit = report.objective.unit
     facts["lower bound"] = UNITS[unit](report.objective.bound.total) + ("" if unit == "s" else f" {unit}")
     facts["optimal"] = "yes" if report.optimal else "not proved"
@@ -67,6 +68,22 @@ def _describe_room(report: "ExpertReport") -> dict[str, str]:
         fullest = max(limited, key=lambda stage: (stage.memory_bytes or 0.0) / (stage.capacity_bytes or math.inf))
         held, room = bytes_text(fullest.memory_bytes or 0.0), bytes_text(fullest.capacity_bytes or 0.0)
         facts["fullest device"] = f"{fullest.device}, experts of {held} in {room}"
+    return facts
+
+
+def _describe_shares(report: "ExpertReport") -> dict[str, str]:
+    """Return what the largest loads are over the mean by how replicas share tokens, where that is balanced."""
+    if report.shares is None:
+        return {}
+    facts = {}
+    for name, loads in (("batches given", report.shares.given), ("batches drawn", report.shares.drawn)):
+        mean = loads.mean or 1.0
+        parts = (
+            f"{loads.solved / mean:.3f} solved",
+            f"{loads.fixed / mean:.3f} fixed",
+            f"{loads.equal / mean:.3f} equal",
+        )
+        facts[name] = "largest loads over their mean by shares: " + ", ".join(parts)
     return facts
 
 

@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from tiger.api.routes.entries import EXPERTS
 from tiger.api.routes.examples import EXPERT_MAPS
 from tiger.api.schemas.closed import refer
+from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.reports import model_of
 from tiger.errors import InputError
@@ -32,6 +33,24 @@ def test_experts_are_answered_as_documented(fields: dict[str, Any]) -> None:
     model_of(ExpertReport).model_validate(document)
     assert ExpertReport.from_dict(document).to_dict() == document
     assert (document["schema"], document["feasible"], document["optimal"]) == ("tiger.experts/1", True, True)
+
+
+def test_shares_are_answered_as_documented() -> None:
+    """Of several batches; layers of all of them count, and what is searched for longer is not answered at once."""
+    fields = LOADS | {"trace": [[[9.0, 1, 1, 1]], [[1.0, 1, 1, 9]]], "sharing": "balanced", "decay": 0.5}
+    document = json.loads(EXPERTS.answer(ask(**fields), LIMITS).report)
+    model_of(ExpertReport).model_validate(document)
+    assert (document["shares"]["batches"], len(document["shares"]["slots"][0])) == (2, 6)
+    with pytest.raises(InputError, match="trace: expected at most 100 slots in all layers, got 120"):
+        EXPERTS.check(ask(**fields | {"trace": [[[1.0] * 4] * 10] * 2}), LIMITS)
+
+
+def test_only_a_batch_with_equal_shares_is_answered_at_once() -> None:
+    """Others are searched for longer."""
+    both: dict[str, Any] = {"trace": [[[9.0, 1, 1, 1]], [[1.0, 1, 1, 9]]]}
+    asked = [LOADS, LOADS | {"sharing": "balanced"}, LOADS | both, {}]
+    requests = [ExpertRequest(cluster=CLUSTER, **({"trace": TRACE, "experts": 4} | fields)) for fields in asked]
+    assert [request.is_small for request in requests] == [True, False, False, False]
 
 
 def test_maps_are_files_beside_the_report() -> None:
@@ -64,6 +83,8 @@ def test_maps_that_no_file_states_have_none() -> None:
         ({"trace": []}, "#/trace"),
         ({"trace": [[0] * 30]}, "#/trace"),
         ({"kind": "loads", "trace": [[1, -1, 1, 1]]}, "#/trace/0/1"),
+        ({"kind": "loads", "trace": [[[1, 1, 1, 1]], [[1, -1, 1, 1]]]}, "#/trace/1/0/1"),
+        ({"sharing": "balanced"}, "#/sharing"),
         ({"cluster": None}, "#/cluster"),
         ({"cluster": "/etc/passwd"}, "#/cluster"),
         ({"cluster": "dgx:100000000"}, "#/cluster"),

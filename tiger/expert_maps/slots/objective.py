@@ -6,7 +6,8 @@ With \(n_{le}\) replicas of expert e in layer l, of which the share \(y_{leg}\) 
    + \sum_{\text{slots}} r_{leg} \]
 
 is the price of p for a token of a layer's largest load, of c for a transition and of r for an expert that a device
-receives. Tokens are sent to all replicas of an expert alike, whatever device they come from, as EPLB has it.
+receives. Tokens are sent to all replicas of an expert alike, whatever device they come from, as EPLB has it. Of several
+batches the largest load is the mean, where shares are balanced for each batch that of the least that any come to.
 """
 
 from dataclasses import dataclass, field
@@ -14,8 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from tiger.expert_maps.params import Sharing
 from tiger.expert_maps.replicas.loads import ExpertLoads, count_replicas, gpu_times, keep_to_rules
 from tiger.expert_maps.replicas.moves import find_moved
+from tiger.expert_maps.shares.draws import Batches
+from tiger.expert_maps.shares.solution import find_largest
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.document import Document
 
@@ -50,7 +54,8 @@ class SlotProblem:
     `counts` [L - 1, E, E] are the transitions of a step, [0, E, E] for none. `token` is the price of a token of a
     layer's largest load, `hops` [G, G] of a transition between devices, `receipts` [G, G] of an expert that one device
     receives from another. At most `most_moves` slots get an expert that their device does not hold in the map `in_use`,
-    any number if None.
+    any number if None. With `batches` the largest load is the mean of theirs, and
+    `sharing` says how replicas share tokens; without, as many go to each.
     """
 
     loads: ExpertLoads
@@ -60,6 +65,14 @@ class SlotProblem:
     receipts: FloatArray
     in_use: IntArray | None = None
     most_moves: int | None = None
+    batches: Batches | None = None
+    sharing: Sharing = "equal"
+
+    @property
+    def mean_loads(self) -> FloatArray:
+        """Return the mean over devices of the load over speed, of batches where there are some, [L]."""
+        weight = self.loads.weight if self.batches is None else self.batches.mean
+        return np.asarray(weight.sum(axis=1) / self.loads.speeds.sum())
 
     @property
     def has_links(self) -> bool:
@@ -84,7 +97,11 @@ class SlotProblem:
 
 def price_slots(problem: SlotProblem, slots: IntArray) -> ExpertCost:
     """Return what a map costs. O(L E G (E + G))."""
-    load = float(gpu_times(problem.loads, slots).max(axis=1).sum())
+    if problem.batches is None:
+        load = float(gpu_times(problem.loads, slots).max(axis=1).sum())
+    else:
+        largest = find_largest(problem.loads, slots, problem.batches.loads, problem.sharing)
+        load = float(problem.batches.weights @ largest.sum(axis=1))
     links = 0.0
     if problem.has_links:
         links = float((sum_flow(problem.counts, spread(problem.loads, slots)) * problem.hops).sum())
