@@ -4,7 +4,7 @@ from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.quantum_info import Operator
 
-from tiger.circuits.synthesis.blocks import count_entangling, rewrite_blocks
+from tiger.circuits.synthesis.blocks import count_entangling, find_gates, rewrite_blocks
 
 
 def entangle() -> QuantumCircuit:
@@ -27,7 +27,7 @@ def test_blocks_are_as_large_as_the_order_allows() -> None:
     def note(block: QuantumCircuit) -> None:
         seen.append([tuple(block.find_bit(bit).index for bit in each.qubits) for each in block.data])
 
-    assert rewrite_blocks(circuit_to_dag(entangle()), {"cx"}, note) is None
+    assert rewrite_blocks(circuit_to_dag(entangle()), find_gates({"cx"}), note) is None
     assert sorted(seen) == [[(0, 1)] * 2, [(0, 1), (1, 2)], [(1, 2), (0, 1)]]
 
 
@@ -38,7 +38,7 @@ def test_what_a_synthesis_returns_is_put_in() -> None:
         return QuantumCircuit(2) if block.num_qubits == 2 else None
 
     before = circuit_to_dag(entangle())
-    made = rewrite_blocks(before, {"cx"}, drop)
+    made = rewrite_blocks(before, find_gates({"cx"}), drop)
     assert made is not None
     assert made.count_ops()["cx"] == 4
     assert before == circuit_to_dag(entangle())
@@ -51,7 +51,7 @@ def test_other_gates_of_the_same_name_are_no_part_of_blocks() -> None:
     circuit.cx(0, 1)
     circuit.append(QuantumCircuit(2, name="cx").to_gate(), [0, 1])
     circuit.cx(0, 1)
-    assert rewrite_blocks(circuit_to_dag(circuit), {"cx"}, lambda block: QuantumCircuit(2)) is None
+    assert rewrite_blocks(circuit_to_dag(circuit), find_gates({"cx"}), lambda block: QuantumCircuit(2)) is None
 
 
 def test_swaps_do_not_count() -> None:

@@ -32,10 +32,10 @@ def test_a_fourier_transform_has_some_of_more_gates_and_less_depth() -> None:
 
 @given(gate_circuits(gates=20))
 def test_every_variant_is_the_same(circuit: QuantumCircuit) -> None:
-    """The unitary of a circuit is that of all, phase included, over the barriers that it has."""
+    """The unitary of a circuit is that of all up to a phase, over the barriers that it has."""
     for each in list_variants(circuit_to_dag(circuit)):
         made = dag_to_circuit(each)
-        assert Operator(made) == Operator(circuit)
+        assert Operator(made).equiv(Operator(circuit))
         assert made.count_ops().get("barrier", 0) == circuit.count_ops().get("barrier", 0)
 
 
@@ -46,8 +46,9 @@ def test_wide_circuits_of_cx_gates_are_the_same() -> None:
         for b in range(a % 4, 30, 4):
             if a != b:
                 circuit.cx(a, b)
-    (made,) = list_variants(circuit_to_dag(circuit))
-    assert Clifford(dag_to_circuit(made)) == Clifford(circuit)
+    found = list_variants(circuit_to_dag(circuit))
+    assert found
+    assert all(Clifford(dag_to_circuit(made)) == Clifford(circuit) for made in found)
 
 
 def test_long_circuits_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

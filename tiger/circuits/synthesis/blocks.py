@@ -9,19 +9,21 @@ from qiskit.dagcircuit.collect_blocks import BlockCollapser, BlockCollector
 
 # What a block is collapsed to until it is written out again.
 LABEL = "tiger_block"
+# CX gates of gates on two qubits that take another number than one.
+COSTS = {"swap": 0, "iswap": 2, "dcx": 2, "unitary": 2}
+GateFilter = Callable[[DAGOpNode], bool]
 BlockSynthesis = Callable[[QuantumCircuit], QuantumCircuit | None]
 
 
-def rewrite_blocks(dag: DAGCircuit, names: Collection[str], synthesis: BlockSynthesis) -> DAGCircuit | None:
-    """Return a circuit whose blocks of gates of some names are written anew, None where all blocks stay.
+def rewrite_blocks(dag: DAGCircuit, belongs: GateFilter, synthesis: BlockSynthesis) -> DAGCircuit | None:
+    """Return a circuit whose blocks of some gates are written anew, None where all blocks stay.
 
-    `synthesis` gets each block as a circuit on its qubits, and returns one that is the same on them, which may end in
-    SWAPs, or None. Blocks are as large as the order of gates on every qubit allows. O(g) beside the synthesis.
+    `belongs` says which gates make blocks. `synthesis` gets each block as a circuit on its qubits, and returns one that
+    is the same on them, which may have SWAPs, or None. Blocks are as large as the order of gates on every qubit allows.
+    O(g) beside the synthesis.
     """
     rewritten, changed = _copy(dag), False
-    blocks = BlockCollector(rewritten).collect_all_matching_blocks(
-        lambda node: node.name in names and _is_gate(node), split_blocks=True, min_block_size=2
-    )
+    blocks = BlockCollector(rewritten).collect_all_matching_blocks(belongs, split_blocks=True, min_block_size=2)
     BlockCollapser(rewritten).collapse_to_operation(blocks, lambda circuit: circuit.to_instruction(label=LABEL))
     for node in rewritten.op_nodes():
         if node.label == LABEL:
@@ -33,13 +35,13 @@ def rewrite_blocks(dag: DAGCircuit, names: Collection[str], synthesis: BlockSynt
 
 
 def count_entangling(circuit: QuantumCircuit) -> int:
-    """Return the gates of a circuit on several qubits, SWAPs apart, as these move out of it."""
-    return sum(len(each.qubits) > 1 and each.name != "swap" for each in circuit.data)
+    """Return about how many CX gates a circuit takes, SWAPs apart, as these move out of it."""
+    return sum(COSTS.get(each.name, 1) for each in circuit.data if len(each.qubits) > 1)
 
 
-def _is_gate(node: DAGOpNode) -> bool:
-    """Return whether an operation is a gate of Qiskit's own, and not another one of the same name."""
-    return bool(node.is_standard_gate())
+def find_gates(names: Collection[str]) -> GateFilter:
+    """Return which gates are Qiskit's own of some names, and not others that are called like them."""
+    return lambda node: node.name in names and bool(node.is_standard_gate())
 
 
 def _copy(dag: DAGCircuit) -> DAGCircuit:
