@@ -52,6 +52,16 @@ def test_what_cannot_be_less_stays() -> None:
     assert synthesize_clifford(block) is None
 
 
+def test_bug_a_rotation_close_to_a_quarter_turn_was_taken_for_one() -> None:
+    """Qiskit reads a tableau from an angle that is off by 0.001."""
+    circuit, belongs = QuantumCircuit(2), find_cliffords()
+    for off in (1e-3, 1e-5, 1e-12):
+        circuit.rxx(np.pi / 2 + off, 0, 1)
+        circuit.rz(np.pi / 2 + off, 0)
+    found = [belongs(node) for node in circuit_to_dag(circuit).op_nodes()]
+    assert found == [False] * 4 + [True] * 2
+
+
 def test_clifford_gates_are_known_by_their_matrices() -> None:
     """Quarter turns and unitaries of Clifford gates are some, other angles, free ones and gates on three are not."""
     circuit, bell = QuantumCircuit(3), QuantumCircuit(2)

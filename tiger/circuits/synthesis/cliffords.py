@@ -19,6 +19,8 @@ ENTANGLING = frozenset({"cx", "cz", "cy", "iswap", "ecr", "dcx", "unitary"})
 NAMES = ENTANGLING - {"unitary"} | {"swap", "h", "s", "sdg", "x", "y", "z", "sx", "sxdg"}
 # Widest block of the greedy reduction: for random operators on more qubits the other synthesis finds fewer gates.
 MOST_QUBITS = 16
+# Share by which the overlap of a gate with a Clifford operator may be below one: that of angles off by 1e-6.
+ROUNDING = 1e-13
 # Last gates that a reduction does not take again.
 TABU = 8
 # Paulis by their parts of X and Z, and what turns each into a Z, and into an X.
@@ -58,12 +60,13 @@ def find_cliffords() -> GateFilter:
 
 
 def _is_clifford(node: DAGOpNode) -> bool:
-    """Return whether the matrix of a gate takes Paulis to Paulis."""
+    """Return whether the matrix of a gate takes Paulis to Paulis, up to rounding, which Qiskit is generous with."""
     try:
-        Clifford.from_matrix(node.matrix)
+        found = Clifford.from_matrix(node.matrix).to_matrix()
     except QiskitError:
         return False
-    return True
+    overlap = abs(np.vdot(found, node.matrix)) / len(found)
+    return bool(overlap > 1 - ROUNDING)
 
 
 def synthesize_clifford(block: QuantumCircuit) -> QuantumCircuit | None:
