@@ -22,9 +22,20 @@ def rewrite_blocks(dag: DAGCircuit, belongs: GateFilter, synthesis: BlockSynthes
     is the same on them, which may have SWAPs, or None. Blocks are as large as the order of gates on every qubit allows.
     O(g) beside the synthesis.
     """
-    rewritten, changed = _copy(dag), False
-    blocks = BlockCollector(rewritten).collect_all_matching_blocks(belongs, split_blocks=True, min_block_size=2)
-    BlockCollapser(rewritten).collapse_to_operation(blocks, lambda circuit: circuit.to_instruction(label=LABEL))
+    return write_blocks(collapse_blocks(dag, belongs), synthesis)
+
+
+def collapse_blocks(dag: DAGCircuit, belongs: GateFilter) -> DAGCircuit:
+    """Return a circuit with an operation for each block, for `write_blocks`."""
+    collapsed = _copy(dag)
+    blocks = BlockCollector(collapsed).collect_all_matching_blocks(belongs, split_blocks=True, min_block_size=2)
+    BlockCollapser(collapsed).collapse_to_operation(blocks, lambda circuit: circuit.to_instruction(label=LABEL))
+    return collapsed
+
+
+def write_blocks(collapsed: DAGCircuit, synthesis: BlockSynthesis) -> DAGCircuit | None:
+    """Return a circuit whose blocks are collapsed with these written anew, None where all of them stay."""
+    rewritten, changed = _copy(collapsed), False
     for node in rewritten.op_nodes():
         if node.label == LABEL:
             before = node.op.definition

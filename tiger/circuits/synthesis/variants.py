@@ -5,7 +5,7 @@ from functools import partial
 from qiskit.dagcircuit import DAGCircuit
 
 from tiger.circuits.synthesis import cliffords, linear, paths
-from tiger.circuits.synthesis.blocks import find_gates, rewrite_blocks
+from tiger.circuits.synthesis.blocks import collapse_blocks, find_gates, rewrite_blocks, write_blocks
 from tiger.circuits.synthesis.ladders import synthesize_stars
 
 # Most operations of a circuit that is read: Qiskit's collection of blocks takes 0.1 ms for each.
@@ -29,16 +29,21 @@ def list_variants(dag: DAGCircuit) -> list[DAGCircuit]:
         found.append(rewrite_blocks(dag, cliffords.find_cliffords(), cliffords.synthesize_clifford))
     if paths.DIAGONAL & names:
         found += _list_ladders(dag)
-    return [each for k, each in enumerate(found) if each is not None and each not in found[:k]]
+    # Circuits that are told apart by no figure count as one: to compare them gate by gate may take seconds.
+    return [*{_outline(each): each for each in found if each is not None}.values()]
 
 
 def _list_ladders(dag: DAGCircuit) -> list[DAGCircuit]:
     """Return a circuit with its runs of stars as ladders, once for each way to do so."""
-    found, belongs = list[DAGCircuit](), find_gates(paths.DIAGONAL | paths.SINGLE)
+    found, collapsed = list[DAGCircuit](), collapse_blocks(dag, find_gates(paths.DIAGONAL | paths.SINGLE))
     for share in MOVING:
-        made = rewrite_blocks(dag, belongs, partial(synthesize_stars, moving=share))
+        made = write_blocks(collapsed, partial(synthesize_stars, moving=share))
         if made is None:
             break
-        if not found or made != found[-1]:
-            found.append(made)
+        found.append(made)
     return found
+
+
+def _outline(dag: DAGCircuit) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """Return the depth of a circuit and how many gates of each name it has."""
+    return dag.depth(), tuple(sorted(dag.count_ops(recurse=False).items()))

@@ -154,11 +154,16 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         # Blocks on the same qubits in another order count as equal, but Qiskit's optimization does not take them alike.
         if theirs is not None and theirs.dag == dag and not dag.control_flow_op_nodes():
             theirs = ours[0]
-        ours += self._map_variants(source, dag, theirs)
-        alone = len(ours) == 1 and (theirs is None or theirs is ours[0]) and self.preset.post_optimization is None
+        variants = self._map_variants(source, dag, theirs)
+        alone = (
+            len(ours) == 1
+            and not variants
+            and (theirs is None or theirs is ours[0])
+            and self.preset.post_optimization is None
+        )
         if alone and (begin is None or self.objective == "auto" or not self.rivals.shallow):
             return dag
-        best = self._choose(ours, theirs, begin)
+        best = self._choose(ours, variants, theirs, begin)
         if best.dag is not dag:
             said = self.property_set.pop(SET_ASIDE, None)
             self.property_set.clear()
@@ -167,15 +172,22 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
                 self.property_set[SET_ASIDE] = said
         return best.dag
 
-    def _choose(self, ours: list[Source], theirs: Source | None, begin: Source | None) -> Source:
-        """Return which of our circuits and Qiskit's ends best."""
+    def _choose(
+        self, ours: list[Source], variants: list[Source], theirs: Source | None, begin: Source | None
+    ) -> Source:
+        """Return which of our circuits, those written in other ways, and Qiskit's ends best.
+
+        The shallow rivals run where they would without the circuits that are written in other ways, too.
+        """
         errors = _errors_of(self.device)
         first, *others = (self._deliver(source, errors) for source in ours)
         known = first if theirs is ours[0] else [] if theirs is None else self._deliver(theirs, errors)
         made = [*first, *chain.from_iterable(others)]
-        best = min([*made, *known], key=self._rank)
-        own = min(known, key=self._rank, default=best)
-        if self.objective == "auto" and best[1].depth <= own[1].depth:
+        plain = min([*made, *known], key=self._rank)
+        made += [each for source in variants for each in self._deliver(source, errors)]
+        best = min([plain, *made], key=self._rank)
+        own = min(known, key=self._rank, default=plain)
+        if self.objective == "auto" and max(plain[1].depth, best[1].depth) <= own[1].depth:
             return best[0]
         made += [each for source in _run_each(self.rivals.shallow, begin) for each in self._deliver(source, errors)]
         if self.objective != "auto":
