@@ -13,9 +13,9 @@ with PipeDream's `graph.txt` profiles, each under the name of its model, `--grap
 graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
-`anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar where `mtkahypar` is;
-`launchers` starts what `make launchers` installs, `plans_published` looks times up where `aiconfigurator-core` is (the
-extra `measured`); without one of these their tables are printed alone, too, with how to
+`logical` where `pytket` is, `anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar
+where `mtkahypar` is; `launchers` starts what `make launchers` installs, `plans_published` looks times up where
+`aiconfigurator-core` is (the extra `measured`); without one of these their tables are printed alone, too, with how to
 install it on stderr, and the exit code is 1.
 """
 
@@ -49,6 +49,7 @@ from benchmarks import (
     launchers,
     layers,
     lists,
+    logical,
     movement,
     multipath,
     next_batch,
@@ -108,6 +109,7 @@ MODULES = (
     optima,
     bounds,
     delivered,
+    logical,
     targets,
     lists,
     movement,
@@ -159,6 +161,7 @@ PEERS = {
     "ranks": ("scotch_gmap", "chszlablib"),
     "scale": ("pymetis",),
     "circuits": ("pytket.extensions.qiskit",),
+    "logical": ("pytket",),
     "hypergraphs": ("mtkahypar",),
     "plans_published": ("aiconfigurator_core", "pyarrow"),
 }

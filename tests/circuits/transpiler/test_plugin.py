@@ -345,8 +345,12 @@ def test_no_circuit_is_behind_qiskits_by_the_objective(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("routing", ["tiger", None])
-def test_bug_level_3_succeeded_less_often_than_qiskit_at_equal_gates(routing: str | None) -> None:
+def test_bug_level_3_succeeded_less_often_than_qiskit_at_equal_gates(
+    monkeypatch: pytest.MonkeyPatch, routing: str | None
+) -> None:
     """Qiskit's optimization ends with a search for better qubits, but not where the layout method is named."""
+    # Written in another way, the circuit takes fewer gates.
+    monkeypatch.setattr("tiger.circuits.transpiler.resynthesis.list_variants", lambda dag: [])
     target = GenericBackendV2(5, ["cz", "rz", "sx", "x"], coupling_map=CouplingMap.from_line(5), seed=0).target
     errors = errors_of_target(target)
     circuit = random_circuit(2, 4, max_operands=2, seed=1)

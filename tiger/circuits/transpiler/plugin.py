@@ -35,6 +35,7 @@ from tiger.circuits.transpiler.passes import (
 )
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.quiet import quiet_qiskit
+from tiger.circuits.transpiler.resynthesis import VariantStages
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import find_faulty_gates, has_errors, has_rates
 from tiger.model.seeds import derive
@@ -44,6 +45,8 @@ EFFORT, SOLVER, OBJECTIVE = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER", "TIGER
 # Qiskit's own default level; the level from which the preset is compared with; that from which its optimization fuses
 # SWAPs with the gates beside them, so that their blocks count; and that from which commuting gates change places.
 DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
+# The level from which circuits are written in other ways before they are mapped, and how hard those are to be judged.
+REWRITING_LEVEL, JUDGING_LEVEL = 3, 1
 # By level: how many circuits of ours, each of another seed, are compared by what they end as.
 CANDIDATES = (1, 1, 1, 2)
 # How many along paths are compared, too, where ours is deeper than Qiskit's.
@@ -143,7 +146,21 @@ def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, param
         again = replace(params, seed=derive(params.seed % 2**64, number))
         routing = _build_routing_stage(device, config, again)
         stages.append(_build_layout_stage(device, config, again, None) + routing if places else routing)
-    return Rivals(SOURCE if places else PLACED, tuple(stages), tuple(_build_shallow(device, config, params)))
+    begin, shallow = SOURCE if places else PLACED, tuple(_build_shallow(device, config, params))
+    return Rivals(begin, tuple(stages), shallow, _build_variants(device, config, params) if places else None)
+
+
+def _build_variants(
+    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams
+) -> VariantStages | None:
+    """Return the stages that map a circuit written in other ways, from the level on that tries some."""
+    if params.level < REWRITING_LEVEL:
+        return None
+    quick, full = (
+        _build_layout_stage(device, config, each, None) + _build_routing_stage(device, config, each)
+        for each in (replace(params, level=JUDGING_LEVEL), params)
+    )
+    return VariantStages(quick, full)
 
 
 def _build_shallow(

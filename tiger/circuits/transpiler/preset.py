@@ -41,6 +41,7 @@ from tiger.circuits.transpiler.faults import SET_ASIDE, is_as_careful, list_faul
 from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.quiet import quiet_qiskit
+from tiger.circuits.transpiler.resynthesis import VariantStages, map_variants
 from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import has_errors, has_rates, listed_coupling
 
@@ -88,12 +89,14 @@ def _build_preset(config: PassManagerConfig, level: int) -> StagedPassManager:
 class Rivals(NamedTuple):
     """Hold stages that map a circuit, and the name of what they begin with, `SOURCE` or `PLACED`.
 
-    `shallow` ones are for circuits that end deeper than Qiskit's, and where gates do not come first.
+    `shallow` ones are for circuits that end deeper than Qiskit's, and where gates do not come first. `variants` map the
+    circuit written in other ways, where they are there.
     """
 
     begin: str = SOURCE
     stages: tuple[PassManager, ...] = ()
     shallow: tuple[PassManager, ...] = ()
+    variants: VariantStages | None = None
 
 
 NO_RIVALS = Rivals()
@@ -151,10 +154,16 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         # Blocks on the same qubits in another order count as equal, but Qiskit's optimization does not take them alike.
         if theirs is not None and theirs.dag == dag and not dag.control_flow_op_nodes():
             theirs = ours[0]
-        alone = len(ours) == 1 and (theirs is None or theirs is ours[0]) and self.preset.post_optimization is None
+        variants = self._map_variants(source, dag, theirs)
+        alone = (
+            len(ours) == 1
+            and not variants
+            and (theirs is None or theirs is ours[0])
+            and self.preset.post_optimization is None
+        )
         if alone and (begin is None or self.objective == "auto" or not self.rivals.shallow):
             return dag
-        best = self._choose(ours, theirs, begin)
+        best = self._choose(ours, variants, theirs, begin)
         if best.dag is not dag:
             said = self.property_set.pop(SET_ASIDE, None)
             self.property_set.clear()
@@ -163,21 +172,41 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
                 self.property_set[SET_ASIDE] = said
         return best.dag
 
-    def _choose(self, ours: list[Source], theirs: Source | None, begin: Source | None) -> Source:
-        """Return which of our circuits and Qiskit's ends best."""
+    def _choose(
+        self, ours: list[Source], variants: list[Source], theirs: Source | None, begin: Source | None
+    ) -> Source:
+        """Return which of our circuits, those written in other ways, and Qiskit's ends best.
+
+        The shallow rivals run where they would without the circuits that are written in other ways, too.
+        """
         errors = _errors_of(self.device)
         first, *others = (self._deliver(source, errors) for source in ours)
         known = first if theirs is ours[0] else [] if theirs is None else self._deliver(theirs, errors)
         made = [*first, *chain.from_iterable(others)]
-        best = min([*made, *known], key=self._rank)
-        own = min(known, key=self._rank, default=best)
-        if self.objective == "auto" and best[1].depth <= own[1].depth:
+        plain = min([*made, *known], key=self._rank)
+        made += [each for source in variants for each in self._deliver(source, errors)]
+        best = min([plain, *made], key=self._rank)
+        own = min(known, key=self._rank, default=plain)
+        if self.objective == "auto" and max(plain[1].depth, best[1].depth) <= own[1].depth:
             return best[0]
         made += [each for source in _run_each(self.rivals.shallow, begin) for each in self._deliver(source, errors)]
         if self.objective != "auto":
             return min([*made, *known], key=self._rank)[0]
         better = [each for each in made if self._rank(each) < self._rank(own)]
         return min(better, key=lambda each: (weigh_depth(each[1], own[1]), self._rank(each)))[0]
+
+    def _map_variants(self, source: Source | None, dag: DAGCircuit, theirs: Source | None) -> list[Source]:
+        """Return the best other ways to write a circuit, mapped as carefully as it is, and beside Qiskit's circuit."""
+        if source is None or self.rivals.variants is None:
+            return []
+        errors = _errors_of(self.device)
+
+        def judge(routed: Source) -> CircuitQuality:
+            """Return what a routed circuit ends as."""
+            return measure(deliver(self.preset, routed).dag, errors)
+
+        found = map_variants(source, self.rivals.variants, judge, self.objective, theirs)
+        return [each for each in found if is_as_careful(each.dag, dag, self.device)]
 
     def _rank(self, made: Made) -> tuple[float, ...]:
         """Return what circuits are compared by."""
