@@ -14,9 +14,9 @@ graphs of dnn-partitioning; without them their rows are left out or built here, 
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
 `logical` where `pytket` is, `anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar
-where `mtkahypar` is; `launchers` starts what `make launchers` installs, `plans_published` looks times up where
-`aiconfigurator-core` is (the extra `measured`); without one of these their tables are printed alone, too, with how to
-install it on stderr, and the exit code is 1.
+where `mtkahypar` is, `online` with optuna's TPE where `optuna` is; `launchers` starts what `make launchers` installs,
+`plans_published` looks times up where `aiconfigurator-core` is (the extra `measured`); without one of these their tables
+are printed alone, too, with how to install it on stderr, and the exit code is 1.
 """
 
 import argparse
@@ -163,6 +163,7 @@ PEERS = {
     "circuits": ("pytket.extensions.qiskit",),
     "logical": ("pytket",),
     "hypergraphs": ("mtkahypar",),
+    "online": ("optuna",),
     "plans_published": ("aiconfigurator_core", "pyarrow"),
 }
 # Where a peer comes from that has another name there, or from elsewhere than `pip install`.

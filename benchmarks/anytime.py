@@ -12,7 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import scotch
-from benchmarks.graphs import build_full_problem, geometric, stencil, triangulate
+from benchmarks.graphs import (
+    attach_preferentially,
+    build_full_problem,
+    draw_recursively,
+    geometric,
+    roads,
+    stencil,
+    triangulate,
+)
 from benchmarks.peers import is_installed
 from tiger.mapping.mapper import solve
 from tiger.model.arrays import BoolArray, IntArray
@@ -24,7 +32,7 @@ from tiger.solvers.multilevel.regions import halve
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "anytime.svg"
 # The problems are drawn from the first, their curves too; what is compared is the mean over all.
 SEEDS = range(3)
-TORUS, TREE = "torus:32x32x32", "tree:8x8x4@1,10,100"
+TORUS, TREE, OTHER_TREE = "torus:32x32x32", "tree:8x8x4@1,10,100", "tree:4x8x8@1,10,100"
 # Time limits of the curves, in seconds.
 LIMITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # The slack of peers that have any: KaHIP's default.
@@ -60,12 +68,14 @@ class Point(NamedTuple):
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
-    """Yield what every peer costs beside TIGER in the same time, means over seeds, and draw the costs over time."""
+    """Yield what every peer costs beside TIGER in the same time, means over seeds, and draw some costs over time."""
     yield HEAD
     points, curves = [], {}
-    for case, problem in cases():
+    drawn = list(cases())
+    for case, problem in (*drawn, *networks()):
         say(case)
-        curves[case] = [(limit, _map(problem, limit, SEEDS[0])[0]) for limit in LIMITS]
+        if len(curves) < len(drawn):
+            curves[case] = [(limit, _map(problem, limit, SEEDS[0])[0]) for limit in LIMITS]
         for peer in PEERS:
             point = _compare(case, problem, peer, say)
             if point is not None:
@@ -95,6 +105,19 @@ def cases() -> Iterator[tuple[str, Problem]]:
         yield f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware)
 
 
+def networks() -> Iterator[tuple[str, Problem]]:
+    """Yield roads of three sizes and two kinds of scale-free graphs on the leaves of two trees."""
+    for hardware in (TREE, OTHER_TREE):
+        for name, traffic in (
+            ("4,096 places along roads", roads(SEEDS[0], 4096)),
+            ("16,384 places along roads", roads(SEEDS[0], 16384)),
+            ("65,536 places along roads", roads(SEEDS[0], 65536)),
+            ("4,096 vertices attached by degree", attach_preferentially(SEEDS[0], 4096)),
+            ("16,384 vertices of R-MAT", draw_recursively(SEEDS[0], 16384)),
+        ):
+            yield f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware)
+
+
 def _map(problem: Problem, limit_s: float, seed: int) -> tuple[float, float]:
     """Return the cost that TIGER reaches with a time limit, and the seconds until it answers."""
     report = solve(problem, seed=seed, time_limit_s=limit_s)
@@ -114,7 +137,8 @@ def _compare(case: str, problem: Problem, peer: Peer, say: Callable[[str], None]
         places, seconds = found
         cost, most, own = cost_of(problem, places).total, int(np.bincount(places).max()), problem
         if peer.slack and most > problem.topology.slots.max():
-            own = build_full_problem(problem.tasks.traffic, TREE, most)
+            topology = problem.topology.with_slots(np.full(problem.topology.size, most))
+            own = Problem(tasks=problem.tasks, topology=topology, rule="capacity")
         runs.append((seconds, cost, *_map(own, peer.patience * seconds, seed)))
     return Point(case, peer.name, *(sum(column) / len(runs) for column in zip(*runs, strict=True)))
 

@@ -1,15 +1,17 @@
-"""Large sparse mapping problems: stencils, random geometric graphs and triangulations on tori and trees."""
+"""Large sparse mapping problems: stencils, random geometric graphs, triangulations, roads and scale-free graphs."""
 
 from collections.abc import Iterator
 from math import ceil, pi, prod, sqrt
 from typing import NamedTuple
 
+import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay, cKDTree
 
 from tiger.formats.patterns.spec import build as build_pattern
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem, default_rule
 from tiger.model.tasks import TaskGraph
 from tiger.topologies.spec import build
@@ -84,10 +86,62 @@ def geometric(seed: int, points: int) -> sp.csr_array:
 
 def triangulate(seed: int, points: int) -> sp.csr_array:
     """Return unit traffic along the edges of the Delaunay triangulation of random points."""
-    corners = Delaunay(np.random.default_rng(seed).random((points, 2))).simplices
-    sides = np.sort(np.concatenate([corners[:, :2], corners[:, 1:], corners[:, ::2]]), axis=1)
-    ends = np.unique(sides, axis=0).T
+    ends = _sides(np.random.default_rng(seed).random((points, 2))).T
     return volumes(ends, np.ones(ends.shape[1]), points)
+
+
+def _sides(points: FloatArray) -> IntArray:
+    """Return the edges[e, 2] of the Delaunay triangulation of `points[n, 2]`."""
+    corners = Delaunay(points).simplices
+    return np.unique(np.sort(np.concatenate([corners[:, :2], corners[:, 1:], corners[:, ::2]]), axis=1), axis=0)
+
+
+def roads(seed: int, size: int) -> sp.csr_array:
+    """Return unit traffic along roads between junctions, two fifths of all vertices, numbered at random.
+
+    Half of the junctions are in towns. A shortest tree joins them, whose leaves are dead ends, and three tenths as many
+    roads more, short ones sooner than long ones. The other vertices divide the roads at random points: 9 % of all have
+    one neighbour, and 69 % two.
+    """
+    rng, count = np.random.default_rng(seed), 2 * size // 5
+    towns, spread = rng.random((size // 256, 2)), rng.choice([0.01, 0.03], size // 256)
+    home = rng.integers(0, len(towns), count)
+    built = towns[home] + spread[home, None] * rng.standard_normal((count, 2))
+    points = np.where(rng.random((count, 1)) < 0.5, built, rng.random((count, 2)))
+    sides = _sides(points)
+    length = np.linalg.norm(points[sides[:, 0]] - points[sides[:, 1]], axis=1)
+    tree = minimum_spanning_tree(volumes(sides.T, length, count)).tocoo()
+    in_tree = np.isin(sides @ [count, 1], tree.row * count + tree.col)
+    at_end = (np.bincount(sides[in_tree].ravel(), minlength=count) == 1)[sides].any(axis=1)
+    others = np.flatnonzero(~in_tree & ~at_end)
+    more = others[np.argsort(length[others] * rng.exponential(size=len(others)))[: 3 * count // 10]]
+    kept = np.concatenate([np.flatnonzero(in_tree), more])
+    # Where a road begins, the vertices that divide it, and where it ends: steps along these are the edges.
+    inner = rng.multinomial(size - count, length[kept] / length[kept].sum())
+    line = np.full((inner + 2).sum(), -1)
+    last = np.cumsum(inner + 2) - 1
+    line[last - inner - 1], line[last] = sides[kept].T
+    line[line < 0] = count + np.arange(size - count)
+    steps = np.delete(np.stack([line[:-1], line[1:]]), last[:-1], axis=1)
+    return volumes(rng.permutation(size)[steps], np.ones(steps.shape[1]), size)
+
+
+def attach_preferentially(seed: int, size: int) -> sp.csr_array:
+    """Return unit traffic of a graph whose every new vertex joins four by degree; A.-L. Barabasi, R. Albert 1999."""
+    graph = nx.barabasi_albert_graph(size, 4, seed=seed)
+    return sp.csr_array(sp.triu(nx.to_scipy_sparse_array(graph, dtype=float), 1))
+
+
+def draw_recursively(seed: int, size: int) -> sp.csr_array:
+    """Return unit traffic of R-MAT, about eight neighbours a vertex; D. Chakrabarti, Y. Zhan, C. Faloutsos 2004.
+
+    The quadrants of the matrix, at every scale, are drawn with the usual 0.57, 0.19, 0.19 and 0.05.
+    """
+    rng, levels = np.random.default_rng(seed), (size - 1).bit_length()
+    quadrants = rng.choice(4, (levels, 4 * size), p=[0.57, 0.19, 0.19, 0.05])
+    ends = np.stack([(1 << np.arange(levels)) @ (quadrants // 2), (1 << np.arange(levels)) @ (quadrants % 2)])
+    ends = np.unique(np.sort(ends[:, ends[0] != ends[1]], axis=0), axis=1)
+    return volumes(rng.permutation(size)[ends], np.ones(ends.shape[1]), size)
 
 
 def volumes(ends: IntArray, traffic: np.ndarray, size: int) -> sp.csr_array:

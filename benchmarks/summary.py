@@ -92,7 +92,7 @@ def _seconds(cell: str) -> float:
 
 
 def _hypergraphs(table: list[list[str]]) -> tuple[str, ...]:
-    ratios = [float(row[8].split(" / ")[0]) for row in table]
+    ratios = [float(row[-1].split(" / ")[0]) for row in table]
     peers = "Mt-KaHyPar, equal time 1"
     return "messages to many tasks", "cost over Mt-KaHyPar's", peers, f"{_mean(ratios):.3f}", _count_above(ratios)
 

@@ -28,6 +28,10 @@ MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
 # Free tasks from which on clusters are bisected in place of tasks where they may be: in 0.5 to 0.7 of the time, but 4
 # to 5 % dearer on stencils and tasks near each other, of 8,192 to 131,072, and -2 to +1 % on triangulated ones.
 CLUSTERED_FROM = 200_000
+# Pairs of tasks that exchange traffic, for each task, up to which all tasks are bisected twice before the multilevel
+# search, in place of clusters, or of a refinement, which gains 1 % where boundaries are few: roads of 4,096 to 65,536
+# tasks cost 13 % less in the time of SharedMap's `eco`.
+CHAINED_UP_TO = 1.5
 # Solvers of which several find more than one, as the seed plays a part in every round.
 SEEDED = ("auto", "search", "random")
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
@@ -129,15 +133,15 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing
     from tiger.solvers.annealing.local import Annealing
-    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, COOL, SHORT, WARM, Refinement, RefineParams
+    from tiger.solvers.annealing.refinement import COOL, SHORT, WARM, Refinement, RefineParams
     from tiger.solvers.multilevel import kway, multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
-    if large and problem.free.size >= QUICK_FROM and kway.applies(problem):
-        searches.append(("clusters", kway.KWay(finish=Refinement(BRIEFEST))))
-    elif large and problem.free.size >= QUICK_FROM:
-        quick = multilevel.Multilevel(multilevel.QUICK, finish=Refinement(BRIEF), usage=Usage(rounds="first"))
-        searches.append(("bisection", quick))
+    leader = None
+    if large and problem.free.size >= QUICK_FROM:
+        quick = _quick_searches(problem)
+        leader = quick[0][0]
+        searches += quick
     few, annealed = problem.free.size <= ANNEALED_UP_TO, shared_annealing.applies(problem)
     tight = annealed and _is_tight(problem)
     if large and tight:
@@ -146,13 +150,12 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         # Where a quick mapping is dearer than what there is, a launch order that fits or one by geometry, a thorough
         # one seldom is cheaper: what there is is refined in its place. FFT and CG patterns on a dragonfly cost 0.6 and
         # 0.4 % less so (`python -m benchmarks ranks`), in about half of the time.
-        leader = searches[-1][0] if problem.free.size >= QUICK_FROM else None
         refinement = Refinement(usage=Usage(rounds="later", leader=leader))
         if regular and geometry.has_holes(problem):
             refinement = Refinement(COOL if geometry.is_close(problem) else WARM, Usage())
         searches.append(("refinement", refinement))
-        shared = problem.free.size > len(problem.topology.hosts)
         thorough = Usage(parts=2, leader=leader)
+        shared = problem.free.size > len(problem.topology.hosts)
         whole = multilevel.Multilevel(finish=Refinement(SHORT if shared else RefineParams()), usage=thorough)
         clusters = kway.KWay(kway.THOROUGH, finish=Refinement(), usage=thorough)
         huge = problem.free.size >= CLUSTERED_FROM and kway.applies(problem, kway.THOROUGH)
@@ -160,6 +163,27 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     if few or tight or not large:
         searches.append(("annealing", shared_annealing.SharedAnnealing() if annealed else Annealing()))
     return tuple(searches)
+
+
+def _quick_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
+    """Return the searches of the first round alone, for a good mapping of many tasks soon, the quickest first."""
+    from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, Refinement
+    from tiger.solvers.multilevel import kway
+    from tiger.solvers.multilevel.multilevel import MEDIUM, QUICK, Multilevel
+
+    first = Usage(rounds="first")
+    if _has_chains(problem):
+        return ("bisection", Multilevel(QUICK, usage=first)), ("bisections", Multilevel(MEDIUM, usage=first))
+    if kway.applies(problem):
+        return (("clusters", kway.KWay(finish=Refinement(BRIEFEST))),)
+    return (("bisection", Multilevel(QUICK, finish=Refinement(BRIEF), usage=first)),)
+
+
+def _has_chains(problem: Problem) -> bool:
+    """Return whether tasks share nodes without other constraints, and few of them exchange traffic with each other."""
+    constrained = problem.tasks.memory is not None or len(problem.banned) or problem.pinned or problem.groups
+    shared = problem.free.size > len(problem.topology.hosts)
+    return shared and not constrained and problem.tasks.traffic.nnz <= CHAINED_UP_TO * problem.free.size
 
 
 def maps_boxes(problem: Problem) -> bool:

@@ -52,6 +52,20 @@ class Repair:
         return Assignment(places=start if places is None else places)
 
 
+@dataclass(frozen=True, slots=True)
+class ChainContraction:
+    """Contract the chains of tasks, which the quick multilevel searches do where there are thousands of tasks."""
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return `start[n]`."""
+        from tiger.solvers.instance import instance_of
+        from tiger.solvers.multilevel.dissection import Dissection
+        from tiger.solvers.multilevel.low_degree import contract_chains
+
+        contract_chains(Dissection(problem, instance_of(problem), seed).whole)
+        return Assignment(places=start)
+
+
 def warm(progress: Callable[[str], None]) -> None:
     """Load the kernels of every search; `progress` is called with the name of each.
 
@@ -113,7 +127,8 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
 
         # Annealing of regions asks for moves between them that change the cost.
         bisection = (Multilevel(), _ring(1, step=1.0))
-        return (bisection,) if name == "bisection" else (bisection, (KWay(KWayParams(parts=1)), _ring(4)))
+        other = ChainContraction() if name == "bisection" else KWay(KWayParams(parts=1))
+        return (bisection, (other, _ring(4)))
     if name == "repair":
         return ((Repair(), _ring(4, ("0", "0"))),)
     if name == "refinement":

@@ -203,6 +203,15 @@ def test_options_of_the_ising_path_are_used(random_problem, monkeypatch):
     assert (seen[1].passes, seen[1].starts) == (1, 0)
 
 
+def test_graphs_of_few_neighbours_are_bisected_twice_before_the_thorough_search():
+    """Tests a tree of tasks that share nodes, without a forbidden pair and with one."""
+    tasks, hardware = task_graph_of(nx.balanced_tree(2, 10)), build("tree:4x8@1,10").with_slots([64] * 32)
+    problem = Problem(tasks=tasks, topology=hardware, rule="capacity")
+    assert list(dict(registry.native_searches(problem))) == ["bisection", "bisections", "refinement", "multilevel"]
+    banned = Problem(tasks=tasks, topology=hardware, rule="capacity", forbidden=[("0", "0,0")])
+    assert "bisections" not in dict(registry.native_searches(banned))
+
+
 @pytest.mark.slow
 def test_a_large_problem_has_a_good_mapping_soon():
     """Tests that the first cut of everything comes once, before the thorough ones."""

@@ -13,7 +13,7 @@ from tiger.solvers.annealing import (
     objective_kernels,
     swap_annealing,
 )
-from tiger.solvers.multilevel import coarsening, fm_bisection, outlines, quotient
+from tiger.solvers.multilevel import coarsening, fm_bisection, low_degree, outlines, quotient
 from tiger.solvers.warm import warm
 
 KERNELS = (
@@ -26,6 +26,7 @@ KERNELS = (
     construction,
     fields,
     limited_kernels,
+    low_degree,
     generator,
     objective_kernels,
     moves,
