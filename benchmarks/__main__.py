@@ -1,7 +1,7 @@
 """Take the measurements again and put the tables into the documentation, and their summaries there and into README.
 
     python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--graphs FOLDER]
-                         [--print]
+                         [--records FOLDER] [--print]
     python -m benchmarks cold [--before CHECKOUT]
     python -m benchmarks soak [--minutes N]
     python -m benchmarks summary
@@ -10,13 +10,14 @@ Without names all tables are measured, except for the soak of the service. `--da
 QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and
 `qasmbench/`, those of the record table in `record/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one
 with PipeDream's `graph.txt` profiles, each under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator
-graphs of dnn-partitioning; without them their rows are left out or built here, and tables that have such rows are
+graphs of dnn-partitioning, `--records` (or TIGER_RECORDS) one with the structured instances dre* and tai*e as QAPLIB
+writes them; without them their rows are left out or built here, and tables that have such rows are
 printed but not put into a page. `sparse`, `anytime`, `large` and `ranks` compare with Scotch where `scotch_gmap` is
 installed, `anytime` and `ranks` with SharedMap where `chszlablib` is, `circuits` with tket where `pytket-qiskit` is,
 `logical` where `pytket` is, `anytime`, `large` and `scale` with METIS where `pymetis` is, `hypergraphs` with Mt-KaHyPar
 where `mtkahypar` is, `online` with optuna's TPE where `optuna` is; `launchers` starts what `make launchers` installs,
-`plans_published` looks times up where `aiconfigurator-core` is (the extra `measured`); without one of these their tables
-are printed alone, too, with how to install it on stderr, and the exit code is 1.
+`plans_published` looks times up where `aiconfigurator-core` is (the extra `measured`); without one of these their
+tables are printed alone, too, with how to install it on stderr, and the exit code is 1.
 """
 
 import argparse
@@ -74,6 +75,7 @@ from benchmarks import (
     serving,
     soak,
     sparse,
+    structured,
     summary,
     sweeps,
     targets,
@@ -92,6 +94,7 @@ MODULES = (
     samplers,
     sampler_value,
     qap,
+    structured,
     constrained,
     sparse,
     anytime,
@@ -140,6 +143,7 @@ TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 FOLDERS = {
     "tuning": "data",
     "qap": "data",
+    "structured": "records",
     "islands": "data",
     "circuits": "circuits",
     "record": "circuits",
@@ -187,12 +191,17 @@ def main() -> int:
     parser.add_argument("--circuits", type=Path, default=os.environ.get("TIGER_CIRCUITS"), help="folder of circuits")
     parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
     parser.add_argument("--graphs", type=Path, default=os.environ.get("TIGER_GRAPHS"), help="folder of operator graphs")
+    parser.add_argument(
+        "--records", type=Path, default=os.environ.get("TIGER_RECORDS"), help="folder of dre* and tai*e"
+    )
     parser.add_argument("--minutes", type=float, default=30.0, help="how long a soak is (default: 30)")
     parser.add_argument("--before", type=cold.checkout, help="another checkout, which cold is compared with")
     parser.add_argument("--print", action="store_true", help="leave the pages as they are")
     args = parser.parse_args()
     folders = {
-        name: Path(folder) for name in ("data", "circuits", "profiles", "graphs") if (folder := getattr(args, name))
+        name: Path(folder)
+        for name in ("data", "circuits", "profiles", "graphs", "records")
+        if (folder := getattr(args, name))
     }
     for name, folder in folders.items():
         if not folder.is_dir():

@@ -10,15 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
-from tiger.solvers.annealing import fields as kernels
-from tiger.solvers.annealing.fields import DRAWS, CoolingSchedule, anneal_state
+from tiger.solvers.annealing.cooling import Elite, anneal_once, change_sizes, descend
+from tiger.solvers.annealing.node_blocks import BlockMoves, BlockParams
 from tiger.solvers.annealing.quadratic import Quadratic
 from tiger.solvers.annealing.tabu import Tabu, TabuParams, is_random
 
-# Work in a call that can't be stopped, about 20 ms.
-SLICE = 20_000_000
 # The largest work that leaves room for sums below 2**63.
 MOST_WORK = 1 << 60
 
@@ -36,6 +34,9 @@ class MemeticParams:
     they fall from `hot` times the square of the 90 % quantile over the median to `cold` times the 5 % quantile (and
     (`cold_nodes` / m)^1.5 below that number); from others from a random point of the upper share `reheat` of the way,
     on a log scale, from there up to `warm` times the median.
+
+    A share `moved` of the work goes into moves of blocks of the cheapest mapping where these apply, each followed by
+    `brief` units times m^2 of annealing.
     """
 
     elites: int = 12
@@ -51,6 +52,10 @@ class MemeticParams:
     cold: float = 0.08
     cold_nodes: int = 60
     reheat: float = 0.6
+    moved: float = 0.5
+    patience: float = 0.25
+    brief: int = 120
+    blocks: BlockParams = field(default_factory=BlockParams)
     tabu: TabuParams = field(default_factory=TabuParams)
 
     def restarts_at(self, effort: int, nodes: int) -> tuple[int, int]:
@@ -60,13 +65,6 @@ class MemeticParams:
         total = max(unit, self.least_work) * effort
         restarts = math.ceil(max(self.least_work / unit, 1.0) * math.pow(effort, 1.0 - self.length))
         return min(-(-total // restarts), MOST_WORK), restarts
-
-
-class Elite(NamedTuple):
-    """Hold a mapping as an order of the nodes, and its cost."""
-
-    cost: float
-    order: IntArray
 
 
 class Temperatures(NamedTuple):
@@ -113,11 +111,47 @@ def evolve(
     temperatures = _estimate_temperatures(model, pool, params, rng, stop)
     if temperatures is None:
         return pool.elites
+    moves = BlockMoves(model, params.blocks)
+    share = params.moved if moves.apply else 0.0
+    single = max(round((1.0 - share) * work), 1)
     for order, hot in _starts(model, pool, (temperatures, restarts), params, rng):
         if stop():
             break
-        pool.offer(_anneal_once(model, order, (hot, temperatures.cold, work), rng, stop))
+        pool.offer(anneal_once(model, order, (hot, temperatures.cold, single), rng, stop))
+    left = restarts * (work - single)
+    if moves.apply:
+        left = _move_blocks(model, pool, moves, (temperatures, params, left), rng, stop)
+    for order, hot in _starts(model, pool, (temperatures, 1 if left > 0 else 0), params, rng):
+        pool.offer(anneal_once(model, order, (hot, temperatures.cold, left), rng, stop))
     return pool.elites
+
+
+def _move_blocks(
+    model: Quadratic,
+    pool: MappingPool,
+    moves: BlockMoves,
+    plan: tuple[Temperatures, MemeticParams, int],
+    rng: np.random.Generator,
+    stop: Stop,
+) -> int:
+    """Move blocks of the cheapest mapping, annealing each time, by temperatures, parameters and the work there is.
+
+    Return the work that is left where nothing was gained for a while.
+    """
+    temperatures, params, left = plan
+    best, size = pool.elites[0], len(pool.elites[0].order)
+    patience, until = round(params.patience * left), left - round(params.patience * left)
+    while left > max(until, 0) and not stop():
+        order, work = moves.move(best.order, rng, stop)
+        left -= work
+        if (order != best.order).any():
+            hot = temperatures.cold * (temperatures.warm / temperatures.cold) ** (1.0 - params.reheat * rng.random())
+            found = anneal_once(model, order, (hot, temperatures.cold, params.brief * size**2), rng, stop)
+            left -= params.brief * size**2
+            until = left - patience if found.cost < best.cost else until
+            best = found if found.cost <= best.cost else best
+    pool.offer(best)
+    return max(left, 0)
 
 
 def _iterate_tabu(
@@ -125,13 +159,13 @@ def _iterate_tabu(
 ) -> None:
     """Offer the ends of tabu searches, by parameters and work, each from the best local optimum shuffled in part."""
     params, work = plan
-    search, best = Tabu(model, params), _descend(model, pool.elites[0].order, rng, stop)
+    search, best = Tabu(model, params), descend(model, pool.elites[0].order, rng, stop)
     pool.offer(best)
     left = max(work // search.work, 1)
     while left > 0 and not stop():
         iterations = min(params.iterations, left)
         start = model.shake(best.order, params.moved, rng)
-        found = _descend(model, search.search(start, iterations, int(rng.integers(1 << 31)), stop), rng, stop)
+        found = descend(model, search.search(start, iterations, int(rng.integers(1 << 31)), stop), rng, stop)
         pool.offer(found)
         best = min(best, found, key=lambda elite: elite.cost)
         left -= iterations
@@ -141,11 +175,11 @@ def _estimate_temperatures(
     model: Quadratic, pool: MappingPool, params: MemeticParams, rng: np.random.Generator, stop: Stop
 ) -> Temperatures | None:
     """Descend from a random mapping, offer the end, and return temperatures; None where no swap changes the cost."""
-    optimum = _descend(model, model.shuffle(pool.elites[0].order, rng), rng, stop)
+    optimum = descend(model, model.shuffle(pool.elites[0].order, rng), rng, stop)
     pool.offer(optimum)
-    sizes = _sizes(model, optimum.order)
+    sizes = change_sizes(model, optimum.order)
     if not sizes.size:
-        pool.offer(_descend(model, pool.elites[0].order, rng, stop))
+        pool.offer(descend(model, pool.elites[0].order, rng, stop))
         return None
     # Quantiles of one local optimum stand for all: below the 5 % one hardly any swap is accepted any more.
     low, median, high = np.quantile(sizes, (0.05, 0.5, 0.9)).tolist()
@@ -169,46 +203,3 @@ def _starts(
             yield start, temperatures.cold * (temperatures.warm / temperatures.cold) ** share
         else:
             yield model.shuffle(elites[0].order, rng), temperatures.hot
-
-
-def _anneal_once(
-    model: Quadratic, order: IntArray, plan: tuple[float, float, int], rng: np.random.Generator, stop: Stop
-) -> Elite:
-    """Anneal from an order by the first and last temperature and the work between them, and descend."""
-    hot, cold, work = plan
-    noise = rng.standard_exponential(DRAWS + len(order), np.float32)
-    schedule = CoolingSchedule(cold, math.log(hot / cold), work, model.tolerance, model.finest, noise)
-    return _descend(model, _run(model, order, schedule, rng, stop), rng, stop)
-
-
-def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: Stop) -> Elite:
-    """Return the local optimum below an order, or as far as it got once `stop` says so."""
-    noise = np.zeros(DRAWS + len(order), np.float32)
-    endless = CoolingSchedule(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, model.finest, noise)
-    found = _run(model, order, endless, rng, stop)
-    return Elite(model.cost(found), found)
-
-
-def _run(
-    model: Quadratic, order: IntArray, schedule: CoolingSchedule, rng: np.random.Generator, stop: Stop
-) -> IntArray:
-    """Return the cheapest order that a schedule sees, in slices so that `stop` is called in between."""
-    model.fields.place[:] = order
-    kernels.lay_out(model.fields)
-    state = anneal_state(order, int(rng.integers(1 << 31)))
-    while state.work_done[0] < schedule.work:
-        state.pause_at[0] = min(state.work_done[0] + SLICE, schedule.work)
-        kernels.anneal(model.fields, schedule, state)
-        if stop():
-            break
-    return state.lowest
-
-
-def _sizes(model: Quadratic, order: IntArray) -> FloatArray:
-    """Return the sizes of all finite cost changes that one swap of an order makes, in no order."""
-    model.fields.place[:] = order
-    kernels.lay_out(model.fields)
-    changes = np.zeros((model.fields.tasks, len(order)))
-    kernels.price_all(model.fields, changes)
-    sizes: FloatArray = np.abs(changes[np.isfinite(changes)])
-    return sizes[sizes > model.tolerance]

@@ -14,6 +14,8 @@ from tiger.solvers.instance import uniform
 
 # Free nodes up to which matrices pay off, and up to which they may exceed the tasks more than SPARE_SHARE times.
 MOST_NODES, SPARE_NODES, SPARE_SHARE = 256, 64, 2
+# The same where more than one in so many pairs of tasks exchange traffic, for which no other search is made.
+MOST_DENSE, DENSITY = 768, 8
 # Smallest gain that counts, in units near the largest single cost.
 TOLERANCE = 1e-10
 # The lowest temperature at which single precision proposes swaps, in rounding errors of the largest field that may be.
@@ -27,10 +29,11 @@ def applies(problem: Problem) -> bool:
     """
     tasks = len(problem.free)
     nodes = len(problem.topology.hosts) - (problem.tasks.size - tasks)
+    most = MOST_DENSE if problem.tasks.traffic.nnz * DENSITY > tasks * tasks else MOST_NODES
     return (
         len(problem.groups) == 1
         and tasks > 0
-        and 1 < nodes <= min(max(SPARE_SHARE * tasks, SPARE_NODES), MOST_NODES)
+        and 1 < nodes <= min(max(SPARE_SHARE * tasks, SPARE_NODES), most)
         and problem.metric is problem.topology.metric
     )
 
@@ -120,7 +123,16 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     bias[:tasks] = window.linear
     (flow, distance, bias), unit = _scale(flow, distance, bias)
     flows, distances = _pair_matrices(flow, distance)
-    fields = Fields(
+    fields = fields_of(tasks, flows, distances, bias)
+    widest = float(bias.max(where=np.isfinite(bias), initial=0.0))
+    rounding = float(np.finfo(np.float32).eps) * (size * float(flows[0].max() * distances[0].max()) + widest)
+    return Quadratic(window, start, fields, unit, TOLERANCE, FINEST * rounding)
+
+
+def fields_of(tasks: int, flows: FloatArray, distances: FloatArray, bias: FloatArray) -> Fields:
+    """Return fields of which the first `tasks` are no idle ones, to be laid out for a mapping; O(m^2)."""
+    size = len(bias)
+    return Fields(
         tasks=tasks,
         flow=uniform(flows),
         distances=uniform(distances),
@@ -132,9 +144,6 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
         step=np.zeros(size, np.float32),
         change=np.zeros(size, np.float32),
     )
-    widest = float(bias.max(where=np.isfinite(bias), initial=0.0))
-    rounding = float(np.finfo(np.float32).eps) * (size * float(flows[0].max() * distances[0].max()) + widest)
-    return Quadratic(window, start, fields, unit, TOLERANCE, FINEST * rounding)
 
 
 def _scale(
