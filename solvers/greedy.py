@@ -48,6 +48,26 @@ class Greedy:
         return Assignment(places=state.place if cheaper else start.copy())
 
 
+def complete(problem: Problem, inst: Instance, place: IntArray, start: IntArray) -> IntArray | None:
+    """Return a mapping [n] with movable tasks at `place[n]`, those at -1 put where they cost least, None if none fits.
+
+    Other tasks are where they are in the feasible `start[n]`.
+    """
+    state, tournament, costs = _clear(problem, inst, start), _tournament(inst), _host_costs(problem, inst)
+    done, size = inst.movable[place[inst.movable] >= 0], len(place)
+    state.place[done] = place[done]
+    np.add.at(state.occupied, place[done], 1)
+    np.add.at(state.used, place[done], inst.memory[done])
+    if problem.groups:
+        state.occupant[inst.group_of[done], place[done]] = done
+    row, known = np.repeat(np.arange(size), np.diff(inst.indptr)), state.place[inst.indices] >= 0
+    tournament.pull[:] = np.bincount(row[known], (inst.out + inst.back)[known], size)
+    tournament.winner[size + done] = -1
+    construction.build(tournament)
+    fits = construction.construct(inst, state, tournament, costs, inst.movable.size - len(done))
+    return state.place if fits else None
+
+
 def _clear(problem: Problem, inst: Instance, start: IntArray) -> State:
     """Return the state in which the movable tasks have no place."""
     state, gone = state_of(problem, start), inst.movable

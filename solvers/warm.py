@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.model.arrays import IntArray
-from tiger.model.metrics import TreeMetric
+from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.objective_arrays import NetArrays, TaskOrder
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop
@@ -25,6 +25,7 @@ KERNELS = (
     "greedy",
     "exact",
     "random",
+    "embedding",
     "dense",
     "annealing",
     "moves",
@@ -95,6 +96,9 @@ def load_search(name: str, problem: Problem) -> None:
         load("dense")
     if boxes or name in ("bisection", "clusters", "multilevel"):
         load("refinement")
+    if name == "embedding":
+        for other in ("greedy", "annealing", "refinement"):
+            load(other)
     if name in ("bisection", "multilevel") and (problem.tasks.memory is not None or len(problem.banned)):
         load("repair")
 
@@ -116,6 +120,13 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         nets = NetArrays(np.array([0, 3, 6]), np.array([0, 4, 8, 1, 5, 9]), np.ones(2))
         by_clusters = NetKWay(nets, NetKWayParams(parts=2, moves=8), led=True)
         return ((NetAnnealing(nets, NetParams(moves=8)), _ring(4)), (by_clusters, _ring(4)))
+    if name == "embedding":
+        from tiger.solvers.matching.graph_matching import GraphMatching
+        from tiger.solvers.matching.partial_matching import MatchingParams
+
+        # A ring lies on a ring, one with a chord does not.
+        matching = GraphMatching(MatchingParams(fewest=1))
+        return ((matching, _ring_on_ring()), (matching, _ring_on_ring(TASKS // 2)))
     if name == "ring":
         from tiger.solvers.rings.ring_order import RingOrder, RingParams
 
@@ -161,6 +172,17 @@ def _ring(slots: int, *forbidden: tuple[str, str], step: float = 0.0) -> Problem
     tasks = TaskGraph(names=tuple(map(str, range(TASKS))), traffic=traffic)
     rule: Rule = "one-to-one" if slots == 1 else "capacity"
     return Problem(tasks=tasks, topology=topology, rule=rule, forbidden=forbidden)
+
+
+def _ring_on_ring(*chord: int) -> Problem:
+    """Return a ring of tasks, the first one beside others too, on a ring of as many nodes."""
+    turn = np.arange(TASKS)
+    row, col = np.concatenate([turn, np.zeros(len(chord), np.int64)]), np.concatenate([np.roll(turn, -1), chord])
+    gap = np.abs(turn[:, None] - turn)
+    names = tuple(map(str, turn))
+    tasks = TaskGraph(names=names, traffic=sp.csr_array((np.ones(len(row)), (row, col)), shape=(TASKS, TASKS)))
+    topology = Topology(names=names, metric=DenseMetric(np.minimum(gap, TASKS - gap).astype(np.float64)))
+    return Problem(tasks=tasks, topology=topology, rule="one-to-one")
 
 
 STAGES = tuple((name, partial(load, name)) for name in KERNELS)

@@ -10,9 +10,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from tiger.errors import InputError
-from tiger.model.arrays import lock
+from tiger.model.arrays import Int32Array, lock
 
-IndexArray = NDArray[np.int32]
+IndexArray = Int32Array
 HopArray = NDArray[np.int16]
 # Hops between parts that are not connected: above all real distances, and twice it fits 16 bits.
 FAR = 16_000

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tiger.routing.records import allocate_records
 from tiger.routing.swaps.frontier import RouterParams
+from tiger.solvers.records import allocate_records
 
 
 def router_params(*values: float) -> Sequence[RouterParams]:

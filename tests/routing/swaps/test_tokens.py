@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tiger.routing.coupling import Coupling
-from tiger.routing.records import allocate_records
 from tiger.routing.swaps import tokens as module
 from tiger.routing.swaps.tokens import (
     AT_GOALS,
@@ -20,6 +19,7 @@ from tiger.routing.swaps.tokens import (
     exchange,
     list_qubit,
 )
+from tiger.solvers.records import allocate_records
 
 LINE = build_device(Coupling.of(4, [(0, 1), (1, 2), (2, 3)]))
 

@@ -8,8 +8,8 @@ import numpy as np
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.degrees import DegreeWatch, count_by_degree
-from tiger.routing.embedding.monomorphism import Matcher, TargetGraph, matcher_of, search_embeddings
 from tiger.routing.gate_dag import GateDag, sort_distinct
+from tiger.solvers.matching.monomorphism import Matcher, TargetGraph, matcher_of, search_embeddings
 
 # Where more layouts are asked for than one run should give, each run may give this part of them.
 RUNS = 16
@@ -97,7 +97,7 @@ class Embedder:
     def __init__(self, coupling: Coupling) -> None:
         self.coupling, self.complete = coupling, True
         self.by_degree = count_by_degree(coupling)
-        self.device = TargetGraph.of(coupling)
+        self.device = TargetGraph(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
         self.ranks = _ranks(self.device.near)
 
     def refuses(self, pairs: IndexArray) -> bool:

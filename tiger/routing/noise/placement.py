@@ -27,11 +27,11 @@ from tiger.routing.noise.depth import (
     run_operations,
 )
 from tiger.routing.noise.relabelling import DeviceCosts, RelabelParams, find_best_places, relabel
-from tiger.routing.records import allocate_records
 from tiger.routing.route import Route
 from tiger.routing.swaps.frontier import RouterParams, allocate_state, begin, build_arrays, carry_out_known
 from tiger.routing.swaps.router import route as route_circuit
 from tiger.solvers.kernel import kernel
+from tiger.solvers.records import allocate_records
 
 if TYPE_CHECKING:
     from tiger.routing.ising.static import Losses

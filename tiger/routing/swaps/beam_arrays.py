@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.routing.coupling import IndexArray
-from tiger.routing.lehmer import RNG_MODULUS
-from tiger.routing.records import allocate_records
 from tiger.routing.swaps.frontier import RoutingArrays
 from tiger.routing.swaps.fronts import Fronts, allocate_fronts
+from tiger.solvers.lehmer import RNG_MODULUS
+from tiger.solvers.records import allocate_records
 
 # How many steps of a state may be tried: an array is as long for each of them.
 OPTIONS = 6
 # Neighbours are padded to a multiple of this, so that compiled loops over them take several at once.
 LANES = 4
-# Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (see `tiger.routing.lehmer`).
+# Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (see `tiger.solvers.lehmer`).
 FACTORS = (48_271, 16_807, 69_621)
 
 # Bytes for `change`, above which there are no beams: on a device whose qubits have a few neighbours each there is room

@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.routing.coupling import IndexArray
-from tiger.routing.records import allocate_records
 from tiger.solvers.kernel import inner_kernel
+from tiger.solvers.records import allocate_records
 
 # Routes of more SWAPs and BRIDGEs than this are not looked for: far above what a search of this kind reaches.
 MOST = 64

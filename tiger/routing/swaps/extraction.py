@@ -7,7 +7,6 @@ import numpy as np
 
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.records import allocate_records
 from tiger.routing.route import Route
 from tiger.routing.swaps.layers import raise_by_bridge, raise_by_gate, raise_by_swap
 from tiger.routing.swaps.prices import NOTHING
@@ -22,6 +21,7 @@ from tiger.routing.swaps.window_router import (
     WindowState,
 )
 from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.records import allocate_records
 
 # The most that scratch holds: nodes in a window, steps scanned for one, and SWAPs and BRIDGEs taken out or put in.
 NODES, STEPS, OPS = 400, 1_200, 100

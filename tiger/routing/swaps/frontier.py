@@ -12,10 +12,10 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.routing.coupling import Coupling, HopArray, IndexArray
 from tiger.routing.gate_dag import GateDag, build_adjacency
-from tiger.routing.lehmer import RNG_FACTOR, RNG_MODULUS
-from tiger.routing.records import allocate_records
 from tiger.routing.swaps.prices import NOTHING, price_bridge, price_gate
 from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.lehmer import RNG_FACTOR, RNG_MODULUS
+from tiger.solvers.records import allocate_records
 
 # Markers: no BRIDGE, a score above all, and a number of SWAPs above all that a route may have.
 NOWHERE, NEVER, TOO_MUCH = -1, 1e18, 1_000_000_000

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from tiger.model.arrays import FloatArray
 from tiger.routing.coupling import IndexArray
-from tiger.routing.records import allocate_records
 from tiger.routing.swaps.frontier import RouterParams, RoutingArrays
 from tiger.routing.swaps.lookahead import LEAST_WEIGHT
 from tiger.solvers.kernel import inner_kernel
+from tiger.solvers.records import allocate_records
 
 # Fronts kept for each state that goes on; only those of states that go on stay when there are more.
 KEPT = 6

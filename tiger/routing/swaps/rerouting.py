@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from tiger.model.arrays import IntArray
 from tiger.routing.coupling import FAR, HopArray, IndexArray
-from tiger.routing.lehmer import RNG_MODULUS
 from tiger.routing.swaps.attempt_params import draw_params
 from tiger.routing.swaps.beam import search_beam
 from tiger.routing.swaps.beam_arrays import Beam
@@ -27,6 +26,7 @@ from tiger.routing.swaps.frontier import (
 from tiger.routing.swaps.prices import price_part
 from tiger.routing.swaps.router import route
 from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.lehmer import RNG_MODULUS
 
 # Costs of a route in the making, below TOO_MUCH, and of an empty place in the pool, above it.
 NO_LIMIT, NEVER_COST = 900_000_000, 2_000_000_000

@@ -7,7 +7,6 @@ become a BRIDGE, which leaves the mapping as it is. A heuristic: not optimal.
 
 from collections.abc import Sequence
 
-from tiger.routing.lehmer import RNG_MODULUS
 from tiger.routing.swaps.frontier import (
     NEVER,
     TOO_MUCH,
@@ -24,6 +23,7 @@ from tiger.routing.swaps.frontier import (
 from tiger.routing.swaps.lookahead import link_lookahead, score_swap
 from tiger.routing.swaps.prices import price_swap, quote_swap
 from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.lehmer import RNG_MODULUS
 
 # SABRE resets the decay of all qubits every five SWAPs and after every gate (Li, Ding, Xie 2019). Raising
 # the floor by more than a qubit gains in five SWAPs is the same without a pass over all of them.

@@ -12,8 +12,6 @@ import numpy as np
 from tiger.routing.coupling import FAR, Coupling, IndexArray
 from tiger.routing.embedding.segments import Anchor
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.lehmer import RNG_MODULUS
-from tiger.routing.records import allocate_records
 from tiger.routing.route import Route
 from tiger.routing.swaps.beam import route_by_beam
 from tiger.routing.swaps.beam_arrays import Moves, allocate_beam, build_moves, fits_beams, leave_moves_out
@@ -34,6 +32,8 @@ from tiger.routing.swaps.router import route
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.threads import run_searchers
 from tiger.routing.swaps.views import build_views
+from tiger.solvers.lehmer import RNG_MODULUS
+from tiger.solvers.records import allocate_records
 
 # How much work is done before `stop` is called again: about 0.04 s.
 CHUNK = 3_000_000

@@ -7,9 +7,9 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.routing.coupling import Coupling, HopArray, IndexArray
-from tiger.routing.lehmer import RNG_FACTOR, RNG_MODULUS
-from tiger.routing.records import allocate_records
 from tiger.solvers.kernel import inner_kernel
+from tiger.solvers.lehmer import RNG_FACTOR, RNG_MODULUS
+from tiger.solvers.records import allocate_records
 
 # More hops than any SWAP adds: all qubits are at their goals.
 AT_GOALS = 1_000

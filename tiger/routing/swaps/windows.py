@@ -15,7 +15,6 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.lehmer import RNG_MODULUS
 from tiger.routing.route import Route
 from tiger.routing.swaps.extraction import (
     OPS,
@@ -45,6 +44,7 @@ from tiger.routing.swaps.window_router import (
     undo,
 )
 from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.lehmer import RNG_MODULUS
 
 # Steps behind a window that are priced with it, and the most SWAPs more than before in a routing of it.
 BEHIND, MORE = 64, 4

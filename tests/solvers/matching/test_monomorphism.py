@@ -4,9 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.routing.coupling import Coupling
-from tiger.routing.embedding import monomorphism
-from tiger.routing.embedding.monomorphism import TargetGraph, matcher_of, search_embeddings
+from tiger.solvers.matching import monomorphism
+from tiger.solvers.matching.monomorphism import TargetGraph, matcher_of, search_embeddings
 
 KERNELS = {name: value for name, value in vars(monomorphism).items() if hasattr(value, "py_func")}
 
@@ -30,7 +29,8 @@ def _embeddings(graph: nx.Graph, device: nx.Graph, most: int, calls: int = 10_00
     """Return what the matcher finds: embeddings, whether all, and calls."""
     allowed = np.ones((len(graph), len(device)), np.bool_)
     near = np.array([spots.get(f"v{v}", -1) for v in range(len(graph))], np.int32)
-    arrays = TargetGraph.of(Coupling.of(len(device), list(device.edges)))
+    hops = np.minimum(nx.floyd_warshall_numpy(device, range(len(device))), len(device)).astype(np.int32)
+    arrays = TargetGraph(_table(device), hops)
     places = np.empty((most, len(graph)), np.int32)
     count, complete, used = search_embeddings(matcher_of(_table(graph), arrays, allowed, near), places, most, calls, 0)
     return places[:count], complete, used

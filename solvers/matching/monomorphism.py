@@ -1,4 +1,4 @@
-"""Compiled subgraph monomorphism: put a graph onto a device so that every edge of it lies on an edge.
+"""Compiled subgraph monomorphism: put a graph onto a target so that every edge of it lies on an edge.
 
 Constraint search with a domain per vertex, as the solvers of C. McCreesh, P. Prosser, J. Trimble
 (doi:10.1007/978-3-030-51372-6_19) have it: smallest weighted domain first, restarts, degrees of neighbours compared.
@@ -11,30 +11,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.arrays import BoolArray, FloatArray
-from tiger.routing.coupling import Coupling, IndexArray
-from tiger.routing.lehmer import RNG_FACTOR, RNG_MODULUS
-from tiger.routing.records import allocate_records
+from tiger.model.arrays import BoolArray, FloatArray, Int32Array
 from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.lehmer import RNG_FACTOR, RNG_MODULUS
+from tiger.solvers.records import allocate_records
 
-# Domains of more qubits are not propagated to neighbours: what is beside many qubits is nearly all of a sparse device.
+# Domains of more nodes are not propagated to neighbours: what is beside many nodes is nearly all of a sparse target.
 WIDE = 4
 # Calls of the shortest run between restarts, the unit of Luby's sequence.
 RESTART = 200
-# One run in this many chooses qubits at random, as a rule that misleads one run misleads all.
+# One run in this many chooses nodes at random, as a rule that misleads one run misleads all.
 MIX = 3
 
 
 class TargetGraph(NamedTuple):
-    """Hold what the search reads of a device: `near[N, d]` and `hops[N, N]` of the coupling map, writable copies."""
+    """Hold what the search reads of a target: its neighbour lists `near[N, d]`, padded by -1, and `hops[N, N]`.
 
-    near: IndexArray
-    hops: IndexArray
+    Both are writable copies, of 32 bits.
+    """
 
-    @classmethod
-    def of(cls, coupling: Coupling) -> "TargetGraph":
-        """Return the arrays of a coupling map."""
-        return cls(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
+    near: Int32Array
+    hops: Int32Array
 
 
 class SearchCounters:
@@ -53,45 +50,45 @@ class SearchCounters:
 
 
 class Matcher(NamedTuple):
-    """Hold a search for places of n vertices on N device qubits.
+    """Hold a search for places of n vertices on N target nodes.
 
-    `domain[n, N]` lists the qubits of a vertex, the first `size[n]` of them still open, and `slot[n, N]` is its
+    `domain[n, N]` lists the nodes of a vertex, the first `size[n]` of them still open, and `slot[n, N]` is its
     inverse, so that undoing removals only means to restore a size (`trail[k, 2]`: vertex, size before). `partner[n, d]`
-    are the neighbours of a vertex, padded by -1; `wish[n]` is a qubit it is put near, or -1. `stack[n + 1, 3]`: vertex,
-    qubit and trail length of every decision. `queue[n]` and `queued[n]`: vertices whose domain has shrunk. `mark[N]`:
+    are the neighbours of a vertex, padded by -1; `wish[n]` is a node it is put near, or -1. `stack[n + 1, 3]`: vertex,
+    node and trail length of every decision. `queue[n]` and `queued[n]`: vertices whose domain has shrunk. `mark[N]`:
     stamps. `user[N]`: the vertex last put there. `weight[n]`: degree and failures. `counters` is one record.
     """
 
-    near: IndexArray
-    hops: IndexArray
-    partner: IndexArray
-    wish: IndexArray
-    domain: IndexArray
-    slot: IndexArray
-    size: IndexArray
-    trail: IndexArray
-    stack: IndexArray
-    queue: IndexArray
+    near: Int32Array
+    hops: Int32Array
+    partner: Int32Array
+    wish: Int32Array
+    domain: Int32Array
+    slot: Int32Array
+    size: Int32Array
+    trail: Int32Array
+    stack: Int32Array
+    queue: Int32Array
     queued: BoolArray
-    mark: IndexArray
-    user: IndexArray
+    mark: Int32Array
+    user: Int32Array
     weight: FloatArray
     counters: Sequence[SearchCounters]
 
 
-def matcher_of(partner: IndexArray, device: TargetGraph, allowed: BoolArray, wish: IndexArray) -> Matcher:
+def matcher_of(partner: Int32Array, target: TargetGraph, allowed: BoolArray, wish: Int32Array) -> Matcher:
     """Return a search over the domains `allowed[n, N]`; O(n N) time and memory."""
     n, size = allowed.shape
-    domain, slot, open_qubits = np.empty((n, size), np.int32), np.empty((n, size), np.int32), np.empty(n, np.int32)
-    split_domains(allowed, domain, slot, open_qubits)
+    domain, slot, open_nodes = np.empty((n, size), np.int32), np.empty((n, size), np.int32), np.empty(n, np.int32)
+    split_domains(allowed, domain, slot, open_nodes)
     return Matcher(
-        near=device.near,
-        hops=device.hops,
+        near=target.near,
+        hops=target.hops,
         partner=partner,
         wish=wish,
         domain=domain,
         slot=slot,
-        size=open_qubits,
+        size=open_nodes,
         trail=np.empty((n * size + 1, 2), np.int32),
         stack=np.empty((n + 1, 3), np.int32),
         queue=np.zeros(n, np.int32),
@@ -104,8 +101,8 @@ def matcher_of(partner: IndexArray, device: TargetGraph, allowed: BoolArray, wis
 
 
 @kernel
-def split_domains(allowed: BoolArray, domain: IndexArray, slot: IndexArray, size: IndexArray) -> None:
-    """List the qubits of every vertex, those it may go to first, both in ascending order."""
+def split_domains(allowed: BoolArray, domain: Int32Array, slot: Int32Array, size: Int32Array) -> None:
+    """List the nodes of every vertex, those it may go to first, both in ascending order."""
     for v in range(len(allowed)):
         size[v] = 0
         for q in range(allowed.shape[1]):
@@ -119,10 +116,10 @@ def split_domains(allowed: BoolArray, domain: IndexArray, slot: IndexArray, size
 
 
 @kernel
-def search_embeddings(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) -> tuple[int, bool, int]:
+def search_embeddings(m: Matcher, places: Int32Array, quota: int, calls: int, seed: int) -> tuple[int, bool, int]:
     """Look for k embeddings within `calls` calls (decisions tried); return (found, whether all, calls).
 
-    Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts again with other qubits
+    Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts again with other nodes
     first when a run takes long (M. Luby, A. Sinclair, D. Zuckerman, doi:10.1016/0020-0190(93)90029-9). About
     O(n + d^2) a call.
     """
@@ -158,7 +155,7 @@ def compute_luby(run: int) -> int:
 
 
 @inner_kernel
-def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int, bool]:
+def descend(m: Matcher, places: Int32Array, found: int, stop: int) -> tuple[int, bool]:
     """Search depth first until `places` holds `stop` embeddings; return (how many, whether all were seen).
 
     A run that has found one goes on after its calls are used up.
@@ -166,7 +163,7 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
     depth, begin, sound = 0, found, True
     while True:
         v = choose_vertex(m) if sound else -1
-        # Every domain is down to one qubit: an embedding.
+        # Every domain is down to one node: an embedding.
         if sound and v < 0:
             for u in range(len(m.size)):
                 places[found, u] = m.domain[u, 0]
@@ -186,8 +183,8 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
             return found, False
         m.counters[0].left -= 1
         m.counters[0].patience -= 1
-        # Decide: the domain of the vertex is cut to one qubit, and others lose what no longer fits.
-        q = choose_qubit(m, v)
+        # Decide: the domain of the vertex is cut to one node, and others lose what no longer fits.
+        q = choose_node(m, v)
         m.stack[depth, 0], m.stack[depth, 1], m.stack[depth, 2] = v, q, m.counters[0].trail
         depth += 1
         swap_in(m, v, q, 0)
@@ -196,11 +193,11 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
 
 
 @inner_kernel
-def choose_qubit(m: Matcher, v: int) -> int:
-    """Return the qubit to try for a vertex: near its wish at first, then where it is tight, or at random."""
+def choose_node(m: Matcher, v: int) -> int:
+    """Return the node to try for a vertex: near its wish at first, then where it is tight, or at random."""
     if m.counters[0].run == 1 and m.wish[v] >= 0:
-        return find_nearest_qubit(m, v)
-    return find_tightest_qubit(m, v) if m.counters[0].run % MIX else m.domain[v, draw_below(m, m.size[v])]
+        return find_nearest_node(m, v)
+    return find_tightest_node(m, v) if m.counters[0].run % MIX else m.domain[v, draw_below(m, m.size[v])]
 
 
 @inner_kernel
@@ -215,8 +212,8 @@ def choose_vertex(m: Matcher) -> int:
 
 
 @inner_kernel
-def find_nearest_qubit(m: Matcher, v: int) -> int:
-    """Return the open qubit of a vertex nearest to its wish; the lowest of several."""
+def find_nearest_node(m: Matcher, v: int) -> int:
+    """Return the open node of a vertex nearest to its wish; the lowest of several."""
     best, least = -1, 1 << 30
     for i in range(m.size[v]):
         q = m.domain[v, i]
@@ -227,8 +224,8 @@ def find_nearest_qubit(m: Matcher, v: int) -> int:
 
 
 @inner_kernel
-def find_tightest_qubit(m: Matcher, v: int) -> int:
-    """Return the open qubit of a vertex with the fewest free neighbours, which packs components; ties at random."""
+def find_tightest_node(m: Matcher, v: int) -> int:
+    """Return the open node of a vertex with the fewest free neighbours, which packs components; ties at random."""
     best, least, ties = -1, 1 << 30, 0
     for i in range(m.size[v]):
         q, space = m.domain[v, i], 0
@@ -253,20 +250,20 @@ def draw_below(m: Matcher, sides: int) -> int:
 
 @inner_kernel
 def propagate(m: Matcher) -> bool:
-    """Remove what no longer fits until nothing changes; return whether every domain has a qubit left."""
+    """Remove what no longer fits until nothing changes; return whether every domain has a node left."""
     sound = True
     while m.counters[0].queue > 0:
         m.counters[0].queue -= 1
         v = m.queue[m.counters[0].queue]
         m.queued[v] = False
-        # All different: a qubit that is taken leaves all other domains.
+        # All different: a node that is taken leaves all other domains.
         if sound and m.size[v] == 1:
             q = m.domain[v, 0]
             m.user[q] = v
             for u in range(len(m.size)):
                 if u != v and sound:
                     sound = remove(m, u, q)
-        # The neighbours of many qubits are nearly all qubits, and not worth the time.
+        # The neighbours of many nodes are nearly all nodes, and not worth the time.
         if sound and m.size[v] <= WIDE:
             sound = restrict_neighbours(m, v)
     return sound
@@ -274,13 +271,13 @@ def propagate(m: Matcher) -> bool:
 
 @inner_kernel
 def restrict_neighbours(m: Matcher, v: int) -> bool:
-    """Keep of the neighbours' domains what is beside an open qubit of v; return whether each has one left."""
+    """Keep of the neighbours' domains what is beside an open node of v; return whether each has one left."""
     width = m.near.shape[1]
     for k in range(m.partner.shape[1]):
         u = m.partner[v, k]
         if u < 0:
             break
-        # Arc consistency (AC-3, Mackworth 1977): a neighbour's domain keeps what is beside an open qubit of v.
+        # Arc consistency (AC-3, Mackworth 1977): a neighbour's domain keeps what is beside an open node of v.
         m.counters[0].stamp += 1
         kept = 0
         # Qubits that stay are moved to the front of the domain, stamped so that each is kept once.
@@ -302,7 +299,7 @@ def restrict_neighbours(m: Matcher, v: int) -> bool:
 
 @inner_kernel
 def remove(m: Matcher, v: int, q: int) -> bool:
-    """Remove a qubit from a domain; return whether another is left."""
+    """Remove a node from a domain; return whether another is left."""
     if m.slot[v, q] < m.size[v]:
         swap_in(m, v, q, m.size[v] - 1)
         cut_domain(m, v, m.size[v] - 1)
@@ -314,7 +311,7 @@ def remove(m: Matcher, v: int, q: int) -> bool:
 
 @inner_kernel
 def swap_in(m: Matcher, v: int, q: int, index: int) -> None:
-    """Exchange a qubit with the one at an index of a domain."""
+    """Exchange a node with the one at an index of a domain."""
     here, other = m.slot[v, q], m.domain[v, index]
     m.domain[v, index], m.domain[v, here] = q, other
     m.slot[v, q], m.slot[v, other] = index, here

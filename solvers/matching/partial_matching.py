@@ -1,0 +1,230 @@
+"""Embeddings of most of a guest, where some of its edges are not those of the target: seeds that grow."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.seams import Stop
+from tiger.solvers.matching.growth import Growth, count_kept, grow
+from tiger.solvers.matching.neighbourhoods import Neighbourhoods
+from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
+
+# Steps of one pattern for each vertex; on random graphs of 2,000 vertices 60 are usual.
+ONCE = 200
+# Vertices of a pattern that count as much as two bits of how many nodes are like its centre: patterns at the rim of a
+# grid of 44 x 45 vertices come first so, without which 3 of 5 such grids end 3 to 11 % dearer.
+VERTICES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingParams:
+    """Set the search for embeddings, of `fewest` tasks or more, as other searches find as much where there are fewer.
+
+    - Partial ones grow from `patterns` of `ears` ears, one number after the other, and up to `vertices` vertices, about
+      some of `centres`; where no cycle is, a pattern is a `ball` of that many vertices. With 4 ears alone 2 of 14
+      random 3-regular graphs of 100 and 500 with a twentieth of their edges moved end far from their place, with 3 and
+      4 ears by turns 1 or 2 of 3 triangulations of 2,000 do.
+    - Of each the `keep` best places wait, of which one anchor gives `each` at most, and the best `grown` of those
+      waiting grow. Nodes are alike that have as many others within up to `reach` hops.
+    - `pattern_steps` and `growth_work` (witnesses), both for each vertex, and `base_work` bound the work.
+    - Once the part `enough` of the edges is kept, and `placed` of the vertices have a node, `more` seeds grow; where
+      `hopeless` patterns have led to less than the part `hope`, none does.
+    - The best embedding is repaired in up to `repairs` rounds.
+    """
+
+    fewest: int = 17
+    ears: tuple[int, ...] = (3, 6)
+    vertices: int = 24
+    ball: int = 6
+    centres: int = 300
+    patterns: int = 60
+    keep: int = 8
+    each: int = 16
+    grown: int = 4
+    reach: int = 3
+    pattern_steps: int = 10_000
+    growth_work: int = 50_000
+    base_work: int = 6_000_000
+    enough: float = 0.93
+    placed: float = 0.995
+    more: int = 4
+    hopeless: int = 40
+    hope: float = 0.7
+    repairs: int = 3
+
+
+class Seed(NamedTuple):
+    """Hold nodes `places[k]` for the vertices `order[k]` of a pattern; those of lower `rank`, then `number`, first."""
+
+    rank: float
+    number: int
+    order: IntArray
+    places: IntArray
+
+
+@dataclass(kw_only=True)
+class SeedNursery:
+    """Grow seeds of a guest in a target, one after another, and hold the embedding of the lowest `price` so far.
+
+    `empty` has the pinned vertices alone. `left` are the seeds, and `work` the witnesses, that are left to it; `kept`
+    is the most edges kept, and `grown` the places of all that have grown.
+    """
+
+    guest: Neighbourhoods
+    target: Neighbourhoods
+    empty: Growth
+    price: Callable[[IntArray], float]
+    params: MatchingParams
+    best: Growth = field(init=False)
+    least: float = field(init=False)
+    left: int = field(init=False)
+    work: int = field(init=False)
+    kept: int = 0
+    grown: list[IntArray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Begin with the pinned vertices."""
+        self.best, self.least = self.empty, self.price(self.empty.place)
+        self.left, self.work = self.params.more, self.params.growth_work * len(self.empty.place) + self.params.base_work
+
+    @property
+    def edges(self) -> int:
+        """Return the edges of the guest."""
+        return len(self.guest.indices) // 2
+
+    @property
+    def over(self) -> bool:
+        """Return whether seeds or work are used up."""
+        return self.left <= 0 or self.work <= 0
+
+    def grow(self, seed: Seed) -> None:
+        """Grow a seed, unless it is a part of what has grown before."""
+        order, places, params = seed.order, seed.places, self.params
+        for place in self.grown:
+            if (place[order] == places).all():
+                # What one seed after another leads to is likely to be the best there is.
+                self.left -= place is self.best.place and self.left < params.more
+                return
+        growth = self.empty.copy()
+        if (growth.owner[places] >= 0).any() or (growth.place[order] >= 0).any():
+            return
+        growth.place[order], growth.owner[places] = places, order
+        grow(self.guest, self.target, growth, 0.0, self.work)
+        kept = count_edges(self.guest, self.target, growth.place)
+        self.grown.append(growth.place)
+        self.work -= int(growth.counts[1])
+        placed = int((growth.place >= 0).sum())
+        self.left -= kept >= params.enough * self.edges and placed >= params.placed * len(growth.place)
+        self.kept = max(self.kept, kept)
+        if (cost := self.price(growth.place)) < self.least:
+            self.best, self.least = growth, cost
+
+
+def embed_most(
+    graphs: tuple[Neighbourhoods, Neighbourhoods],
+    limits: tuple[BoolArray, IntArray],
+    price: Callable[[IntArray], float],
+    params: MatchingParams,
+    seed: int,
+    stop: Stop,
+) -> IntArray:
+    """Return the places [n] of the partial embedding of the lowest price, -1 for vertices without one.
+
+    - `graphs` are the guest and the target.
+    - `limits` are `allowed[n, N]`, which nodes a vertex may have, and `pins[n]`, the node of a pinned one or -1.
+    - `price` says what places [n] cost.
+    """
+    (guest, target), (allowed, pins) = graphs, limits
+    empty, pinned = Growth.of(allowed, target), np.flatnonzero(pins >= 0)
+    empty.place[pinned], empty.owner[pins[pinned]] = pins[pinned], pinned
+    nursery = SeedNursery(guest=guest, target=target, empty=empty, price=price, params=params)
+    waiting: list[Seed] = []
+    for number, seeds in enumerate(_find_seeds(nursery, seed, stop)):
+        waiting = sorted(waiting + seeds, key=lambda item: item[:2])
+        first, waiting = waiting[: params.grown], waiting[params.grown :]
+        for item in first:
+            if not nursery.over:
+                nursery.grow(item)
+        if nursery.over or (number + 1 >= params.hopeless and nursery.kept < params.hope * nursery.edges):
+            waiting = []
+            break
+    for item in waiting:
+        if nursery.over or stop():
+            break
+        nursery.grow(item)
+    return _repair(nursery)
+
+
+def count_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> int:
+    """Return how many edges of the guest lie on edges of the target; O(edges)."""
+    return count_kept(guest, target, place, np.zeros(len(place), np.int64))
+
+
+def _find_seeds(nursery: SeedNursery, seed: int, stop: Stop) -> Iterator[list[Seed]]:
+    """Yield the best places of patterns, first of those that are small and whose centre few nodes are like."""
+    guest, target, params, allowed = nursery.guest, nursery.target, nursery.params, nursery.empty.allowed
+    patterns, steps = _list_patterns(guest, target, params, seed), params.pattern_steps * len(allowed)
+    suspicion = np.zeros(len(allowed))
+    for number in range(min(params.patterns, len(patterns))):
+        if stop() or steps <= 0:
+            break
+        prices = [price + suspicion[pattern.order].sum() for pattern, price in patterns]
+        pattern, _ = patterns.pop(int(np.argmin(prices)))
+        anchors = _rank_anchors(guest, target, pattern.order[0], params.reach)
+        limits = params.keep, params.each, min(ONCE * len(allowed), steps)
+        search = PatternSearch.begin(anchors, len(pattern.order), *limits)
+        found, tried = match_pattern(guest, target, allowed, pattern, search)
+        steps -= tried
+        # Where all patterns share an edge that is not the target's, none leads anywhere: others come first.
+        suspicion[pattern.order] += 1.0
+        yield [Seed(-search.score[k], number * params.keep + k, pattern.order, search.found[k]) for k in range(found)]
+
+
+def _list_patterns(
+    guest: Neighbourhoods, target: Neighbourhoods, params: MatchingParams, seed: int
+) -> list[tuple[EarPattern, float]]:
+    """Return patterns around the vertices that fewest nodes are like, with what each is taken for: less is better."""
+    found = []
+    alike = _count_alike(guest.within[:, : params.reach], target.within[:, : params.reach])
+    wave, room = Wave.allocate(len(alike)), EarPattern.allocate(params.vertices)
+    drawn = np.random.default_rng(seed).permutation(len(alike))
+    centres = drawn[np.argsort(alike[drawn], kind="stable")][: params.centres]
+    for number, centre in enumerate(centres.tolist()):
+        size = build_pattern(guest, wave, room, centre, params.ears[number % len(params.ears)], params.ball)
+        if size > 1:
+            found.append((room.cut(size), size / VERTICES + alike[centre] / 2))
+    return found
+
+
+def _count_alike(within: IntArray, others: IntArray) -> FloatArray:
+    """Return the bits of how many nodes have as many around them as a vertex, as if all had where none has."""
+    known = np.unique(np.concatenate([within, others]), axis=0, return_inverse=True)[1].ravel()
+    number = np.bincount(known[len(within) :], minlength=known.max() + 1)[known[: len(within)]]
+    bits: FloatArray = np.log2(1 + np.where(number > 0, number, len(others)))
+    return bits
+
+
+def _rank_anchors(guest: Neighbourhoods, target: Neighbourhoods, v: int, reach: int) -> IntArray:
+    """Return all nodes, those first around which as many nodes are as there are vertices around v."""
+    counts, others = guest.within[v, :reach], target.within[:, :reach]
+    return np.argsort((np.abs(others - counts) / (1 + others)).sum(axis=1), kind="stable")
+
+
+def _repair(nursery: SeedNursery) -> IntArray:
+    """Return places after vertices that keep fewer than half of their edges have been placed anew, while that gains."""
+    guest, target, growth = nursery.guest, nursery.target, nursery.best
+    best, kept = growth.place.copy(), np.zeros(len(growth.place), np.int64)
+    most, pinned = count_kept(guest, target, best, kept), nursery.empty.place >= 0
+    for _ in range(nursery.params.repairs):
+        loose = np.flatnonzero((2 * kept < guest.degrees) & (growth.place >= 0) & ~pinned)
+        growth.owner[growth.place[loose]], growth.place[loose] = -1, -1
+        growth.counts[1] = 0
+        grow(guest, target, growth, -np.inf, nursery.params.growth_work * len(best))
+        total = count_kept(guest, target, growth.place, kept)
+        if total <= most:
+            break
+        best, most = growth.place.copy(), total
+    return best

@@ -1,0 +1,148 @@
+"""Tests of mapping task graphs as parts of the hardware's graph."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tiger.model.metrics import DenseMetric
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.objectives.cost import cost_of, violations
+from tiger.solvers.matching import graph_matching
+from tiger.solvers.matching.graph_matching import GraphMatching, PartialPrice, applies
+from tiger.solvers.matching.partial_matching import MatchingParams
+
+FAMILIES = {
+    "grid": nx.grid_2d_graph(6, 7),
+    "torus": nx.grid_graph((4, 3, 3), periodic=True),
+    "cubic": nx.random_regular_graph(3, 60, seed=5),
+    "quartic": nx.random_regular_graph(4, 100, seed=5),
+    "tree": nx.random_labeled_tree(85, seed=5),
+    "cube": nx.hypercube_graph(6),
+}
+
+
+def _pose(graph: nx.Graph, moved: int, seed: int, **terms: object) -> tuple[Problem, float]:
+    """Return a graph onto itself, shuffled, with some edges moved, and the cost with every vertex at its place."""
+    rng = np.random.default_rng(seed)
+    hardware = nx.convert_node_labels_to_integers(graph, ordering="sorted")
+    tasks, n = hardware.copy(), len(hardware)
+    edges = list(tasks.edges)
+    tasks.remove_edges_from([edges[k] for k in rng.choice(len(edges), moved, replace=False)])
+    while tasks.number_of_edges() < len(edges):
+        tasks.add_edge(*rng.choice(n, 2, replace=False).tolist())
+    distance = nx.floyd_warshall_numpy(hardware)
+    ends, order, names = np.array(tasks.edges), rng.permutation(n), tuple(map(str, range(n)))
+    row, col = order[ends].T
+    traffic = sp.csr_array((np.ones(len(ends)), (row, col)), shape=(n, n))
+    topology = Topology(names=names, metric=DenseMetric(distance))
+    problem = Problem(
+        tasks=TaskGraph(names=names, traffic=traffic),
+        topology=topology,
+        rule="one-to-one",
+        **{key: value(order) for key, value in terms.items()},
+    )
+    return problem, float(distance[ends[:, 0], ends[:, 1]].sum())
+
+
+def _cost(problem: Problem, params: MatchingParams | None = None) -> float:
+    """Return what the search finds from the identity."""
+    search = GraphMatching() if params is None else GraphMatching(params)
+    found = search.search(problem, np.arange(problem.tasks.size), effort=1, seed=0, stop=bool)
+    assert violations(problem, found.places) == ()
+    return cost_of(problem, found.places).total
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_graph_lies_on_itself(name: str) -> None:
+    """Every edge costs one, which is the optimum."""
+    problem, planted = _pose(FAMILIES[name], 0, 1)
+    assert _cost(problem) == planted == problem.tasks.traffic.nnz
+
+
+@pytest.mark.parametrize("name", ["grid", "torus", "cubic", "quartic", "cube"])
+def test_with_edges_moved_it_lies_almost_on_itself(name: str) -> None:
+    """A twentieth of the edges moved costs no more than with every vertex at its place."""
+    graph = FAMILIES[name]
+    problem, planted = _pose(graph, graph.number_of_edges() // 20, 3)
+    assert _cost(problem) <= planted
+
+
+@pytest.mark.parametrize("moved", [0, 1])
+def test_plain_kernels_find_the_same(moved: int, request: pytest.FixtureRequest) -> None:
+    """The Petersen graph with or without an edge moved."""
+    problem, _ = _pose(nx.petersen_graph(), moved, 3)
+    compiled = _cost(problem, MatchingParams(fewest=1))
+    request.getfixturevalue("uncompiled")
+    assert _cost(problem, MatchingParams(fewest=1)) == compiled
+
+
+def test_pins_and_forbidden_pairs_hold() -> None:
+    """One task is kept from its place, another one is pinned there."""
+    terms = {
+        "pinned": lambda order: {str(order[0]): "0"},
+        "forbidden": lambda order: [(str(order[7]), "7")],
+    }
+    problem, planted = _pose(FAMILIES["tree"], 0, 1, **terms)
+    start = np.arange(85)
+    node = problem.pins[problem.pins >= 0][0]
+    task = int(np.flatnonzero(problem.pins >= 0)[0])
+    start[[task, node]] = start[[node, task]]
+    banned = problem.banned[0]
+    if start[banned[0]] == banned[1]:
+        other = (banned[0] + 1) % 85
+        start[[banned[0], other]] = start[[other, banned[0]]]
+    found = GraphMatching().search(problem, start, effort=1, seed=0, stop=bool).places
+    assert violations(problem, found) == ()
+    assert cost_of(problem, found).total < 2 * planted
+
+
+def test_a_part_of_the_hardware_is_found() -> None:
+    """A ring of 30 in a torus of 36."""
+    torus = nx.convert_node_labels_to_integers(FAMILIES["torus"])
+    distance = nx.floyd_warshall_numpy(torus)
+    turn, names = np.random.default_rng(1).permutation(30), tuple(map(str, range(36)))
+    traffic = sp.csr_array((np.ones(30), (turn, np.roll(turn, 1))), shape=(30, 30))
+    topology = Topology(names=names, metric=DenseMetric(distance))
+    tasks = TaskGraph(names=names[:30], traffic=traffic)
+    assert _cost(Problem(tasks=tasks, topology=topology, rule="one-to-one")) == 30
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    """Random numbers follow from the seed alone."""
+    problem, _ = _pose(FAMILIES["cubic"], 8, 4)
+    first, second = (
+        GraphMatching().search(problem, np.arange(60), effort=1, seed=3, stop=bool).places for _ in range(2)
+    )
+    assert (first == second).all()
+
+
+def test_what_cannot_fit_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A star does not lie on a ring, as degrees show; a clique is not sparse, and directions differ nowhere."""
+    star, ring = nx.star_graph(29), nx.cycle_graph(30)
+    names = tuple(map(str, range(30)))
+    traffic = nx.to_scipy_sparse_array(star, dtype=float, format="csr")
+    topology = Topology(names=names, metric=DenseMetric(nx.floyd_warshall_numpy(ring)))
+    problem = Problem(
+        tasks=TaskGraph(names=names, traffic=sp.csr_array(sp.triu(traffic))), topology=topology, rule="one-to-one"
+    )
+    monkeypatch.setattr(graph_matching, "Neighbourhoods", None)
+    assert applies(problem)
+    assert GraphMatching().search(problem, np.arange(30), effort=1, seed=0, stop=bool).places.tolist() == list(
+        range(30)
+    )
+    clique = sp.csr_array(np.triu(np.ones((30, 30)), 1))
+    dense = Problem(tasks=TaskGraph(names=names, traffic=clique), topology=topology, rule="one-to-one")
+    assert not applies(dense)
+
+
+def test_tasks_without_a_place_cost_the_mean() -> None:
+    """A path of three on a path of three nodes: one edge known, one at the mean distance of 8/9."""
+    path = nx.path_graph(3)
+    names = ("a", "b", "c")
+    traffic = sp.csr_array(np.array([[0.0, 1, 0], [0, 0, 9], [0, 0, 0]]))
+    topology = Topology(names=names, metric=DenseMetric(nx.floyd_warshall_numpy(path)))
+    problem = Problem(tasks=TaskGraph(names=names, traffic=traffic), topology=topology, rule="one-to-one")
+    assert PartialPrice(problem)(np.array([0, 2, -1])) == pytest.approx(2 + 9 * 8 / 9)
