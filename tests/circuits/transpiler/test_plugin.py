@@ -296,6 +296,21 @@ def test_circuits_are_mapped_along_paths_where_the_layout_is_free() -> None:
         assert len(set(seeds)) == len(seeds) == count
 
 
+@pytest.mark.parametrize("faulty", [False, True])
+def test_bug_qubits_are_searched_once_where_no_swap_is_needed(monkeypatch: pytest.MonkeyPatch, *, faulty: bool) -> None:
+    """VF2 places a path by error rates, also beside a faulty pair, and VF2PostLayout does not do so again."""
+    target = GenericBackendV2(7, BASIS, coupling_map=LINE, seed=1).target
+    for pair in ((0, 1), (1, 0)) if faulty else ():
+        target.update_instruction_properties("cx", pair, InstructionProperties(error=1.0))
+    ran, run = list[bool](), VF2PostLayout.run
+    monkeypatch.setattr(VF2PostLayout, "run", lambda own, dag: (ran.append(own.strict_direction), run(own, dag))[1])
+    path = QuantumCircuit(4)
+    path.cx([0, 1, 2], [1, 2, 3])
+    found = transpile(path, target=target, optimization_level=3, layout_method="tiger", routing_method="tiger")
+    assert found.num_nonlocal_gates() == 3
+    assert False not in ran
+
+
 def _tasks(manager: PassManager) -> list[object]:
     """List the passes of a stage."""
     return [task for part in manager.to_flow_controller().tasks for task in getattr(part, "tasks", [part])]

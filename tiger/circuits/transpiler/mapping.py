@@ -23,7 +23,7 @@ from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
-from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, working_device
+from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, restrict_pairs, working_device
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
@@ -42,13 +42,15 @@ BLOCK_LEVELS = (0, 0, 0, 1)
 class Mapping(NamedTuple):
     """Return the routed circuit with its places, what the search says of it, and SABRE's circuit if that was asked.
 
-    `coupling` has the pairs of the device that it may use.
+    `coupling` has the pairs of the device that it may use. `perfect` says that the layout is the one without SWAPs that
+    Qiskit's VF2 finds best by the error rates of the device, behind which its presets look for no other qubits.
     """
 
     emission: Emission
     mapped: Mapped
     sabre: Emission | None
     coupling: Coupling
+    perfect: bool = False
 
 
 def find_mapping(
@@ -86,7 +88,7 @@ def _map_on(
     """Map a circuit on some pairs of a device, as `find_mapping` does."""
     begun = time.perf_counter()
     _check(model, coupling, fixed)
-    own, known = _ask_qiskit(model, coupling, device, params, fixed)
+    own, known, rated = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
     held = aim.objective is None and all(route.extra_cx for route in own)
@@ -95,6 +97,7 @@ def _map_on(
         map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, below=below, objective=aim.objective),
         fixed,
     )
+    perfect = rated and mapped.route is own[0]
     route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device)
     route, emission = _emit_first(model, (route, *own), coupling, params)
     mapped = replace(mapped, route=route)
@@ -102,7 +105,7 @@ def _map_on(
     counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
-    return Mapping(emission, mapped, known, coupling)
+    return Mapping(emission, mapped, known, coupling, perfect)
 
 
 def tell_failures(mapping: Mapping) -> Mapping:
@@ -187,26 +190,37 @@ def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) ->
         raise InputError("layout", f"expected qubits that meet in one part of the device, found {a} and {b}")
 
 
+class QiskitAnswer(NamedTuple):
+    """Hold Qiskit's own routes and circuit, and whether VF2 chose the one of the routes by the device's error rates."""
+
+    routes: tuple[Route, ...]
+    circuit: Emission | None
+    rated: bool = False
+
+
 def _ask_qiskit(
     model: CircuitModel,
     coupling: Coupling,
     device: Target | CouplingMap,
     params: LayoutParams,
     fixed: IndexArray | None,
-) -> tuple[tuple[Route, ...], Emission | None]:
+) -> QiskitAnswer:
     """Return Qiskit's own answers on what of the device works: as a route, if it is one, and as a circuit.
 
     A layout without SWAPs needs no other; SABRE's answer is from level 1 on.
     """
     working = working_device(device, coupling)
-    layout = find_vf2_layout(model, working, params.level, params.time_limit_s) if fixed is None else fixed
+    # Not the coupling map: VF2 looks at the error rates of a Target.
+    allowed = restrict_pairs(device, coupling) if working is not device and isinstance(device, Target) else working
+    layout = find_vf2_layout(model, allowed, params.level, params.time_limit_s) if fixed is None else fixed
+    rated = fixed is None and layout is not None and isinstance(device, Target)
     if layout is None and has_exits(model.dag):
         # Loops that are left early can go nowhere else, at any level and whatever operations the device lists.
         layout = find_vf2_layout(model, map_of(coupling), max(params.level, INCUMBENT_LEVEL), params.time_limit_s)
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
-        return (() if route is None else (route,)), None
-    return _ask_sabre(model, coupling, working, params, fixed)
+        return QiskitAnswer(() if route is None else (route,), None, rated)
+    return QiskitAnswer(*_ask_sabre(model, coupling, working, params, fixed))
 
 
 def _ask_below(

@@ -59,6 +59,23 @@ def working_device(device: Target | CouplingMap, coupling: Coupling) -> Target |
     return map_of(coupling)
 
 
+def restrict_pairs(device: Target, coupling: Coupling) -> Target:
+    """Return a Target with what is on one qubit, and on the pairs of a coupling map in directions that it has.
+
+    O(operations listed).
+    """
+    kept = Target(num_qubits=device.num_qubits, qubit_properties=device.qubit_properties, dt=device.dt)
+    for name in device.operation_names:
+        listed = device[name]
+        if listed is not None and None not in listed:
+            listed = {at: known for at, known in listed.items() if len(at) != 2 or coupling.hops[at] == 1}
+        if listed is None or None in listed:
+            kept.add_instruction(device.operation_from_name(name), name=name)
+        elif listed:
+            kept.add_instruction(device.operation_from_name(name), listed, name=name)
+    return kept
+
+
 def map_of(coupling: Coupling) -> CouplingMap:
     """Return a coupling map as Qiskit has it, each edge in one direction."""
     edges = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
