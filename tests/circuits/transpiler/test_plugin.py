@@ -269,13 +269,15 @@ def test_the_environment_sets_effort_and_solver(monkeypatch: pytest.MonkeyPatch)
         assert (params.effort, params.solver, params.seed, params.commute) == (3, "neal", 4, commute)
 
 
-def test_level_3_compares_two_seeds() -> None:
+def test_level_3_compares_two_seeds_where_it_does_all_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one is its own, and maps from the start where the layout is ours, too."""
-    for level, layout, passes in (
-        (2, "tiger", []),
-        (3, "tiger", [TigerMapping, TigerRouting]),
-        (3, None, [TigerRouting]),
+    for effort, level, layout, passes in (
+        (4, 2, "tiger", []),
+        (3, 3, "tiger", []),
+        (4, 3, "tiger", [TigerMapping, TigerRouting]),
+        (4, 3, None, [TigerRouting]),
     ):
+        monkeypatch.setenv("TIGER_LAYOUT_EFFORT", str(effort))
         manager = preset(level, coupling_map=LINE, layout_method=layout, routing_method="tiger", seed_transpiler=4)
         keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
         made = [task for rival in keeper.rivals.stages for task in _tasks(rival) if hasattr(task, "params")]
