@@ -76,9 +76,9 @@ class StopParams:
     Ising models propose as many layouts as it says, below no more than `proposals`: the static layout, at four times.
 
     Over a third of the programs of `benchmarks/delivered.py` on its grid, level 3 so ends with 1.005 times the gates on
-    two qubits of all the work with two seeds, in a third of the time; with a gain of 2 %, or with slices half as large and two
-    of little gain in a row, with 1 % more. Without proposals QAOA on 100 qubits of 156 has 1.4 times the gates; with all
-    of them it has as many as with four, and takes half as long again.
+    two qubits of all the work with two seeds, in a third of the time; with a gain of 2 %, or with slices half as large
+    and two of little gain in a row, with 1 % more. Without proposals QAOA on 100 qubits of 156 has 1.4 times the gates;
+    with all of them it has as many as with four, and takes half as long again.
     """
 
     slices: tuple[float, ...] = (1 / 8, 1 / 4, 1 / 2)
