@@ -100,7 +100,7 @@ class CircuitTask:
 
     @property
     def proposals(self) -> int:
-        """Return how many layouts Ising models propose: all at an effort, and where a sampler is named at any effort."""
+        """Return how many layouts Ising models propose: all of them at an effort, and where a sampler is named."""
         whole = self.does_all_work or self.params.solver != LayoutParams().solver
         return min(self.level.anchors_on(self.coupling), self.level.anchors if whole else STOP.proposals)
 

@@ -21,7 +21,7 @@ from qiskit.transpiler import (
     TranspilerError,
 )
 from qiskit.transpiler import generate_preset_pass_manager as preset
-from qiskit.transpiler.passes import CheckMap, SetLayout, VF2PostLayout
+from qiskit.transpiler.passes import CheckMap, SabreLayout, SetLayout, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
@@ -311,6 +311,25 @@ def test_bug_qubits_are_searched_once_where_no_swap_is_needed(monkeypatch: pytes
     found = transpile(path, target=target, optimization_level=3, layout_method="tiger", routing_method="tiger")
     assert found.num_nonlocal_gates() == 3
     assert False not in ran
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_bug_sabre_laid_out_the_same_circuit_twice(monkeypatch: pytest.MonkeyPatch, level: int) -> None:
+    """What it routes for a start of the search is what Qiskit's own stages would route, on qubits that suit best."""
+    target = GenericBackendV2(7, BASIS, coupling_map=LINE, seed=1).target
+    ran, run, made = list[SabreLayout](), SabreLayout.run, list[QuantumCircuit]()
+    monkeypatch.setattr(SabreLayout, "run", lambda own, dag: (ran.append(own), run(own, dag))[1])
+    # The worst of ours, so that Qiskit's circuit is what comes out.
+    monkeypatch.setattr(KeepBest, "_choose", lambda own, ours, theirs, begin: theirs)
+    for shared in (True, False):
+        if not shared:
+            monkeypatch.setattr("tiger.circuits.transpiler.mapping._is_plain", lambda *given: False)
+        made.append(
+            transpile(mix(), target=target, optimization_level=level, seed_transpiler=4, layout_method="tiger",
+                      routing_method="tiger")
+        )  # fmt: skip
+    assert len(ran) == 1 + 2
+    assert made[0] == made[1]
 
 
 def _tasks(manager: PassManager) -> list[object]:

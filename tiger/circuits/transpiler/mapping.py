@@ -1,6 +1,8 @@
 """The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
 
+import copy
 import logging
+import os
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -35,6 +37,8 @@ LOG = logging.getLogger(__name__)
 SHORT_S = 1e-3
 # Level 0 promises nothing and is quick; from level 1 on SABRE's answer is known before the search.
 INCUMBENT_LEVEL = 1
+# The variable that has Qiskit run as many trials of SABRE as there are threads.
+MORE_TRIALS = "QISKIT_SABRE_ALL_THREADS"
 # The level at which blocks of control flow are routed, by that of the circuit: there may be many of them.
 BLOCK_LEVELS = (0, 0, 0, 1)
 
@@ -43,7 +47,8 @@ class Mapping(NamedTuple):
     """Return the routed circuit with its places, what the search says of it, and SABRE's circuit if that was asked.
 
     `coupling` has the pairs of the device that it may use. `perfect` says that the layout is the one without SWAPs that
-    Qiskit's VF2 finds best by the error rates of the device, behind which its presets look for no other qubits.
+    Qiskit's VF2 finds best by the error rates of the device, behind which its presets look for no other qubits. `plain`
+    is SABRE's circuit where it is that of Qiskit's own layout stage.
     """
 
     emission: Emission
@@ -51,6 +56,7 @@ class Mapping(NamedTuple):
     sabre: Emission | None
     coupling: Coupling
     perfect: bool = False
+    plain: Emission | None = None
 
 
 def find_mapping(
@@ -105,7 +111,11 @@ def _map_on(
     counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
-    return Mapping(emission, mapped, known, coupling, perfect)
+    plain = known if known is not None and _is_plain(model, coupling, device, params, fixed) else None
+    if plain is emission:
+        # Later stages write into the circuit that they get.
+        plain = emission._replace(dag=copy.deepcopy(emission.dag))
+    return Mapping(emission, mapped, known, coupling, perfect, plain)
 
 
 def tell_failures(mapping: Mapping) -> Mapping:
@@ -221,6 +231,23 @@ def _ask_qiskit(
     if route is not None or params.level < INCUMBENT_LEVEL:
         return QiskitAnswer(() if route is None else (route,), None, rated)
     return QiskitAnswer(*_ask_sabre(model, coupling, working, params, fixed))
+
+
+def _is_plain(
+    model: CircuitModel,
+    coupling: Coupling,
+    device: Target | CouplingMap,
+    params: LayoutParams,
+    fixed: IndexArray | None,
+) -> bool:
+    """Return whether Qiskit's own layout stage asks SABRE the same: on all of the device, with its trials.
+
+    It takes the layout of qubits in order where that needs no SWAP.
+    """
+    if fixed is not None or params.time_limit_s is not None or MORE_TRIALS in os.environ:
+        return False
+    trivial = np.arange(model.dag.num_qubits(), dtype=np.int32)
+    return working_device(device, coupling) is device and route_in_place(model.gate_dag, coupling, trivial) is None
 
 
 def _ask_below(

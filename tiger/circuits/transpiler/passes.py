@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tiger.circuits.transpiler.emission import Emission
 
 ANCILLA = "ancilla"
+PLAIN = "tiger_plain"
 
 
 class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
@@ -92,7 +93,8 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
     """Lay a circuit out and route it at once, as SabreLayout does.
 
     Sets `layout` with ancillas, `original_qubit_indices`, and `final_layout`, after one that is there; where the layout
-    is VF2Layout's, also what that says of it, so that no stage behind looks for better qubits once more.
+    is VF2Layout's, also what that says of it, so that no stage behind looks for better qubits once more; and SABRE's
+    circuit as `PLAIN` where that is the one of Qiskit's own layout stage, which need not run again.
     TranspilerError for gates on more than two qubits and circuits that do not fit.
     """
 
@@ -110,6 +112,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
             found = tell_failures(find_mapping(dag, self.device, self.params))
         if found.perfect:
             self.property_set["VF2Layout_stop_reason"] = VF2LayoutStopReason.SOLUTION_FOUND
+        self.property_set[PLAIN] = found.plain
         return set_layout(self.property_set, dag, found.emission)
 
 
