@@ -238,6 +238,14 @@ def test_effort_is_more_work() -> None:
     assert Budget(100, 10, 1_000).work(dag, 3) == 600
 
 
+def test_large_circuits_are_routed_fewer_times() -> None:
+    """As many times as there are gates for, twice at least where a level routes the whole at all."""
+    level = replace(PARAMS_OF_LEVEL[1], passages=32, passage_gates=240, halving_qubits=9)
+    small, large, huge = (circuit(8, gates)[1].gate_dag for gates in (5, 60, 1_000))
+    assert [level.search_passages(dag, GRID, 1) for dag in (small, large, huge)] == [32, 4, 2]
+    assert PARAMS_OF_LEVEL[2].search_passages(huge, GRID, 1) == 0
+
+
 def test_a_limit_that_binds_gives_most_of_its_time_to_wide_beams(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search plans for three quarters of what is left, with wider beams; without a limit it plans as ever."""
     dag = circuit(8, 60)[1].gate_dag

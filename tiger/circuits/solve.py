@@ -380,7 +380,7 @@ def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterabl
 
 def _plan_search(task: CircuitTask, incumbent: RouteIncumbent, params: SearchParams) -> SearchParams:
     """Return the parameters with the level's passages and the goal."""
-    passages = task.level.search_passages(task.coupling, task.params.effort)
+    passages = task.level.search_passages(task.dag, task.coupling, task.params.effort)
     return replace(params, passages=passages, goal=int(incumbent.bound or 0))
 
 
