@@ -32,8 +32,8 @@ class OptimizationLevel:
     stages out, and `large_anchors` how many on devices of more than `large_qubits`; every such list of layouts is
     routed with `trial` candidates scored. `search` and `windows` are those of the search on whole routes and of the
     windows. The search does at least `passages` routings of the whole circuit where that is not 0, of about
-    `passage_gates` gates in all, and no beams. It gets half of its work on devices of `halving_qubits`, a third on twice
-    as many.
+    `passage_gates` gates in all, and no beams. It gets half of its work on devices of `halving_qubits`, a third on
+    twice as many.
     """
 
     embedding_calls: int

@@ -119,9 +119,12 @@ def _map_on(
 
 
 def tell_failures(mapping: Mapping) -> Mapping:
-    """Return a mapping, and log where its sampler failed: a pass has no report to say so."""
+    """Return a mapping, and log where its sampler failed or time ended it: a pass has no report to say so."""
     for warning in mapping.mapped.answers.warnings:
         LOG.warning("%s", warning)
+    ended = [stage.name for stage in mapping.mapped.stages if stage.detail.get("shortened")]
+    if ended:
+        LOG.warning("the time limit shortened the search (%s): the circuit depends on time", ", ".join(ended))
     return mapping
 
 

@@ -142,7 +142,8 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             begin = None
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
-        theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)), plain)
+        begun = [None if each is None else each.copy() for each in (source, placed)]
+        theirs = self._run_qiskit(begun[0], begun[1], plain)
         if theirs is not None and not keeps_exits((source or placed).dag, theirs.dag):
             theirs = None
         aside = theirs is not None and not is_as_careful(theirs.dag, dag, self.device)
@@ -189,14 +190,13 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         """Return what Qiskit's own stages route, None where they refuse or panic; `plain` is what SABRE made before."""
         try:
             with catch_panics():
-                if source is not None and plain is not None and not source.properties["sabre_starting_layouts"]:
-                    laid_out = Source(set_layout(source.properties, source.dag, plain), source.properties)
-                    # What the stage finds of the layout in order, without which level 1 looks for no better qubits.
-                    source.properties["is_swap_mapped"] = False
-                    return self._settle(run_stage(self.preset.routing, laid_out))
                 if source is not None:
-                    laid_out = self._lay_out(source)
-                    return None if laid_out is None else self._settle(run_stage(self.preset.routing, laid_out))
+                    found: Source | None
+                    if plain is None or source.properties["sabre_starting_layouts"]:
+                        found = self._lay_out(source)
+                    else:
+                        found = _place(source, plain)
+                    return None if found is None else self._settle(run_stage(self.preset.routing, found))
                 laid_out = None if placed is None else self._lay_out_again(placed)
                 return None if laid_out is None else run_stage(self.preset.routing, laid_out)
         except TranspilerError:
@@ -248,6 +248,14 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if found.properties["post_layout"] is None:
             return None
         return self._settle(run_stage(PassManager(ApplyLayout()), found))
+
+
+def _place(source: Source, plain: "Emission") -> Source:
+    """Return a circuit as Qiskit's own layout stage leaves it where SABRE routes it so."""
+    dag = set_layout(source.properties, source.dag, plain)
+    # What that stage finds of the layout in order, without which level 1 looks for no better qubits.
+    source.properties["is_swap_mapped"] = False
+    return Source(dag, source.properties)
 
 
 def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Source]:
