@@ -9,9 +9,10 @@ import pytest
 
 from tests.circuits.brief import shorten_levels
 from tests.routing.replay import find_flaw
-from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, STOP, Budget, StopParams
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, begin, map_circuit, search_whole_routes
+from tiger.circuits.stopping import STOP, StopParams
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of

@@ -18,8 +18,9 @@ import numpy as np
 
 from tiger.circuits.incumbent import Mapped, RouteIncumbent
 from tiger.circuits.islands import Island, run_islands
-from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, STOP, OptimizationLevel
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.stopping import STOP
 from tiger.circuits.time_shares import fit_work, note_end, share_time
 from tiger.model.seeds import derive
 from tiger.routing.coupling import Coupling, IndexArray
@@ -62,8 +63,7 @@ SLICES = 2
 # States of an exact search at any effort: 240 MB.
 MOST_STATES = 4_000_000
 
-# Where SWAPs have prices a route with the fewest is seldom the cheapest: a part of the states bounds it, where all take
-# 1.1 s for a Fourier transform of 8 qubits on the grid of `delivered`.
+# Of the states where SWAPs have prices and the fewest seldom cost least. All take 1.1 s for `delivered`'s QFT 8 on a grid.
 PRICED_PART = 8
 # Windows, and those in which a layer counts twice as much: of a Fourier transform of 24 qubits along a path of a grid
 # these leave 142 layers of 769 gates, the others 168 of 756, in the mean of three seeds.

@@ -19,8 +19,8 @@ from qiskit.transpiler.passes import BarrierBeforeFinalMeasurements, SetLayout
 from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
-from tiger.circuits.optimization_levels import STOP
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
+from tiger.circuits.stopping import STOP
 from tiger.circuits.transpiler.allowed import CheckQubits, allow_qubits
 from tiger.circuits.transpiler.blocks import basis_of
 from tiger.circuits.transpiler.environment import (
