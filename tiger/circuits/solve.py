@@ -63,7 +63,7 @@ SLICES = 2
 # States of an exact search at any effort: 240 MB.
 MOST_STATES = 4_000_000
 
-# Of the states where SWAPs have prices and the fewest seldom cost least. All take 1.1 s for `delivered`'s QFT 8 on a grid.
+# Of the states where SWAPs have prices and the fewest seldom cost least: all take 1.1 s for QFT 8 of `delivered`, grid.
 PRICED_PART = 8
 # Windows, and those in which a layer counts twice as much: of a Fourier transform of 24 qubits along a path of a grid
 # these leave 142 layers of 769 gates, the others 168 of 756, in the mean of three seeds.
