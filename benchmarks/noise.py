@@ -40,6 +40,8 @@ FALCON = (
     *((22, 25), (23, 24), (24, 25), (25, 26)),
 )
 QUBITS, SEEDS, THREADS = 27, (0,), 2
+# Of ours: from 4 on the search goes on where it gains little. Most seeds of Qiskit's level 3, which gets our time.
+EFFORTS, MOST_SEEDS = (1, 4), 200
 FOLDERS, WIDEST = ("revlib", "qasmbench"), 1_000
 # Circuits that succeed less often than this say nothing; losses that differ by less are equal.
 LIKELY, ROUNDING = 0.01, 1e-9
@@ -50,12 +52,14 @@ HEAD = (
     "without waiting times",
     "success over O3's",
     "-log success over O3's",
-    "seconds, O3 and tiger",
+    "seconds of a processor, O3 and tiger",
+    "success over the best of as many seeds of O3 as fit into the same time",
+    "behind in",
 )
 
 
 class Score(NamedTuple):
-    """Hold -log of success of O3's circuit and of ours, then without waiting times, and seconds."""
+    """Hold -log of success of O3's circuit and of ours, without waiting times as well, seconds, and O3's best's."""
 
     peer: float
     ours: float
@@ -63,6 +67,7 @@ class Score(NamedTuple):
     ours_still: float
     peer_s: float
     ours_s: float
+    best: float
 
 
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
@@ -72,18 +77,19 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     """
     yield HEAD
     for name, made in (("equally likely up to 0.5 %", uniform), ("log-normal around 0.9 %", lognormal)):
-        scores = []
-        for seed in SEEDS:
-            target = made(seed)
-            for title, circuit in (*library(seed), *(load_circuits(data) if data else ())):
-                say(f"{title}, seed {seed}")
-                scores.append(measure(circuit, target, seed))
-        yield name, *cells(np.array(scores))
+        for effort in EFFORTS:
+            scores = []
+            for seed in SEEDS:
+                target = made(seed)
+                for title, circuit in (*library(seed), *(load_circuits(data) if data else ())):
+                    say(f"{title}, seed {seed}, effort {effort}")
+                    scores.append(measure(circuit, target, seed, effort))
+            yield f"{name}, effort {effort}" if effort > 1 else name, *cells(np.array(scores))
 
 
 def cells(scores: np.ndarray) -> Iterator[str]:
     """Yield the cells of a row."""
-    peer, ours, peer_still, ours_still, peer_s, ours_s = scores.T
+    peer, ours, peer_still, ours_still, peer_s, ours_s, best = scores.T
     likely = np.exp(-peer) > LIKELY
     yield str(len(scores))
     yield f"{100 * np.mean(ours <= peer + ROUNDING):.0f} %"
@@ -91,21 +97,28 @@ def cells(scores: np.ndarray) -> Iterator[str]:
     yield f"{exp(np.mean((peer - ours)[likely])):.3f}"
     yield f"{exp(np.mean(np.log(ours / peer))):.3f}"
     yield f"{np.mean(peer_s):.2f}, {np.mean(ours_s):.2f}"
+    yield f"{exp(np.mean((best - ours)[likely])):.3f}"
+    yield f"{np.sum((ours > best + ROUNDING) & likely)} of {np.sum(likely)}"
 
 
-def measure(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
+def measure(circuit: QuantumCircuit, target: Target, seed: int, effort: int) -> Score:
     """Map a circuit with Qiskit and with us."""
-    errors, begun = errors_of_target(target), time.perf_counter()
+    errors, begun = errors_of_target(target), time.process_time()
     routed = preset(circuit, target, seed)
-    peer_s, begun = time.perf_counter() - begun, time.perf_counter()
-    params = LayoutParams(level=3, objective="success", seed=seed, threads=THREADS)
+    peer_s, begun = time.process_time() - begun, time.process_time()
+    params = LayoutParams(level=3, objective="success", seed=seed, threads=THREADS, effort=effort)
     ours = dag_to_circuit(find_mapping(circuit_to_dag(circuit), target, params).emission.dag)
-    ours_s = time.perf_counter() - begun
+    ours_s, begun = time.process_time() - begun, time.process_time()
+    best, tried = _loss(routed, errors), 1
+    while tried < MOST_SEEDS and time.process_time() - begun + peer_s < ours_s - peer_s:
+        best = min(best, _loss(preset(circuit, target, seed + tried), errors))
+        tried += 1
     return Score(
         *(_loss(each, errors) for each in (routed, ours)),
         *(_loss(each, errors.without_decay()) for each in (routed, ours)),
         peer_s,
         ours_s,
+        best,
     )
 
 

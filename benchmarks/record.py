@@ -19,6 +19,8 @@ DEVICES = {"tokyo20": "20-qubit lattice", "willow105": "Willow, 105", "heron156"
 # The record table lists this circuit under two names, of which the folder has one.
 TWICE = "9symml_195"
 LIGHTSABRE = {"layout_trials": 20, "swap_trials": 20, "max_iterations": 4}
+# Of the table: from 4 on a search goes on where it gains little. Sums at effort 1 are in a line of their own.
+EFFORT = 4
 ROUTED = Path(__file__).parent.parent / "build" / "record"
 HEAD = (
     "circuit",
@@ -33,7 +35,7 @@ Answer = TypeVar("Answer")
 class Added(NamedTuple):
     """Hold the CX that LightSABRE, level 3 with the order kept, and level 3 with commuting gates add, and CPU seconds.
 
-    `bridges` is the number of BRIDGEs in the second, of three CX each.
+    `bridges` is the number of BRIDGEs in the second, of three CX each. Those that are `quick` have effort 1.
     """
 
     peer: int
@@ -43,6 +45,10 @@ class Added(NamedTuple):
     peer_s: float
     kept_s: float
     commuting_s: float
+    quick: int
+    quick_commuting: int
+    quick_s: float
+    quick_commuting_s: float
 
 
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
@@ -87,13 +93,17 @@ def _measure(path: Path, circuit: QuantumCircuit, device: str, edges: list[tuple
     """Route a circuit by all methods; check what tiger returns, and what it says of it."""
     sabre = PassManager([SabreLayout(CouplingMap([*edges, *((b, a) for a, b in edges)]), seed=0, **LIGHTSABRE)])
     peer, peer_s = _time(lambda: sabre.run(circuit))
-    kept, kept_s = _time(lambda: tiger.layout(circuit, edges, level=3, commute=False, threads=1))
+    kept, kept_s = _time(lambda: tiger.layout(circuit, edges, level=3, commute=False, effort=EFFORT, threads=1))
     text = _write(kept.circuit, [kept.initial_layout[qubit] for qubit in range(circuit.num_qubits)])
     (ROUTED / f"{path.stem}.{device}.qasm").write_text(text, encoding="utf-8")
     swaps, bridges = count_added(path.read_text(encoding="utf-8"), text, edges)
     if 3 * (swaps + bridges) != kept.extra_cx:
         raise RuntimeError(f"{path.stem} on {device}: {kept.extra_cx} CX reported, {swaps} and {bridges} found")
-    free, free_s = _time(lambda: tiger.layout(circuit, edges, level=3, threads=1))
+    free, free_s = _time(lambda: tiger.layout(circuit, edges, level=3, effort=EFFORT, threads=1))
+    quick = [
+        _time(lambda each=each: tiger.layout(circuit, edges, level=3, commute=each, threads=1))
+        for each in (False, True)
+    ]
     start, end = ([at[qubit] for qubit in range(circuit.num_qubits)] for at in (free.initial_layout, free.final_layout))
     if wrong := replay(circuit, free.circuit, start, end) or _find_uncoupled(free.circuit, edges):
         raise RuntimeError(f"{path.stem} on {device}: {wrong}")
@@ -101,7 +111,8 @@ def _measure(path: Path, circuit: QuantumCircuit, device: str, edges: list[tuple
     if counts["cx"] + 3 * counts.get("swap", 0) - circuit.count_ops()["cx"] != free.extra_cx:
         raise RuntimeError(f"{path.stem} on {device}: {free.extra_cx} CX reported, {dict(counts)} found")
     swaps = peer.count_ops().get("swap", 0)
-    return Added(3 * swaps, kept.extra_cx, free.extra_cx, bridges, peer_s, kept_s, free_s)
+    extra, quick_s = zip(*((found.extra_cx, seconds) for found, seconds in quick), strict=True)
+    return Added(3 * swaps, kept.extra_cx, free.extra_cx, bridges, peer_s, kept_s, free_s, *extra, *quick_s)
 
 
 def _time(call: Callable[[], Answer]) -> tuple[Answer, float]:
@@ -136,6 +147,9 @@ def _sum_up(rows: list[list[Added]], published: dict[str, dict[str, int]]) -> It
     sums = [[sum(values) for values in zip(*column, strict=True)] for column in columns]
     yield f"**all {len(rows)}**", "", "", *(f"**{each:,}**" for some in sums for each in some[:3])
     yield "CX of BRIDGEs in it", "", "", *(cell for some in sums for cell in ("", f"{3 * some[3]:,}", ""))
-    yield "seconds of a processor, mean", "", "", *(f"{each / len(rows):.1f}" for some in sums for each in some[4:])
+    yield "seconds of a processor, mean", "", "", *(f"{each / len(rows):.1f}" for some in sums for each in some[4:7])
+    yield "at effort 1", "", "", *(cell for some in sums for cell in ("", f"{some[7]:,}", f"{some[8]:,}"))
+    quick_s = (("", *(f"{each / len(rows):.1f}" for each in some[9:])) for some in sums)
+    yield "its seconds, mean", "", "", *(cell for some in quick_s for cell in some)
     for source, numbers in published.items():
         yield f"published: {source}", "", "", *(cell for name in DEVICES for cell in (f"{numbers[name]:,}", "", ""))

@@ -12,11 +12,13 @@ from tests.routing.replay import find_flaw
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, begin, map_circuit, search_whole_routes
+from tiger.circuits.stopping import STOP, StopParams
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
 from tiger.routing.noise.placement import DepthObjective
+from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.search import SearchParams
 from tiger.routing.swaps.shortest import route_shortest_paths
 
@@ -84,7 +86,7 @@ def test_another_objective_does_not_end_at_the_bound() -> None:
 @pytest.mark.slow
 def test_stages_never_cost_more_than_those_before() -> None:
     """The last one's cost is the route's."""
-    found = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams())
+    found = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams(effort=STOP.all_work_effort))
     costs = [stage.cost for stage in found.stages]
     assert [stage.name for stage in found.stages] == [
         "embedding",
@@ -97,6 +99,34 @@ def test_stages_never_cost_more_than_those_before() -> None:
     ]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] == found.route.extra_cx
+
+
+@pytest.mark.parametrize(("least_gain", "slices"), [(1.1, 1), (0.0, 3)])
+def test_a_slice_that_gains_little_is_the_last(monkeypatch: pytest.MonkeyPatch, least_gain: float, slices: int) -> None:
+    """The first where all of what is left would be too little, and none where nothing is."""
+    monkeypatch.setattr("tiger.circuits.solve.STOP", StopParams(least_gain=least_gain))
+    names = [stage.name for stage in map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams()).stages]
+    assert names == ["embedding", "bound", "segments", "proposals", "level below", *(["search", "windows"] * slices)]
+
+
+@pytest.mark.slow
+def test_all_layouts_are_proposed_at_an_effort_or_by_a_sampler_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of gates as tasks come last, and most of the time is theirs."""
+    monkeypatch.setattr("tiger.circuits.solve.STOP", StopParams(proposals=1))
+    dag = circuit(8, 60)[1].gate_dag
+    for effort, solver, figures in ((3, "auto", 1), (4, "auto", 2), (1, "neal", 2)):
+        stages = map_circuit(dag, GRID, LayoutParams(level=2, effort=effort, solver=solver)).stages
+        details = [stage.detail for stage in stages if stage.name == "proposals"]
+        assert [len(detail) for detail in details] == [figures]
+
+
+def test_bug_a_route_whose_swaps_all_fuse_was_searched_on() -> None:
+    """Three qubits that all meet need one SWAP, and none costs less than beside one of their gates."""
+    triangle = gate_dag_of(3, [Operation((k, (k + 1) % 3), (None, None), pair=True) for k in range(3)]).gate_dag
+    priced = replace(triangle, price=np.array([5, 5, 5, 13], np.int32))
+    found = map_circuit(priced, GRID, LayoutParams())
+    assert price_route(priced, found.route) == 5
+    assert [stage.name for stage in found.stages] == ["embedding", "bound", "segments"]
 
 
 @pytest.mark.long
@@ -148,7 +178,8 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_flaw(dag, GRID, found) == ""
 
 
-def test_bug_level_three_is_never_above_level_two(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("effort", [1, STOP.all_work_effort])
+def test_bug_level_three_is_never_above_level_two(monkeypatch: pytest.MonkeyPatch, effort: int) -> None:
     """Not even where it has less work of its own."""
     brief = tuple(
         replace(each, search=Budget(work, 0, work), windows=Budget(work, 0, work), trial=1)
@@ -156,9 +187,11 @@ def test_bug_level_three_is_never_above_level_two(monkeypatch: pytest.MonkeyPatc
     )
     monkeypatch.setattr("tiger.circuits.solve.PARAMS_OF_LEVEL", brief)
     dag = circuit(9, 60)[1].gate_dag
-    two, three = (map_circuit(dag, GRID, LayoutParams(level=level)) for level in (2, 3))
-    assert three.stages[-1].name == "level below"
-    assert three.route.extra_cx == two.route.extra_cx < three.stages[-2].cost
+    two, three = (map_circuit(dag, GRID, LayoutParams(level=level, effort=effort)) for level in (2, 3))
+    names = [stage.name for stage in three.stages]
+    below = names.index("level below")
+    assert three.route.extra_cx == two.route.extra_cx < three.stages[below - 1].cost
+    assert three.stages[below].cost == two.route.extra_cx
 
 
 @pytest.mark.long
@@ -206,13 +239,21 @@ def test_effort_is_more_work() -> None:
     assert Budget(100, 10, 1_000).work(dag, 3) == 600
 
 
+def test_large_circuits_are_routed_fewer_times() -> None:
+    """As many times as there are gates for, twice at least where a level routes the whole at all."""
+    level = replace(PARAMS_OF_LEVEL[1], passages=32, passage_gates=240, halving_qubits=9)
+    small, large, huge = (circuit(8, gates)[1].gate_dag for gates in (5, 60, 1_000))
+    assert [level.search_passages(dag, GRID, 1) for dag in (small, large, huge)] == [32, 4, 2]
+    assert PARAMS_OF_LEVEL[2].search_passages(huge, GRID, 1) == 0
+
+
 def test_a_limit_that_binds_gives_most_of_its_time_to_wide_beams(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search plans for three quarters of what is left, with wider beams; without a limit it plans as ever."""
     dag = circuit(8, 60)[1].gate_dag
     route = route_shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
     search = mock.Mock(return_value=route)
     monkeypatch.setattr("tiger.circuits.solve.search", search)
-    for module in ("tiger.circuits.solve", "tiger.run.deadline"):
+    for module in ("tiger.circuits.solve", "tiger.circuits.time_shares", "tiger.run.deadline"):
         monkeypatch.setattr(f"{module}.time", mock.Mock(monotonic=lambda: 100.0))
     for limit_s in (0.5, None):
         params = LayoutParams(level=3, effort=10**6, time_limit_s=limit_s)

@@ -3,7 +3,7 @@
 import pytest
 
 from tiger.api.settings import Settings
-from tiger.circuits.transpiler import plugin
+from tiger.circuits.transpiler import environment
 from tiger.cli import variables
 from tiger.cli.app import commands, run
 
@@ -11,7 +11,8 @@ from tiger.cli.app import commands, run
 def test_the_names_are_those_that_are_read() -> None:
     """They are written down twice, so that no command waits for the settings."""
     assert tuple(f"{variables.PREFIX}{name.upper()}" for name in Settings.model_fields) == variables.SERVICE
-    assert variables.PLUGIN == (plugin.EFFORT, plugin.OBJECTIVE, plugin.SOLVER)
+    own = environment
+    assert variables.PLUGIN == (own.EFFORT, own.OBJECTIVE, own.QUBITS, own.SOLVER, own.TIME)
 
 
 def test_all_commands_that_a_service_may_run_read_its_variables() -> None:

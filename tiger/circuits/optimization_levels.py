@@ -1,6 +1,6 @@
 """How much every stage of a circuit's mapping does at each of Qiskit's optimisation levels."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from tiger.routing.coupling import Coupling
@@ -31,8 +31,9 @@ class OptimizationLevel:
     an exact search. `anchors` says how many layouts the Ising proposals and the segments may give each, 0 to leave both
     stages out, and `large_anchors` how many on devices of more than `large_qubits`; every such list of layouts is
     routed with `trial` candidates scored. `search` and `windows` are those of the search on whole routes and of the
-    windows. The search does at least `passages` routings of the whole circuit where that is not 0, and no beams. It
-    gets half of its work on devices of `halving_qubits`, a third on twice as many.
+    windows. The search does at least `passages` routings of the whole circuit where that is not 0, of about
+    `passage_gates` gates in all, and no beams. It gets half of its work on devices of `halving_qubits`, a third on
+    twice as many.
     """
 
     embedding_calls: int
@@ -44,9 +45,15 @@ class OptimizationLevel:
     trial: int = 2_000_000
     search: Budget = NO_WORK
     passages: int = 0
+    passage_gates: int = 160_000
     halving_qubits: int = 64
     windows: Budget = NO_WORK
     placement: PlacementParams = field(default_factory=PlacementParams)
+
+    def scale(self, share: float) -> "OptimizationLevel":
+        """Return the level with a share of its work on whole routes and windows."""
+        search, windows = (Budget(*(int(share * each) for each in whole)) for whole in (self.search, self.windows))
+        return replace(self, search=search, windows=windows)
 
     def anchors_on(self, coupling: Coupling) -> int:
         """Return how many layouts the proposals and the segments may give on a device."""
@@ -56,9 +63,10 @@ class OptimizationLevel:
         """Return the work of the search on whole routes; the same work takes longer on devices of many qubits."""
         return int(self.search.work(dag, effort) / (1 + coupling.size / self.halving_qubits))
 
-    def search_passages(self, coupling: Coupling, effort: int) -> int:
-        """Return how many routings of the whole circuit the search does at least."""
-        return int(self.passages * effort * min(1, self.halving_qubits / coupling.size))
+    def search_passages(self, dag: GateDag, coupling: Coupling, effort: int) -> int:
+        """Return how many routings of the whole circuit the search does at least, two where there are any."""
+        most = min(self.passages, max(self.passage_gates // max(dag.gates, 1), min(self.passages, 2)))
+        return int(most * effort * min(1, self.halving_qubits / coupling.size))
 
 
 PARAMS_OF_LEVEL = (

@@ -20,6 +20,9 @@ from tiger.circuits.incumbent import Mapped, RouteIncumbent
 from tiger.circuits.islands import Island, run_islands
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.stopping import STOP
+from tiger.circuits.time_shares import fit_work, note_end, share_time
+from tiger.model.seeds import derive
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.embedding import EmbeddingParams, estimate_call_s, search_perfect_layouts
 from tiger.routing.embedding.pair_sets import ProofParams
@@ -32,11 +35,11 @@ from tiger.routing.route import PLAIN, Route
 from tiger.routing.swaps.exact import ExactParams, find_exact_route, is_small
 from tiger.routing.swaps.linear import route_along_path
 from tiger.routing.swaps.phases import PhaseParams
+from tiger.routing.swaps.prices import bound_price
 from tiger.routing.swaps.search import DEFAULT, SearchOrigins, SearchParams, search
 from tiger.routing.swaps.windows import WindowParams, polish
 from tiger.run.answers import Answers
 from tiger.run.deadline import Deadline
-from tiger.run.stage import Detail
 
 if TYPE_CHECKING:
     from tiger.routing.ising.static import Losses
@@ -55,9 +58,13 @@ SEARCH_S, WINDOWS_S, MOST_THREADS = 12e-9, 0.15e-6, 4
 LIMITED = SearchParams(width=1024, phases=PhaseParams(wide_most=192_000_000, enough=512))
 # The level that holds the result of the one below.
 HOLDING_LEVEL = 3
+# Beside a seed on the path of those derived from it: slices of the search, numbered from 1.
+SLICES = 2
 # States of an exact search at any effort: 240 MB.
 MOST_STATES = 4_000_000
 
+# Of the states where SWAPs have prices and the fewest seldom cost least: all take 1.1 s for QFT 8 of `delivered`, grid.
+PRICED_PART = 8
 # Windows, and those in which a layer counts twice as much: of a Fourier transform of 24 qubits along a path of a grid
 # these leave 142 layers of 769 gates, the others 168 of 756, in the mean of three seeds.
 WINDOWS, SHALLOW = WindowParams(), WindowParams(depth=4.0)
@@ -70,7 +77,8 @@ class CircuitTask:
     """Hold a circuit to map on a device, and how hard to search.
 
     `fixed[n]` is a layout that it has to start from, None where that is open; `start[N]` is a layout that puts qubits
-    that meet into one part of the device, that one where it is given.
+    that meet into one part of the device, that one where it is given. Whole routes and windows get a `share` of the
+    level's work.
     """
 
     dag: GateDag
@@ -78,11 +86,23 @@ class CircuitTask:
     params: LayoutParams
     fixed: IndexArray | None
     start: IndexArray
+    share: float = 1.0
 
     @property
     def level(self) -> OptimizationLevel:
         """Return how much the stages do."""
-        return PARAMS_OF_LEVEL[self.params.level]
+        return PARAMS_OF_LEVEL[self.params.level].scale(self.share)
+
+    @property
+    def does_all_work(self) -> bool:
+        """Return whether the search goes on where it gains little."""
+        return self.params.effort >= STOP.all_work_effort
+
+    @property
+    def proposals(self) -> int:
+        """Return how many layouts Ising models propose: all of them at an effort, and where a sampler is named."""
+        whole = self.does_all_work or self.params.solver != LayoutParams().solver
+        return min(self.level.anchors_on(self.coupling), self.level.anchors if whole else STOP.proposals)
 
 
 def map_circuit(
@@ -102,8 +122,8 @@ def map_circuit(
 
     :param fixed: a layout [n] that it has to start from
     :param known: routes that the result must not exceed
-    :param below: routes known at the level below, whose search level 3 does as well, without a time limit or another
-        objective: it has never more extra CX gates than level 2
+    :param below: routes known at the level below, whose search level 3 does as well: without a time limit or another
+        objective it has never more extra CX gates than level 2
     """
     task, incumbent = begin(dag, coupling, params, fixed)
     if known:
@@ -114,17 +134,19 @@ def map_circuit(
     find_perfect_layout(task, incumbent)
     if not incumbent.optimal:
         lower_bound = search_exactly(task, incumbent, bound_extra_cx(task, incumbent))
-        # Of routes with the fewest SWAPs another may suit an objective, or cost less beside the gates of the circuit.
-        priced = int(dag.price[-1]) > 1
-        incumbent.bound = 0.0 if objective is not None or priced else float(lower_bound)
+        # Of routes with the fewest SWAPs another may suit an objective, or fuse with other gates of the circuit.
+        incumbent.bound = 0.0 if objective is not None else bound_price(dag, lower_bound)
         # Segments take a tenth of the time of the proposals, and end the search where few SWAPs are enough.
         route_segments(task, incumbent)
         route_proposals(task, incumbent, None if objective is None else objective.losses())
         starts = (*below, *incumbent.routes[len(known) :])
-        search_whole_routes(task, incumbent)
-        reroute_windows(task, incumbent)
-        if objective is None:
-            search_as_below(task, incumbent, starts)
+        if task.params.level >= HOLDING_LEVEL and not task.does_all_work:
+            search_in_slices(task, incumbent, starts)
+        else:
+            search_whole_routes(task, incumbent)
+            reroute_windows(task, incumbent)
+            if objective is None and params.time_limit_s is None:
+                search_as_below(task, incumbent, starts)
     if objective is not None:
         place_best(task, incumbent, objective)
     return Mapped(
@@ -168,26 +190,26 @@ def begin(
 
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Look for a layout in which the circuit needs no SWAP."""
-    most, stop = task.level.embedding_calls, _share_time(incumbent.stop, EMBEDDING_SHARE)
+    most, stop = task.level.embedding_calls, share_time(incumbent.stop, EMBEDDING_SHARE)
     params = EmbeddingParams(
-        calls=_fit_work(most, stop, estimate_call_s(task.dag, task.coupling)), seed=task.params.seed
+        calls=fit_work(most, stop, estimate_call_s(task.dag, task.coupling)), seed=task.params.seed
     )
     nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
     with incumbent.stage("embedding") as detail:
         places, complete = search_perfect_layouts(task.dag, task.coupling, params, task.fixed)
         for place in places:
             incumbent.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
-        _note_end(detail, ended=params.calls < most and not places and not complete)
+        note_end(detail, ended=params.calls < most and not places and not complete)
 
 
 def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
     """Bound the extra CX gates of all routes from below."""
     params = ProofParams(work=task.level.bound_calls)
-    stop = _share_time(incumbent.stop, BOUND_SHARE)
+    stop = share_time(incumbent.stop, BOUND_SHARE)
     with incumbent.stage("bound") as detail:
         bound = bound_swaps(task.dag, task.coupling, params, task.fixed, stop)
         detail["lower_bound"] = 3 * bound.swaps
-        _note_end(detail, ended=stop())
+        note_end(detail, ended=stop())
     return bound
 
 
@@ -196,7 +218,7 @@ def search_exactly(task: CircuitTask, incumbent: RouteIncumbent, bound: SwapBoun
 
     Beside blocks of control flow only the bound counts.
     """
-    states = task.level.exact_states * task.params.effort
+    states = task.level.exact_states * task.params.effort // (1 if int(task.dag.price[-1]) == 1 else PRICED_PART)
     met = incumbent.meets(incumbent.value, float(3 * bound.swaps))
     if met or not states or not is_small(task.dag, task.coupling):
         return 3 * bound.swaps
@@ -216,13 +238,13 @@ def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Route from the layouts of segments that need no SWAP."""
     if task.fixed is not None or not task.level.anchors or incumbent.ended:
         return
-    stop = _share_time(incumbent.stop, SEGMENTS_SHARE)
+    stop = share_time(incumbent.stop, SEGMENTS_SHARE)
     with incumbent.stage("segments") as detail:
         segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), stop)
         anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
         if anchors:
             detail["extra_cx"] = incumbent.add(_search_once(task, incumbent, anchors))
-        _note_end(detail, ended=stop())
+        note_end(detail, ended=stop())
     incumbent.anchors += anchors
 
 
@@ -233,7 +255,7 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
     # Here, as levels without proposals need neither Ising models nor the mapper: 35 MB, and 0.9 s to import.
     from tiger.routing.ising.proposals import ProposalParams, propose_layouts
 
-    stop = _share_time(incumbent.stop, PROPOSALS_SHARE)
+    stop = share_time(incumbent.stop, PROPOSALS_SHARE)
     params = ProposalParams(
         solver=task.params.solver,
         seed=task.params.seed,
@@ -245,12 +267,12 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
     )
     with incumbent.stage("proposals") as detail:
         layouts = propose_layouts(task.dag, task.coupling, params, stop)
-        proposals = list(islice(layouts, task.level.anchors_on(task.coupling)))
+        proposals = list(islice(layouts, task.proposals))
         for name in ("static", "levels"):
             own = [proposal.anchor for proposal in proposals if proposal.name.startswith(name)]
             if own:
                 detail[f"{name}_extra_cx"] = incumbent.add(_search_once(task, incumbent, own))
-        _note_end(detail, ended=stop())
+        note_end(detail, ended=stop())
     incumbent.anchors[:0] = [proposal.anchor for proposal in proposals]
 
 
@@ -259,8 +281,8 @@ def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     if incumbent.optimal:
         return
     work = task.level.search_work(task.dag, task.coupling, task.params.effort)
-    stop = _share_time(incumbent.stop, SEARCH_SHARE if task.level.windows.most else 1.0)
-    fitting = _fit_work(work, stop, SEARCH_S / min(task.params.threads, MOST_THREADS))
+    stop = share_time(incumbent.stop, SEARCH_SHARE if task.level.windows.most else 1.0)
+    fitting = fit_work(work, stop, SEARCH_S / min(task.params.threads, MOST_THREADS))
     with incumbent.stage("search") as detail:
         if task.params.islands > 1:
             detail["islands"] = task.params.islands
@@ -270,7 +292,7 @@ def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
         incumbent.of_islands = run_islands(partial(_search, job), task.params)
         for route in incumbent.of_islands:
             incumbent.add(route)
-        _note_end(detail, ended=fitting < work or stop())
+        note_end(detail, ended=fitting < work or stop())
 
 
 def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent, windows: WindowParams = WINDOWS) -> None:
@@ -278,7 +300,7 @@ def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent, windows: Windo
     work = task.level.windows.work(task.dag, task.params.effort)
     if not work or incumbent.optimal:
         return
-    fitting = _fit_work(work, incumbent.stop, WINDOWS_S / min(task.params.threads, MOST_THREADS))
+    fitting = fit_work(work, incumbent.stop, WINDOWS_S / min(task.params.threads, MOST_THREADS))
     params = replace(
         windows,
         work=fitting,
@@ -291,15 +313,31 @@ def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent, windows: Windo
         routes = incumbent.of_islands if task.params.islands > 1 else [incumbent.solution]
         for route in run_islands(polish_once, task.params, routes):
             incumbent.add(route)
-        _note_end(detail, ended=fitting < work)
+        note_end(detail, ended=fitting < work)
+
+
+def search_in_slices(task: CircuitTask, incumbent: RouteIncumbent, routes: Iterable[Route]) -> None:
+    """Search from routes as the level below, then in ever larger slices of the work, until one of them gains little."""
+    search_as_below(task, incumbent, routes)
+    for number, share in enumerate(STOP.slices, 1):
+        if incumbent.ended:
+            return
+        before = incumbent.value
+        own = replace(task.params, seed=derive(task.params.seed, SLICES, number))
+        part = replace(task, params=own, share=share)
+        search_whole_routes(part, incumbent)
+        reroute_windows(part, incumbent)
+        if before - incumbent.value < STOP.least_gain * before:
+            return
 
 
 def search_as_below(task: CircuitTask, incumbent: RouteIncumbent, routes: Iterable[Route]) -> None:
     """Search from routes as the level below does, so that its result is held.
 
-    At the end: a search that starts from this result found nothing better on five large circuits, and ended 1 % above.
+    Behind a search that is planned as a whole: one that starts from this result found nothing better on five large
+    circuits, and ended 1 % above.
     """
-    if task.params.level < HOLDING_LEVEL or task.params.time_limit_s is not None or incumbent.optimal:
+    if task.params.level < HOLDING_LEVEL or incumbent.optimal:
         return
     lower = replace(task, params=replace(task.params, level=task.params.level - 1))
     own = RouteIncumbent(dag=task.dag, solution=incumbent.solution, stop=incumbent.stop, bound=incumbent.bound)
@@ -323,24 +361,6 @@ def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObj
         detail["loss"] = objective.loss(incumbent.solution)
 
 
-def _share_time(stop: Deadline, share: float) -> Deadline:
-    """Return a deadline after a share of the time that is left."""
-    left_s = stop.left_s
-    return stop if left_s is None else Deadline(time.monotonic() + share * max(left_s, 0.0))
-
-
-def _fit_work(work: int, stop: Deadline, unit_s: float) -> int:
-    """Return as much of the work as fits the time left, so that what plans by its work comes to its end."""
-    left_s = stop.left_s
-    return work if left_s is None else max(min(work, int(left_s / unit_s)), 1)
-
-
-def _note_end(detail: dict[str, Detail], *, ended: bool) -> None:
-    """Note in the figures of a stage that the time limit has ended it, or made it plan for less."""
-    if ended:
-        detail["shortened"] = True
-
-
 def _search_once(task: CircuitTask, incumbent: RouteIncumbent, starts: Iterable[Anchor]) -> Route:
     """Return what a short search finds from layouts for some time."""
     origins = _gather_origins(task, starts, ())
@@ -360,7 +380,7 @@ def _gather_origins(task: CircuitTask, starts: Iterable[Anchor], routes: Iterabl
 
 def _plan_search(task: CircuitTask, incumbent: RouteIncumbent, params: SearchParams) -> SearchParams:
     """Return the parameters with the level's passages and the goal."""
-    passages = task.level.search_passages(task.coupling, task.params.effort)
+    passages = task.level.search_passages(task.dag, task.coupling, task.params.effort)
     return replace(params, passages=passages, goal=int(incumbent.bound or 0))
 
 

@@ -9,7 +9,10 @@ PREFIX = "TIGER_"
 # Of commands that a service may run, of the plugin of Qiskit, and of the service. They are written down here, and a
 # test compares them with the settings, as loading those takes half a second.
 CLIENT = ("TIGER_SERVER", "TIGER_API_KEY")
-PLUGIN = ("TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_OBJECTIVE", "TIGER_LAYOUT_SOLVER")
+PLUGIN = (
+    *("TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_OBJECTIVE", "TIGER_LAYOUT_QUBITS", "TIGER_LAYOUT_SOLVER"),
+    "TIGER_LAYOUT_TIME_S",
+)
 SERVICE = (
     *("TIGER_DATA_DIR", "TIGER_DATABASE_URL", "TIGER_API_KEYS", "TIGER_MAX_BODY_BYTES", "TIGER_MAX_TASKS"),
     *("TIGER_MAX_EDGES", "TIGER_MAX_QUBITS", "TIGER_MAX_GATES", "TIGER_MAX_COUPLERS", "TIGER_MAX_TIME_S"),

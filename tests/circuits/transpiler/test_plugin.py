@@ -21,7 +21,7 @@ from qiskit.transpiler import (
     TranspilerError,
 )
 from qiskit.transpiler import generate_preset_pass_manager as preset
-from qiskit.transpiler.passes import CheckMap, SetLayout, VF2PostLayout
+from qiskit.transpiler.passes import CheckMap, SabreLayout, SetLayout, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
@@ -269,13 +269,15 @@ def test_the_environment_sets_effort_and_solver(monkeypatch: pytest.MonkeyPatch)
         assert (params.effort, params.solver, params.seed, params.commute) == (3, "neal", 4, commute)
 
 
-def test_level_3_compares_two_seeds() -> None:
+def test_level_3_compares_two_seeds_where_it_does_all_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one is its own, and maps from the start where the layout is ours, too."""
-    for level, layout, passes in (
-        (2, "tiger", []),
-        (3, "tiger", [TigerMapping, TigerRouting]),
-        (3, None, [TigerRouting]),
+    for effort, level, layout, passes in (
+        (4, 2, "tiger", []),
+        (3, 3, "tiger", []),
+        (4, 3, "tiger", [TigerMapping, TigerRouting]),
+        (4, 3, None, [TigerRouting]),
     ):
+        monkeypatch.setenv("TIGER_LAYOUT_EFFORT", str(effort))
         manager = preset(level, coupling_map=LINE, layout_method=layout, routing_method="tiger", seed_transpiler=4)
         keeper = next(task for task in _tasks(manager.routing) if isinstance(task, KeepBest))
         made = [task for rival in keeper.rivals.stages for task in _tasks(rival) if hasattr(task, "params")]
@@ -294,6 +296,40 @@ def test_circuits_are_mapped_along_paths_where_the_layout_is_free() -> None:
         made = [task for rival in keeper.rivals.shallow for task in _tasks(rival)]
         seeds = [task.params.seed for task in made if isinstance(task, TigerPathMapping)]
         assert len(set(seeds)) == len(seeds) == count
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_bug_qubits_are_searched_once_where_no_swap_is_needed(monkeypatch: pytest.MonkeyPatch, *, faulty: bool) -> None:
+    """VF2 places a path by error rates, also beside a faulty pair, and VF2PostLayout does not do so again."""
+    target = GenericBackendV2(7, BASIS, coupling_map=LINE, seed=1).target
+    for pair in ((0, 1), (1, 0)) if faulty else ():
+        target.update_instruction_properties("cx", pair, InstructionProperties(error=1.0))
+    ran, run = list[bool](), VF2PostLayout.run
+    monkeypatch.setattr(VF2PostLayout, "run", lambda own, dag: (ran.append(own.strict_direction), run(own, dag))[1])
+    path = QuantumCircuit(4)
+    path.cx([0, 1, 2], [1, 2, 3])
+    found = transpile(path, target=target, optimization_level=3, layout_method="tiger", routing_method="tiger")
+    assert found.num_nonlocal_gates() == 3
+    assert False not in ran
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_bug_sabre_laid_out_the_same_circuit_twice(monkeypatch: pytest.MonkeyPatch, level: int) -> None:
+    """What it routes for a start of the search is what Qiskit's own stages would route, on qubits that suit best."""
+    target = GenericBackendV2(7, BASIS, coupling_map=LINE, seed=1).target
+    ran, run, made = list[SabreLayout](), SabreLayout.run, list[QuantumCircuit]()
+    monkeypatch.setattr(SabreLayout, "run", lambda own, dag: (ran.append(own), run(own, dag))[1])
+    # The worst of ours, so that Qiskit's circuit is what comes out.
+    monkeypatch.setattr(KeepBest, "_choose", lambda own, ours, theirs, begin: theirs)
+    for shared in (True, False):
+        if not shared:
+            monkeypatch.setattr("tiger.circuits.transpiler.mapping._is_plain", lambda *given: False)
+        made.append(
+            transpile(mix(), target=target, optimization_level=level, seed_transpiler=4, layout_method="tiger",
+                      routing_method="tiger")
+        )  # fmt: skip
+    assert len(ran) == 1 + 2
+    assert made[0] == made[1]
 
 
 def _tasks(manager: PassManager) -> list[object]:

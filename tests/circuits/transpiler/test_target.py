@@ -4,7 +4,14 @@ from qiskit.circuit import Measure
 from qiskit.circuit.library import CXGate, CZGate, RZGate, SXGate
 from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 
-from tiger.circuits.transpiler.target import coupling_of, find_faulty_gates, has_errors, list_couplings
+from tiger.circuits.transpiler.target import (
+    coupling_of,
+    find_faulty_gates,
+    has_errors,
+    list_couplings,
+    restrict_pairs,
+)
+from tiger.routing.coupling import Coupling
 
 
 def target(**errors: float) -> Target:
@@ -107,3 +114,11 @@ def test_gates_of_a_pair_that_works_otherwise_are_lame() -> None:
     device.add_instruction(CZGate(), {(3, 2): InstructionProperties(error=0.2)})
     assert find_faulty_gates(device) == {("cx", (0, 1)), ("cx", (2, 3))}
     assert find_faulty_gates(CouplingMap.from_line(3)) == set()
+
+
+def test_a_restricted_target_keeps_what_it_says_of_the_pairs_left() -> None:
+    """Directions and errors stay, and so do all gates on one qubit."""
+    kept = restrict_pairs(target(cx21=0.2), Coupling.of(4, [(1, 2)]))
+    assert [(qubits, known.error) for qubits, known in kept["cx"].items()] == [((2, 1), 0.2)]
+    assert set(kept["sx"]) == set(kept["measure"]) == {(0,), (1,), (2,), (3,)}
+    assert edges(kept) == [[1, 2]]

@@ -10,7 +10,7 @@ from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
 from tiger.routing.route import Route
 from tiger.routing.swaps import prices
-from tiger.routing.swaps.prices import price_route
+from tiger.routing.swaps.prices import bound_price, price_route
 from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.windows import WindowParams, polish
@@ -99,3 +99,9 @@ def test_windows_never_raise_the_price(seed: int) -> None:
     better = polish(dag, RING, route, WindowParams(work=100_000, fixed=route.start))
     assert find_flaw(dag, RING, better) == ""
     assert price_route(dag, better) < 0.8 * price_route(dag, route)
+
+
+def test_swaps_cost_at_least_what_they_do_beside_the_best_gate() -> None:
+    """Two of them, of three CX each where nothing fuses; without prices they cost what they are."""
+    assert bound_price(build((0, 1), (1, 2)), 6) == pytest.approx(6 * SECOND / ALONE)
+    assert bound_price(build((0, 1), (1, 2), price=(1, 1, 1)), 6) == 6

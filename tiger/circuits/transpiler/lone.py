@@ -7,7 +7,6 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import ConditionalController, PropertySet
 from qiskit.transpiler import AnalysisPass, Layout, PassManager, Target
 from qiskit.transpiler.passes import ApplyLayout
-from scipy.optimize import linear_sum_assignment
 
 from tiger.circuits.transpiler.faults import list_operations
 from tiger.circuits.transpiler.target import find_faulty_qubits, find_faulty_readouts
@@ -43,6 +42,8 @@ def choose_places(counts: IntArray, free: IndexArray, device: Target) -> IndexAr
 
     `counts[k, 2]` are their gates and measurements; qubits without any get what the others leave. O(k^2 N).
     """
+    from scipy.optimize import linear_sum_assignment  # 18 MB, which only devices with error rates need
+
     places, used = np.empty(len(counts), np.int32), counts.any(axis=1)
     with np.errstate(divide="ignore"):
         losses = counts[used] @ np.minimum(-np.log1p(-_list_rates(device)[:, free]), LOST)

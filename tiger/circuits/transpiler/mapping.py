@@ -1,6 +1,8 @@
 """The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
 
+import copy
 import logging
+import os
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +25,7 @@ from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
-from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, working_device
+from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, restrict_pairs, working_device
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.gate_dag import GateDag
@@ -35,6 +37,8 @@ LOG = logging.getLogger(__name__)
 SHORT_S = 1e-3
 # Level 0 promises nothing and is quick; from level 1 on SABRE's answer is known before the search.
 INCUMBENT_LEVEL = 1
+# The variable that has Qiskit run as many trials of SABRE as there are threads.
+MORE_TRIALS = "QISKIT_SABRE_ALL_THREADS"
 # The level at which blocks of control flow are routed, by that of the circuit: there may be many of them.
 BLOCK_LEVELS = (0, 0, 0, 1)
 
@@ -42,13 +46,17 @@ BLOCK_LEVELS = (0, 0, 0, 1)
 class Mapping(NamedTuple):
     """Return the routed circuit with its places, what the search says of it, and SABRE's circuit if that was asked.
 
-    `coupling` has the pairs of the device that it may use.
+    `coupling` has the pairs of the device that it may use. `perfect` says that the layout is the one without SWAPs that
+    Qiskit's VF2 finds best by the error rates of the device, behind which its presets look for no other qubits. `plain`
+    is SABRE's circuit where it is that of Qiskit's own layout stage.
     """
 
     emission: Emission
     mapped: Mapped
     sabre: Emission | None
     coupling: Coupling
+    perfect: bool = False
+    plain: Emission | None = None
 
 
 def find_mapping(
@@ -86,7 +94,7 @@ def _map_on(
     """Map a circuit on some pairs of a device, as `find_mapping` does."""
     begun = time.perf_counter()
     _check(model, coupling, fixed)
-    own, known = _ask_qiskit(model, coupling, device, params, fixed)
+    own, known, rated = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
     held = aim.objective is None and all(route.extra_cx for route in own)
@@ -95,6 +103,7 @@ def _map_on(
         map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, below=below, objective=aim.objective),
         fixed,
     )
+    perfect = rated and mapped.route is own[0]
     route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device)
     route, emission = _emit_first(model, (route, *own), coupling, params)
     mapped = replace(mapped, route=route)
@@ -102,13 +111,20 @@ def _map_on(
     counted = not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
-    return Mapping(emission, mapped, known, coupling)
+    plain = known if known is not None and _is_plain(model, coupling, device, params, fixed) else None
+    if plain is emission:
+        # Later stages write into the circuit that they get.
+        plain = emission._replace(dag=copy.deepcopy(emission.dag))
+    return Mapping(emission, mapped, known, coupling, perfect, plain)
 
 
 def tell_failures(mapping: Mapping) -> Mapping:
-    """Return a mapping, and log where its sampler failed: a pass has no report to say so."""
+    """Return a mapping, and log where its sampler failed or time ended it: a pass has no report to say so."""
     for warning in mapping.mapped.answers.warnings:
         LOG.warning("%s", warning)
+    ended = [stage.name for stage in mapping.mapped.stages if stage.detail.get("shortened")]
+    if ended:
+        LOG.warning("the time limit shortened the search (%s): the circuit depends on time", ", ".join(ended))
     return mapping
 
 
@@ -187,26 +203,54 @@ def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) ->
         raise InputError("layout", f"expected qubits that meet in one part of the device, found {a} and {b}")
 
 
+class QiskitAnswer(NamedTuple):
+    """Hold Qiskit's own routes and circuit, and whether VF2 chose the one of the routes by the device's error rates."""
+
+    routes: tuple[Route, ...]
+    circuit: Emission | None
+    rated: bool = False
+
+
 def _ask_qiskit(
     model: CircuitModel,
     coupling: Coupling,
     device: Target | CouplingMap,
     params: LayoutParams,
     fixed: IndexArray | None,
-) -> tuple[tuple[Route, ...], Emission | None]:
+) -> QiskitAnswer:
     """Return Qiskit's own answers on what of the device works: as a route, if it is one, and as a circuit.
 
     A layout without SWAPs needs no other; SABRE's answer is from level 1 on.
     """
     working = working_device(device, coupling)
-    layout = find_vf2_layout(model, working, params.level, params.time_limit_s) if fixed is None else fixed
+    # Not the coupling map: VF2 looks at the error rates of a Target.
+    allowed = restrict_pairs(device, coupling) if working is not device and isinstance(device, Target) else working
+    layout = find_vf2_layout(model, allowed, params.level, params.time_limit_s) if fixed is None else fixed
+    rated = fixed is None and layout is not None and isinstance(device, Target)
     if layout is None and has_exits(model.dag):
         # Loops that are left early can go nowhere else, at any level and whatever operations the device lists.
         layout = find_vf2_layout(model, map_of(coupling), max(params.level, INCUMBENT_LEVEL), params.time_limit_s)
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
-        return (() if route is None else (route,)), None
-    return _ask_sabre(model, coupling, working, params, fixed)
+        return QiskitAnswer(() if route is None else (route,), None, rated)
+    return QiskitAnswer(*_ask_sabre(model, coupling, working, params, fixed))
+
+
+def _is_plain(
+    model: CircuitModel,
+    coupling: Coupling,
+    device: Target | CouplingMap,
+    params: LayoutParams,
+    fixed: IndexArray | None,
+) -> bool:
+    """Return whether Qiskit's own layout stage asks SABRE the same: on all of the device, with its trials.
+
+    It takes the layout of qubits in order where that needs no SWAP.
+    """
+    if fixed is not None or params.time_limit_s is not None or MORE_TRIALS in os.environ:
+        return False
+    trivial = np.arange(model.dag.num_qubits(), dtype=np.int32)
+    return working_device(device, coupling) is device and route_in_place(model.gate_dag, coupling, trivial) is None
 
 
 def _ask_below(

@@ -9,6 +9,7 @@ from qiskit.circuit import QuantumRegister
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import PropertySet
 from qiskit.transpiler import AnalysisPass, CouplingMap, Layout, Target, TransformationPass, TranspilerError
+from qiskit.transpiler.passes.layout.vf2_layout import VF2LayoutStopReason
 
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.faults import list_faults
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tiger.circuits.transpiler.emission import Emission
 
 ANCILLA = "ancilla"
+PLAIN = "tiger_plain"
 
 
 class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
@@ -90,8 +92,10 @@ class TigerRerouting(TigerRouting):
 class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Lay a circuit out and route it at once, as SabreLayout does.
 
-    Sets `layout` with ancillas, `original_qubit_indices`, and `final_layout`, after one that is there. TranspilerError
-    for gates on more than two qubits and circuits that do not fit.
+    Sets `layout` with ancillas, `original_qubit_indices`, and `final_layout`, after one that is there; where the layout
+    is VF2Layout's, also what that says of it, so that no stage behind looks for better qubits once more; and SABRE's
+    circuit as `PLAIN` where that is the one of Qiskit's own layout stage, which need not run again.
+    TranspilerError for gates on more than two qubits and circuits that do not fit.
     """
 
     def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
@@ -105,8 +109,11 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
         from tiger.circuits.transpiler.mapping import find_mapping, tell_failures
 
         with _transpiler_errors():
-            routed = tell_failures(find_mapping(dag, self.device, self.params)).emission
-        return set_layout(self.property_set, dag, routed)
+            found = tell_failures(find_mapping(dag, self.device, self.params))
+        if found.perfect:
+            self.property_set["VF2Layout_stop_reason"] = VF2LayoutStopReason.SOLUTION_FOUND
+        self.property_set[PLAIN] = found.plain
+        return set_layout(self.property_set, dag, found.emission)
 
 
 class TigerPathMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types

@@ -20,8 +20,17 @@ from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
 from tiger.circuits.params import LEVELS, FusingParams, LayoutParams
+from tiger.circuits.stopping import STOP
+from tiger.circuits.transpiler.allowed import CheckQubits, allow_qubits
 from tiger.circuits.transpiler.blocks import basis_of
-from tiger.circuits.transpiler.delivery import OBJECTIVES, DeliveryObjective
+from tiger.circuits.transpiler.environment import (
+    QUBITS,
+    read_effort,
+    read_objective,
+    read_qubits,
+    read_solver,
+    read_time_limit,
+)
 from tiger.circuits.transpiler.faults import NoteFaults, has_faults
 from tiger.circuits.transpiler.faulty_gates import AvoidFaultyGates
 from tiger.circuits.transpiler.lone import build_lone_placement
@@ -41,13 +50,13 @@ from tiger.circuits.transpiler.target import find_faulty_gates, has_errors, has_
 from tiger.model.seeds import derive
 
 NAME = "tiger"
-EFFORT, SOLVER, OBJECTIVE = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER", "TIGER_LAYOUT_OBJECTIVE"
 # Qiskit's own default level; the level from which the preset is compared with; that from which its optimization fuses
 # SWAPs with the gates beside them, so that their blocks count; and that from which commuting gates change places.
 DEFAULT_LEVEL, COMPARING_LEVEL, FUSING_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
 # The level from which circuits are written in other ways before they are mapped, and how hard those are to be judged.
 REWRITING_LEVEL, JUDGING_LEVEL = 3, 1
-# By level: how many circuits of ours, each of another seed, are compared by what they end as.
+# By level: how many circuits of ours, each of another seed, are compared by what they end as where the search does all
+# of its work. Else it is one: a second takes twice as long for 0.2 % (a third of the programs of `delivered`, a grid).
 CANDIDATES = (1, 1, 1, 2)
 # How many along paths are compared, too, where ours is deeper than Qiskit's.
 SHALLOW = 3
@@ -63,7 +72,8 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     TIGER_LAYOUT_OBJECTIVE says what is better: "auto" is fewer two-qubit gates, then less depth of these, then more
     estimated success where the Target has error rates; where the circuit with the fewest gates is deeper than Qiskit's,
     depth above Qiskit's weighs as gates. "depth" and "success" put these first. TIGER_LAYOUT_EFFORT multiplies the
-    iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
+    iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals. TIGER_LAYOUT_TIME_S ends a search, and
+    TIGER_LAYOUT_QUBITS are the device qubits that a circuit may use.
     """
 
     @quiet_qiskit()
@@ -71,6 +81,7 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
         self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
     ) -> PassManager:
         """Return the layout stage; an initial layout wins, and without pairs of qubits nothing else is chosen."""
+        pass_manager_config, check = _allow(pass_manager_config)
         device, given = _device(pass_manager_config), pass_manager_config.initial_layout
         if device is None or not _has_pairs(device):
             embed = common.generate_embed_passmanager(device)
@@ -79,7 +90,7 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
         own = _own_stages(pass_manager_config, params)
         stage = _build_layout_stage(device, pass_manager_config, params, own)
         routed_later = own is not None and pass_manager_config.routing_method == NAME
-        return PassManager(KeepSource(SOURCE)) + stage if routed_later else stage
+        return PassManager(KeepSource(SOURCE)) + stage if routed_later else stage + check
 
 
 class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
@@ -94,15 +105,16 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
         self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
     ) -> PassManager:
         """Return the routing stage; it leaves alone what needs no routing."""
+        pass_manager_config, check = _allow(pass_manager_config)
         device = _device(pass_manager_config)
         params = _params(pass_manager_config, optimization_level)
         if device is None or not _has_pairs(device):
             return PassManager()
         stage = _build_routing_stage(device, pass_manager_config, params)
-        own, end = _own_stages(pass_manager_config, params), PassManager(_end(device, params))
+        own, end = _own_stages(pass_manager_config, params), PassManager(_end(device, params)) + check
         if own is None:
             return stage + end
-        keep = KeepBest(device, own, _objective(), _build_rivals(device, pass_manager_config, params))
+        keep = KeepBest(device, own, read_objective(), _build_rivals(device, pass_manager_config, params))
         return PassManager(KeepSource(PLACED)) + stage + PassManager(keep) + end
 
 
@@ -121,7 +133,9 @@ def _build_layout_stage(
 def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams) -> PassManager:
     """Return the stage that routes, with what the presets do around it."""
     ours = None if config.layout_method == NAME else config.layout_method
-    limits = common.get_vf2_limits(params.level, ours if has_errors(device) else NAME, config.initial_layout)
+    # Those of level 3 are for a minute.
+    level = params.level if params.time_limit_s is None else min(params.level, DEFAULT_LEVEL)
+    limits = common.get_vf2_limits(level, ours if has_errors(device) else NAME, config.initial_layout)
     stage = common.generate_routing_passmanager(
         TigerRouting(device, params),
         config.target,
@@ -142,7 +156,9 @@ def _build_routing_stage(device: Target | CouplingMap, config: PassManagerConfig
 def _build_rivals(device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams) -> Rivals:
     """Return the stages of ours once more, for other seeds; a layout of another stage's stays."""
     stages, places = list[PassManager](), config.layout_method == NAME
-    for number in range(1, CANDIDATES[params.level]):
+    if params.time_limit_s is not None:
+        return Rivals(SOURCE if places else PLACED)
+    for number in range(1, CANDIDATES[params.level] if params.effort >= STOP.all_work_effort else 1):
         again = replace(params, seed=derive(params.seed % 2**64, number))
         routing = _build_routing_stage(device, config, again)
         stages.append(_build_layout_stage(device, config, again, None) + routing if places else routing)
@@ -191,7 +207,7 @@ def _choice(
             return [barrier, TigerLayout(device, params), embed]
         # Qiskit's routing would use faulty pairs as it does others.
         return [barrier, TigerSabreMapping(device, params), *end]
-    routed = [own.routing.to_flow_controller(), KeepBest(device, own, _objective()), *end]
+    routed = [own.routing.to_flow_controller(), KeepBest(device, own, read_objective()), *end]
     if config.routing_method in SABRE_NAMES:
         return [KeepSource(SOURCE), barrier, TigerSabreMapping(device, params), *routed]
     return [KeepSource(SOURCE), barrier, TigerLayout(device, params), embed, *routed]
@@ -219,6 +235,22 @@ def _has_no_layout(properties: PropertySet) -> bool:
     return not properties["layout"]
 
 
+def _allow(config: PassManagerConfig) -> tuple[PassManagerConfig, PassManager]:
+    """Return a configuration with the device qubits that circuits may use, and a stage that checks that they do."""
+    device = _device(config)
+    if device is None:
+        return config, PassManager()
+    allowed = read_qubits(device.size() if isinstance(device, CouplingMap) else int(device.num_qubits or 0))
+    if allowed is None:
+        return config, PassManager()
+    if config.layout_method != NAME or not _has_pairs(device):
+        raise TranspilerError(
+            f"{QUBITS}: expected layout_method={NAME!r} and a device that lists pairs of qubits, found"
+            f" {config.layout_method!r} and {'some' if _has_pairs(device) else 'none'}"
+        )
+    return allow_qubits(config, allowed), PassManager(CheckQubits(allowed))
+
+
 def _device(config: PassManagerConfig) -> Target | CouplingMap | None:
     """Return the device, None if it is not known."""
     return config.coupling_map if config.target is None else config.target
@@ -234,32 +266,16 @@ def _params(config: PassManagerConfig, level: int | None) -> FusingParams:
     level = DEFAULT_LEVEL if level is None else level
     if level not in LEVELS:
         raise TranspilerError(f"optimization_level: expected one of {LEVELS}, found {level}")
-    seed, objective = config.seed_transpiler, _objective()
+    seed, objective = config.seed_transpiler, read_objective()
     fusing = level >= FUSING_LEVEL and config.target is not None and objective == "auto"
     return FusingParams(
         level=level,
         objective="cx" if objective == "auto" else objective,
-        effort=_effort(),
-        solver=os.environ.get(SOLVER, LayoutParams().solver),
+        effort=read_effort(),
+        solver=read_solver(),
         seed=int(np.random.default_rng().integers(2**31)) if seed is None else int(seed),
         threads=os.cpu_count() or 1,
         commute=level >= COMMUTING_LEVEL,
+        time_limit_s=read_time_limit(),
         basis=basis_of(config.target) if fusing else (),
     )
-
-
-def _effort() -> int:
-    """Return the effort that the environment asks for."""
-    effort = os.environ.get(EFFORT, "1")
-    if not effort.isdecimal() or int(effort) < 1:
-        raise TranspilerError(f"{EFFORT}: expected a whole number from 1, found {effort!r}")
-    return int(effort)
-
-
-def _objective() -> DeliveryObjective:
-    """Return the objective that the environment asks for."""
-    asked = os.environ.get(OBJECTIVE, "auto")
-    for known in OBJECTIVES:
-        if asked == known:
-            return known
-    raise TranspilerError(f"{OBJECTIVE}: expected one of {', '.join(OBJECTIVES)}, found {asked!r}")

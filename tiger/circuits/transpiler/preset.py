@@ -40,12 +40,14 @@ from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.faults import SET_ASIDE, is_as_careful, list_faults
 from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
+from tiger.circuits.transpiler.passes import PLAIN, set_layout
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.resynthesis import VariantStages, map_variants
 from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import has_errors, has_rates, listed_coupling
 
 if TYPE_CHECKING:
+    from tiger.circuits.transpiler.emission import Emission
     from tiger.routing.error_rates import Errors
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
@@ -136,14 +138,15 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends best; the given one where others are as good."""
-        source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
+        source, placed, plain = (self.property_set.pop(key, None) for key in (SOURCE, PLACED, PLAIN))
         begin = source if self.rivals.begin == SOURCE else placed
         # Rivals run where routing added gates.
         if begin is not None and count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
             begin = None
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
-        theirs = self._run_qiskit(*(None if each is None else each.copy() for each in (source, placed)))
+        begun = [None if each is None else each.copy() for each in (source, placed)]
+        theirs = self._run_qiskit(begun[0], begun[1], plain)
         if theirs is not None and not keeps_exits((source or placed).dag, theirs.dag):
             theirs = None
         aside = theirs is not None and not is_as_careful(theirs.dag, dag, self.device)
@@ -212,13 +215,17 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         """Return what circuits are compared by."""
         return rank(made[1], self.objective)
 
-    def _run_qiskit(self, source: Source | None, placed: Source | None) -> Source | None:
-        """Return what Qiskit's own stages route, None where they refuse or panic."""
+    def _run_qiskit(self, source: Source | None, placed: Source | None, plain: "Emission | None") -> Source | None:
+        """Return what Qiskit's own stages route, None where they refuse or panic; `plain` is what SABRE made before."""
         try:
             with catch_panics():
                 if source is not None:
-                    laid_out = self._lay_out(source)
-                    return None if laid_out is None else self._settle(run_stage(self.preset.routing, laid_out))
+                    found: Source | None
+                    if plain is None or source.properties["sabre_starting_layouts"]:
+                        found = self._lay_out(source)
+                    else:
+                        found = _place(source, plain)
+                    return None if found is None else self._settle(run_stage(self.preset.routing, found))
                 laid_out = None if placed is None else self._lay_out_again(placed)
                 return None if laid_out is None else run_stage(self.preset.routing, laid_out)
         except TranspilerError:
@@ -270,6 +277,14 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if found.properties["post_layout"] is None:
             return None
         return self._settle(run_stage(PassManager(ApplyLayout()), found))
+
+
+def _place(source: Source, plain: "Emission") -> Source:
+    """Return a circuit as Qiskit's own layout stage leaves it where SABRE routes it so."""
+    dag = set_layout(source.properties, source.dag, plain)
+    # What that stage finds of the layout in order, without which level 1 looks for no better qubits.
+    source.properties["is_swap_mapped"] = False
+    return Source(dag, source.properties)
 
 
 def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Source]:

@@ -59,6 +59,26 @@ def working_device(device: Target | CouplingMap, coupling: Coupling) -> Target |
     return map_of(coupling)
 
 
+def restrict_pairs(device: Target, coupling: Coupling) -> Target:
+    """Return a Target with what is on one qubit, and on the pairs of a coupling map in directions that it has."""
+    return restrict(device, lambda qubits: len(qubits) != 2 or coupling.hops[qubits] == 1)
+
+
+def restrict(device: Target, keeps: Callable[[tuple[int, ...]], bool]) -> Target:
+    """Return a Target with the operations on listed qubits that are kept, and those listed nowhere.
+
+    O(operations listed).
+    """
+    kept = Target(num_qubits=device.num_qubits, qubit_properties=device.qubit_properties, dt=device.dt)
+    for name in device.operation_names:
+        listed = device[name]
+        if listed is None or None in listed:
+            kept.add_instruction(device.operation_from_name(name), name=name)
+        elif listed := {at: known for at, known in listed.items() if keeps(at)}:
+            kept.add_instruction(device.operation_from_name(name), listed, name=name)
+    return kept
+
+
 def map_of(coupling: Coupling) -> CouplingMap:
     """Return a coupling map as Qiskit has it, each edge in one direction."""
     edges = CouplingMap([list(edge) for edge in coupling.edges.tolist()])

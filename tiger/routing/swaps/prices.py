@@ -22,6 +22,14 @@ def price_route(dag: GateDag, route: Route) -> int:
     return int(price_whole(dag.price.copy(), dag.pairs.copy(), route.steps.astype(np.int32), place, scratch))
 
 
+def bound_price(dag: GateDag, extra_cx: int) -> float:
+    """Return what so many extra CX gates cost at least, in those of SWAPs that fuse with nothing.
+
+    That is where each SWAP is beside the gate that suits it best.
+    """
+    return extra_cx * float(dag.price.min() / dag.price[-1])
+
+
 @kernel
 def price_whole(
     price: IndexArray, pairs: IndexArray, steps: IndexArray, place: IndexArray, scratch: tuple[IndexArray, IndexArray]
