@@ -1453,6 +1453,8 @@ export interface PlanRequest {
   recompute_layers?: number | null;
   /** The schedule; searched over without it. */
   schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera" | null;
+  /** Search only over schedules that this framework runs; over all without it. */
+  framework?: "megatron" | "deepspeed" | "vllm" | "sglang" | "llama.cpp" | "torch" | null;
   /** Stages a device where they are interleaved; searched over without it. */
   virtual?: number | null;
   /** Sequences in a microbatch; searched over without it. */

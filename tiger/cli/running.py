@@ -76,6 +76,7 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
     threads = cast(int, given.get("threads", 1))
     console.check_report(json_file)
     delivery.check(asked, json_file)
+    asked |= delivery.add_options(asked)
     console.check_plot(plot)
     summary = use.summary.load()
     with (
