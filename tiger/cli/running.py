@@ -91,6 +91,6 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
         report = cast(Answer, answer(**asked))
     delivery.write(report)
     console.write_plot(report, plot)
-    console.deliver(report, json_file, summary, delivery.replace_summary(report))
+    console.deliver(report, json_file, summary, delivery.replace_summary)
     sys.stderr.write(delivery.advise(report))
     return OK if report.feasible and delivery.accept(report) else INFEASIBLE
